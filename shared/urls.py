@@ -1,0 +1,114 @@
+"""The canonical form of a URL and the keys made from it.
+
+Invariant: `canonical` is idempotent, and two texts with the same canonical form name the same
+page for every program of PRSM. The form is the WHATWG serialisation with three changes: no
+fragment, percent-escapes in one normal form (RFC 3986, 6.2.2: hexadecimal digits in upper case,
+unreserved characters not escaped), and http or https only. Queries are not sorted: their order
+can matter. Length, depth and scope are the crawl's business, not this module's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import ada_url
+
+from shared.errors import UrlError
+
+__all__ = ["canonical", "host_key", "host_of", "name_and_port", "reversed_host_key", "split_host"]
+
+DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
+
+_UNRESERVED: Final = frozenset(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+)
+_ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
+_HOST: Final = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[^/:?#\[\]]+)(?::([0-9]{1,5}))?(?=[/?#]|$)")
+_IPV4: Final = re.compile(r"[0-9.]+")
+
+
+def canonical(text: str, base: str | None = None) -> str:
+    """Return the canonical form of a URL, resolved against `base` where it is relative.
+
+    Raises UrlError: not a URL, another scheme than http or https, or one that carries a user
+    name or a password (a robot has no account).
+    Source: WHATWG URL; RFC 3986, section 6.2.2.
+    """
+    try:
+        href: str = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
+    except (ValueError, UnicodeError) as error:
+        raise UrlError(f"{_shown(text)}: not a URL" + (f" on base {base}" if base else "")) from (
+            error
+        )
+    cut = href.find("#")
+    if cut >= 0:
+        href = href[:cut]
+    if not href.startswith(("http://", "https://")):
+        scheme = href.split(":", 1)[0]
+        raise UrlError(f"{_shown(text)}: scheme {scheme[:20]}, only http and https are crawled")
+    authority_end = href.find("/", 8)
+    if "@" in href[:authority_end]:
+        raise UrlError(f"{_shown(text)}: carries a user name or password, which a robot has not")
+    return _normalise_escapes(href) if "%" in href else href
+
+
+def host_of(url: str) -> str:
+    """Return the host of a canonical URL with its port made explicit: `http://www.a.jp:80/`."""
+    scheme, name, port = split_host(url)
+    return f"{scheme}://{name}:{port}/"
+
+
+def host_key(text: str) -> str:
+    """Return the host key of any URL text; raises UrlError where there is none."""
+    return host_of(canonical(text))
+
+
+def name_and_port(url: str) -> str:
+    """Return `www.example.jp:80` of a canonical URL or host key: the name archives use."""
+    _, name, port = split_host(url)
+    return f"{name}:{port}"
+
+
+def split_host(url: str) -> tuple[str, str, str]:
+    """Return (scheme, name, port) of a canonical URL or host key; the port is never empty."""
+    match = _HOST.match(url)
+    if match is None:
+        raise UrlError(f"{_shown(url)}: not a canonical URL with a host")
+    scheme, name, port = match.groups()
+    return scheme, name, port or DEFAULT_PORTS[scheme]
+
+
+def reversed_host_key(url: str) -> str:
+    """Return the key that sorts a canonical URL beside its domain: `jp,example,www)/path?q`.
+
+    A port other than the scheme's default stands before the bracket (`jp,example:8080)/`);
+    addresses are not reversed. The path keeps its case and the query its order: two pages that
+    differ there are two captures.
+    Source: SURT as the Wayback Machine writes it, without scheme and without massaging `www`.
+    """
+    scheme, name, port = split_host(url)
+    if not (name.startswith("[") or _IPV4.fullmatch(name)):
+        name = ",".join(reversed(name.split(".")))
+    shown_port = "" if DEFAULT_PORTS[scheme] == port else f":{port}"
+    start = url.find("/", len(scheme) + 3)
+    return f"{name}{shown_port}){url[start:] if start >= 0 else '/'}"
+
+
+def _normalise_escapes(href: str) -> str:
+    # Decoding can make a new escape (`%7%37E`); the form must be a fixed point.
+    while True:
+        changed = _ESCAPE.sub(_normal_escape, href)
+        if changed == href:
+            return href
+        href = changed
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    byte = int(match[1], 16)
+    return chr(byte) if byte in _UNRESERVED else f"%{byte:02X}"
+
+
+def _shown(text: str) -> str:
+    """Return a text as an error message may carry it: short and on one line."""
+    return ascii(text if len(text) <= 200 else text[:200] + "...")[1:-1]
