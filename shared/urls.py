@@ -96,12 +96,13 @@ def reversed_host_key(url: str) -> str:
 
 
 def _normalise_escapes(href: str) -> str:
-    # Decoding can make a new escape (`%7%37E`); the form must be a fixed point.
+    # Decoding can make a new escape (`%7%37E`) or a dot segment (`/%2%45/`); the form must be
+    # a fixed point.
     while True:
         changed = _ESCAPE.sub(_normal_escape, href)
         if changed == href:
             return href
-        href = changed
+        href = ada_url.normalize_url(changed)
 
 
 def _normal_escape(match: re.Match[str]) -> str:

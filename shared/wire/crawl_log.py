@@ -1,0 +1,161 @@
+r"""M3: the crawl log, bytes to lines and back, streamed.
+
+    Log     = AGENT "." yyyymmddHHMM LF gzip((LogLine / Comment)*)
+    LogLine = DQUOTE URL DQUOTE "," request-bytes "," response-bytes "," elapsed-ms ","
+              DQUOTE response-headers DQUOTE LF
+
+Inside quotes stand `\\ \" \r \n \t \xHH`; every other byte outside printable ASCII is written
+`\xHH`, so a log is ASCII and one record is one line whatever a site sends. Readers also accept a
+space after commas, and apostrophes for quotes, because the print of the source garbles them.
+Invariant: N records in are N lines out, and decoding gives them back.
+Source: seed 004, section 5.1.2, (M3); sizes include headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from shared.errors import FormatError, LineError
+from shared.wire.gzip_stream import compress, decompress, split_lines
+from shared.wire.names import check_agent_name
+from shared.wire.server_list import Comment, text_bytes
+
+__all__ = ["Comment", "LogLine", "LogName", "decode", "decode_name", "encode", "encode_name"]
+
+LOG_LINE_LIMIT_BYTES: Final = 512 * 1024  # 64 KB of headers, each byte escaped, and two URLs
+LOG_LIMIT_BYTES: Final = 64 * 1024**3
+NAME_LINE_LIMIT_BYTES: Final = 300  # 253 for the name, a dot, 12 digits
+
+_LINE: Final = re.compile(
+    rb"""(?:"(?P<url>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<url_>[^'\\]*(?:\\.[^'\\]*)*)'),\ ?"""
+    rb"""(?P<request>[0-9]{1,18}),\ ?(?P<response>[0-9]{1,18}),\ ?(?P<elapsed>[0-9]{1,18}),\ ?"""
+    rb"""(?:"(?P<head>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<head_>[^'\\]*(?:\\.[^'\\]*)*)')""",
+    re.DOTALL,
+)
+_ESCAPED: Final = re.compile(rb'[^\x20-\x7e]|[\\"]')
+_UNESCAPE: Final = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_SHORT: Final = {b"\\": b"\\\\", b'"': b'\\"', b"\r": b"\\r", b"\n": b"\\n", b"\t": b"\\t"}
+_LONG: Final = {b"\\": b"\\", b'"': b'"', b"'": b"'", b"r": b"\r", b"n": b"\n", b"t": b"\t"}
+_STAMP: Final = re.compile(r"[0-9]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One request: what was asked, what it cost, and the header block of the answer.
+
+    `headers` is as received, status line first; of a request that got no answer it is empty or
+    holds only `X-Crawl-Outcome: reason`.
+    """
+
+    url: str
+    request_bytes: int
+    response_bytes: int
+    elapsed_ms: int
+    headers: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LogName:
+    """The first line: whose log, and the minute it was closed (agent's clock, UTC)."""
+
+    agent: str
+    minute: str  # yyyymmddHHMM
+
+
+def encode_name(name: LogName) -> bytes:
+    """Return the first line with its LF."""
+    check_agent_name(name.agent)
+    if not _STAMP.fullmatch(name.minute):
+        raise FormatError(f"log time {name.minute!r}: must be yyyymmddHHMM, 12 digits")
+    return f"{name.agent}.{name.minute}\n".encode()
+
+
+def decode_name(line: bytes) -> LogName:
+    """Return what a first line (without LF) says; raises LineError."""
+    text = line.decode("ascii", "replace").removesuffix("\r")
+    agent, _, minute = text.rpartition(".")
+    if not _STAMP.fullmatch(minute):
+        raise LineError(1, "must be AGENT.yyyymmddHHMM, then gzip of the log lines")
+    try:
+        check_agent_name(agent)
+    except FormatError as error:
+        raise LineError(1, str(error)) from error
+    return LogName(agent, minute)
+
+
+def encode(lines: Iterable[LogLine | Comment]) -> Iterator[bytes]:
+    """Yield the gzip part of a log."""
+    return compress(map(encode_line, lines))
+
+
+def encode_line(line: LogLine | Comment) -> bytes:
+    """Return one line with its LF."""
+    if isinstance(line, Comment):
+        return b"#" + text_bytes(line.text, "comment", forbidden="\n") + b"\n"
+    if min(line.request_bytes, line.response_bytes, line.elapsed_ms) < 0:
+        raise FormatError(f"log line of {line.url[:80]!r} has a negative number")
+    url = line.url.encode("utf-8", "surrogateescape")
+    return b'"%b",%d,%d,%d,"%b"\n' % (
+        _ESCAPED.sub(_escape, url),
+        line.request_bytes,
+        line.response_bytes,
+        line.elapsed_ms,
+        _ESCAPED.sub(_escape, line.headers),
+    )
+
+
+def decode(
+    chunks: Iterable[bytes], *, limit_bytes: int = LOG_LIMIT_BYTES, first_line: int = 1
+) -> Iterator[LogLine | Comment]:
+    """Yield the lines of the gzip part. Raises FormatError (LineError where there is a line).
+
+    first_line: the number that the first line has for the sender, who may count the name's.
+    """
+    plain = decompress(chunks, limit_bytes=limit_bytes)
+    for number, line in split_lines(plain, limit_bytes=LOG_LINE_LIMIT_BYTES):
+        yield decode_line(number + first_line - 1, line)
+
+
+def decode_line(number: int, line: bytes) -> LogLine | Comment:
+    """Return what one line says; raises LineError with the number given."""
+    if line.startswith(b"#"):
+        return Comment(line[1:].decode("utf-8", "surrogateescape"))
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise LineError(
+            number,
+            'must be "URL",request-bytes,response-bytes,ms,"headers"; '
+            f"got {line[:60].decode('latin-1')!a}",
+        )
+    groups = match.groupdict()
+    url = groups["url"] if groups["url"] is not None else groups["url_"]
+    headers = groups["head"] if groups["head"] is not None else groups["head_"]
+    return LogLine(
+        _unescape(number, url).decode("utf-8", "surrogateescape"),
+        int(groups["request"]),
+        int(groups["response"]),
+        int(groups["elapsed"]),
+        _unescape(number, headers),
+    )
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    byte = match[0]
+    return _SHORT.get(byte) or b"\\x%02x" % byte[0]
+
+
+def _unescape(number: int, quoted: bytes) -> bytes:
+    if b"\\" not in quoted:
+        return quoted
+
+    def plain(match: re.Match[bytes]) -> bytes:
+        if match[1] is not None:
+            return bytes.fromhex(match[1].decode())
+        if match[2] not in _LONG:
+            raise LineError(number, f"unknown escape \\{ascii(match[2].decode('latin-1'))[1:-1]}")
+        return _LONG[match[2]]
+
+    return _UNESCAPE.sub(plain, quoted)

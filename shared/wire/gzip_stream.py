@@ -1,0 +1,107 @@
+"""The gzip bodies of the messages, streamed both ways with bounded memory.
+
+Invariant: at most one chunk of input and one of output is held, whatever the body's length; a
+body that decodes to more than its limit, is cut short, or goes on after its end is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
+from shared.errors import FormatError, LimitError
+
+__all__ = ["compress", "decompress", "split_lines"]
+
+CHUNK_BYTES: Final = 64 * 1024
+GZIP_WINDOW: Final = 31  # zlib's code for "gzip header and trailer, 32 KiB window"
+
+
+def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the gzip stream of the chunks; small chunks are gathered first."""
+    packer = isal_zlib.compressobj(2, isal_zlib.DEFLATED, GZIP_WINDOW)
+    gathered = bytearray()
+    for chunk in chunks:
+        gathered += chunk
+        if len(gathered) >= CHUNK_BYTES:
+            if packed := packer.compress(bytes(gathered)):
+                yield packed
+            gathered.clear()
+    yield packer.compress(bytes(gathered)) + packer.flush()
+
+
+def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
+    """Yield the decoded bytes of a gzip stream of one or more members.
+
+    Raises FormatError: not gzip, wrong checksum, cut short, or bytes behind the end;
+    LimitError: more than limit_bytes decoded.
+    """
+    unpacker = isal_zlib.decompressobj(GZIP_WINDOW)
+    decoded_bytes = 0
+    begun = False
+    for chunk in chunks:
+        data = chunk
+        while data:
+            if unpacker.eof:  # gzip members may follow one another (RFC 1952, 2.2)
+                unpacker = isal_zlib.decompressobj(GZIP_WINDOW)
+            begun = True
+            try:
+                piece = unpacker.decompress(data, CHUNK_BYTES)
+            except IsalError as error:
+                raise FormatError(
+                    f"body is not valid gzip after {decoded_bytes} decoded bytes ({error}); "
+                    "send gzip(lines) as the body itself"
+                ) from error
+            decoded_bytes += len(piece)
+            if decoded_bytes > limit_bytes:
+                raise LimitError(
+                    f"body decodes to more than {limit_bytes} bytes; send it in smaller parts"
+                )
+            if piece:
+                yield piece
+            data = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+            if not piece and not unpacker.eof and not data:
+                break
+    if not begun:
+        raise FormatError("body is empty; an empty list is the gzip of nothing, 20 bytes")
+    while not unpacker.eof:
+        # What the last input still holds back; no progress means that the end is missing.
+        piece = unpacker.decompress(b"", CHUNK_BYTES)
+        if not piece:
+            raise FormatError(
+                f"gzip body ends early, after {decoded_bytes} decoded bytes; send it again"
+            )
+        decoded_bytes += len(piece)
+        if decoded_bytes > limit_bytes:
+            raise LimitError(
+                f"body decodes to more than {limit_bytes} bytes; send it in smaller parts"
+            )
+        yield piece
+
+
+def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number from 1, line without its LF); a last line without LF counts.
+
+    Raises LimitError, with the line's number, for a line longer than limit_bytes.
+    """
+    number = 0
+    rest = b""
+    for chunk in chunks:
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            number += 1
+            if len(line) > limit_bytes:
+                raise _too_long(number, limit_bytes)
+            yield number, line
+        if len(rest) > limit_bytes:
+            raise _too_long(number + 1, limit_bytes)
+    if rest:
+        yield number + 1, rest
+
+
+def _too_long(number: int, limit_bytes: int) -> LimitError:
+    return LimitError(f"line {number}: longer than {limit_bytes} bytes")

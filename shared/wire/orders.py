@@ -1,0 +1,108 @@
+"""What a server list means: which unit to crawl, how much of it, how fast, without what.
+
+`MaxTransfer` holds for the lines after it, until the next one. Comments that PRSM added and an
+old agent skips: `#Round=3`, `#Generation=42`, `#Lease=<seconds>` for the list, and behind a unit's
+line `#Interval=<ms>` (its share of the host's rate) and `#Except=<path>` (a directory that
+another agent owns). Unknown comments mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from shared.wire.server_list import Comment, ListLine, MaxTransfer, UrlLine
+
+__all__ = ["ListHead", "Order", "head_lines", "order_lines", "orders"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListHead:
+    """What a list says of itself. None: it does not say (a plain manager, a list by hand)."""
+
+    round: int | None = None
+    generation: int | None = None
+    lease_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One unit or start page of a list, with what holds for it."""
+
+    url: str
+    referer: str | None = None
+    max_transfer: int = 0  # pages; 0: all
+    interval_ms: int | None = None
+    excepted: tuple[str, ...] = ()  # paths that begin with `/`
+
+    @property
+    def is_probe(self) -> bool:
+        """A unit with a limit on its pages is there to be measured."""
+        return self.max_transfer > 0
+
+
+def head_lines(head: ListHead) -> list[ListLine]:
+    """Return the comments that begin a list."""
+    named = (("Round", head.round), ("Generation", head.generation), ("Lease", head.lease_s))
+    return [Comment(f"{name}={value}") for name, value in named if value is not None]
+
+
+def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
+    """Yield the lines of a list's units; a MaxTransfer line wherever the limit changes."""
+    limit = 0
+    for item in items:
+        if item.max_transfer != limit:
+            limit = item.max_transfer
+            yield MaxTransfer(limit)
+        yield UrlLine(item.url, item.referer)
+        if item.interval_ms is not None:
+            yield Comment(f"Interval={item.interval_ms}")
+        for path in item.excepted:
+            yield Comment(f"Except={path}")
+
+
+def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
+    """Yield a list's head, once and first, then each order with what its comments add.
+
+    Comments of the head that stand behind the first unit are not seen: a list says what it is
+    before it says what to do.
+    """
+    head: dict[str, int] = {}
+    current: Order | None = None
+    head_sent = False
+    limit = 0
+    for line in lines:
+        match line:
+            case MaxTransfer(pages):
+                limit = pages
+            case UrlLine(url, referer):
+                if not head_sent:
+                    head_sent = True
+                    yield _head(head)
+                if current is not None:
+                    yield current
+                current = Order(url, referer, limit)
+            case Comment(text) if current is None:
+                name, _, value = text.partition("=")
+                if value.isascii() and value.isdigit():
+                    head[name] = int(value)
+            case Comment(text):
+                current = _with_comment(current, text)
+    if not head_sent:
+        yield _head(head)
+    if current is not None:
+        yield current
+
+
+def _head(values: dict[str, int]) -> ListHead:
+    return ListHead(values.get("Round"), values.get("Generation"), values.get("Lease"))
+
+
+def _with_comment(order: Order, text: str) -> Order:
+    name, _, value = text.partition("=")
+    interval_ms, excepted = order.interval_ms, order.excepted
+    if name == "Interval" and value.isascii() and value.isdigit():
+        interval_ms = int(value)
+    elif name == "Except" and value.startswith("/"):
+        excepted = (*excepted, value)
+    return Order(order.url, order.referer, order.max_transfer, interval_ms, excepted)

@@ -1,0 +1,159 @@
+"""Sync: M4 grown up. One request and one answer, JSON both ways, documented by OpenAPI.
+
+The agent says what it holds and did; the manager says what time it is, when to call again, which
+list is current and how long the agent may fetch. Everything in a request is a state, or is
+repeated until an answer came, so a lost answer loses nothing and a repeat changes nothing.
+
+Permit. `permit.duration_s` counts from the moment the agent *sent* the request, on
+CLOCK_BOOTTIME; at the agent it ends one request deadline plus one interval earlier, and a reboot
+voids it. Without a permit an agent sends no request to any site.
+
+Acknowledgement. `generation_held = g` says: the list of generation g is in force here, and no
+request to a unit that it no longer names is under way. Only then are units that left the list
+given to others.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from shared.wire import PROTOCOL
+
+__all__ = [
+    "AgentState",
+    "Command",
+    "CommandName",
+    "Counters",
+    "FinishedUnit",
+    "HeldPermit",
+    "HostAddresses",
+    "Permit",
+    "Settings",
+    "SyncAnswer",
+    "SyncRequest",
+]
+
+AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]{1,253}$")]
+UnitKey = Annotated[str, StringConstraints(max_length=4096)]
+ShortText = Annotated[str, StringConstraints(max_length=1000)]
+AddressText = Annotated[str, StringConstraints(max_length=45)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+EpochMs = Annotated[int, Field(ge=0, lt=2**53)]
+
+AgentState = Literal["starting", "working", "idle", "asleep", "paused", "draining", "stopping"]
+CommandName = Literal["restart", "drain", "pause", "resume", "update"]
+
+MAX_ITEMS = 10_000  # of one kind in one request; the rest goes with the next
+
+
+class _Message(BaseModel):
+    # A newer side may say more; what is not known is skipped, never guessed.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class HeldPermit(_Message):
+    """The permit the agent works under."""
+
+    epoch: Count
+    remaining_ms: Count
+
+
+class FinishedUnit(_Message):
+    """A unit whose frontier ran empty, or whose probe reached its limit.
+
+    Repeated in every request until one was answered.
+    """
+
+    unit: UnitKey
+    kind: Literal["probe", "crawl"]
+    round: Count
+    pages: Count
+    response_bytes: Count
+    reason: ShortText = "complete"  # or why no more: `unreachable: ...`, `page limit`, ...
+
+
+class HostAddresses(_Message):
+    """Where a host's name leads from here; an empty list: it does not resolve."""
+
+    host: UnitKey
+    addresses: Annotated[
+        list[Annotated[str, StringConstraints(max_length=45)]], Field(max_length=64)
+    ]
+
+
+class Counters(_Message):
+    """Since the agent's process started (boot_id tells processes apart)."""
+
+    requests: Count = 0
+    pages: Count = 0
+    response_bytes: Count = 0
+    errors: Count = 0
+    denied: Count = 0  # by robots.txt
+    discovered_hosts: Count = 0
+    queue: Count = 0  # URLs waiting now
+    active_hosts: Count = 0  # hosts with something to do now
+
+
+class SyncRequest(_Message):
+    """What an agent says of itself."""
+
+    protocol: Annotated[int, Field(ge=1)] = PROTOCOL
+    agent: AgentName
+    boot_id: Annotated[str, StringConstraints(max_length=64)]  # new with each start of the process
+    sequence: Count  # grows with every sync of the installation, also over restarts
+    version: Annotated[str, StringConstraints(max_length=64)]
+    clock_ms: EpochMs
+    state: AgentState
+    state_reason: ShortText = ""
+    next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
+    round_held: Count = 0
+    generation_held: Count = 0
+    permit: HeldPermit | None = None
+    finished: Annotated[list[FinishedUnit], Field(max_length=MAX_ITEMS)] = []
+    addresses: Annotated[list[HostAddresses], Field(max_length=MAX_ITEMS)] = []
+    counters: Counters = Counters()
+    disk_free_bytes: Count | None = None
+    reports_waiting: Count = 0  # in the outbox, not acknowledged yet
+    command_done: Annotated[str, StringConstraints(max_length=64)] | None = None
+    update_result: ShortText | None = None
+
+
+class Permit(_Message):
+    """The right to fetch the units of the list of this generation, for a while."""
+
+    epoch: Count
+    duration_s: Annotated[float, Field(gt=0)]
+
+
+class Settings(_Message):
+    """Limits that the manager asks for. They only tighten the site's own; None: no wish."""
+
+    interval_s: Annotated[float, Field(ge=0)] | None = None
+    parallel_hosts: Annotated[int, Field(ge=1)] | None = None
+    bytes_per_s: Annotated[int, Field(ge=1)] | None = None
+    blocked: Annotated[list[ShortText], Field(max_length=MAX_ITEMS)] | None = None  # RE2, on URLs
+
+
+class Command(_Message):
+    """One thing to do; acknowledged by its id in `command_done`, repeated until then."""
+
+    id: Annotated[str, StringConstraints(max_length=64)]
+    name: CommandName
+    argument: ShortText = ""
+
+
+class SyncAnswer(_Message):
+    """What the manager says back."""
+
+    protocol: Annotated[int, Field(ge=1)] = PROTOCOL
+    server_time_ms: EpochMs
+    next_poll_s: Annotated[float, Field(gt=0)]
+    round: Count
+    generation: Count  # not the one held: take M1
+    permit: Permit | None = None  # None: no right to fetch
+    settings: Settings = Settings()
+    command: Command | None = None
+    transfers: list[ShortText] = []
+    message: ShortText = ""  # for the partner, to show
