@@ -1,0 +1,27 @@
+"""The manager's settings: frozen groups of fields, each with unit, default, range and reason."""
+
+from manager.settings.groups import (
+    ConsoleSettings,
+    DatabaseSettings,
+    IntakeSettings,
+    LimitSettings,
+    NamingSettings,
+    PolicySettings,
+    ServerSettings,
+    Settings,
+)
+from manager.settings.reading import SETTINGS_FILE, documented, read_settings
+
+__all__ = [
+    "SETTINGS_FILE",
+    "ConsoleSettings",
+    "DatabaseSettings",
+    "IntakeSettings",
+    "LimitSettings",
+    "NamingSettings",
+    "PolicySettings",
+    "ServerSettings",
+    "Settings",
+    "documented",
+    "read_settings",
+]

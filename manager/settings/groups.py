@@ -1,0 +1,290 @@
+"""Every setting of the manager, in the groups in which `prsm.toml` writes them.
+
+Invariant: each field has a unit, a default, a range where one makes sense, and the reason for its
+default. A setting that nobody would ever change is a constant in the module that uses it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from manager.settings.fields import setting
+
+__all__ = [
+    "ConsoleSettings",
+    "DatabaseSettings",
+    "IntakeSettings",
+    "LimitSettings",
+    "NamingSettings",
+    "PolicySettings",
+    "ServerSettings",
+    "Settings",
+]
+
+KB, MB, GB = 1000, 1000**2, 1000**3
+HOUR_S, DAY_S = 3600, 86400
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where the manager listens."""
+
+    listen_host: str = setting(
+        "127.0.0.1", unit="address", reason="reachable by others only when somebody decides so"
+    )
+    listen_port: int = setting(
+        8000, unit="port", least=0, most=65535, reason="needs no root; 0 takes any free port"
+    )
+    public_url: str = setting(
+        "", unit="URL", reason="what agents and links use; empty: made from host and port"
+    )
+    socket: str = setting(
+        "", unit="path", reason="the prsm commands' way in; empty: prsm.sock in the data directory"
+    )
+    tls_certificate: str = setting(
+        "",
+        unit="path",
+        reason="PEM chain; empty: plain HTTP, then keys are taken from loopback only",
+    )
+    tls_key: str = setting("", unit="path", reason="PEM private key of tls_certificate")
+    behind_tls_proxy: bool = setting(
+        False, unit="yes/no", reason="a proxy in front ends TLS and sets X-Forwarded-Proto and -For"
+    )
+    stop_s: float = setting(
+        20.0, unit="s", least=0, most=600, reason="requests under way may end; systemd waits 90 s"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """Where the manager's tables are."""
+
+    url: str = setting(
+        "",
+        unit="URL",
+        reason="empty: SQLite in the data directory; or postgresql://user@host/name for replicas",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """How long rights last, and what is measured."""
+
+    permit_s: float = setting(
+        2.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=DAY_S,
+        reason="the outage that agents survive, and the delay of a take-over",
+    )
+    grace_s: float = setting(
+        0.5 * HOUR_S,
+        unit="s",
+        least=1,
+        most=7 * DAY_S,
+        reason="an agent may be this much later than it promised before it is lost",
+    )
+    plain_contact_s: float = setting(
+        26.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=30 * DAY_S,
+        reason="an agent of the five messages sleeps by day and calls once a night",
+    )
+    tick_s: float = setting(
+        5.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how soon a report leads to the next list; a tick with nothing to do is cheap",
+    )
+    poll_s: float = setting(
+        60.0,
+        unit="s",
+        least=0.2,
+        most=HOUR_S,
+        reason="how often an agent syncs; 1,000 agents are then 17 requests a second",
+    )
+    probe_pages: int = setting(
+        50, unit="pages", least=1, most=10_000, reason="what the source measures a host with"
+    )
+    probe_fresh_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=60,
+        most=3650 * DAY_S,
+        reason="a distance older than this is measured again",
+    )
+    probe_timeout_s: float = setting(
+        6.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=30 * DAY_S,
+        reason="50 pages at 20 s take 17 minutes; an order this old goes back to the queue",
+    )
+    join_token_s: float = setting(
+        72.0 * HOUR_S,
+        unit="s",
+        least=60,
+        most=30 * DAY_S,
+        reason="a partner installs within a long week-end; a forgotten token must die",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """What the manager takes from the network at most."""
+
+    request_bytes: int = setting(
+        1 * MB, unit="bytes", least=KB, most=GB, reason="bodies of the administrators' requests"
+    )
+    sync_bytes: int = setting(
+        8 * MB,
+        unit="bytes",
+        least=10 * KB,
+        most=GB,
+        reason="10,000 finished units with long names are 5 MB",
+    )
+    hosts_bytes: int = setting(
+        2 * GB,
+        unit="bytes",
+        least=KB,
+        most=1000 * GB,
+        reason="ten million hosts to import; streamed, so this is disk, not memory",
+    )
+    discovered_bytes: int = setting(
+        64 * MB, unit="bytes", least=KB, most=100 * GB, reason="a body of discovered hosts (M2)"
+    )
+    discovered_decoded_bytes: int = setting(
+        256 * MB, unit="bytes", least=KB, most=1000 * GB, reason="the same, decoded"
+    )
+    discoveries_per_day: int = setting(
+        1_000_000,
+        unit="hosts",
+        least=0,
+        most=10**9,
+        reason="a wild or hostile agent must not fill the table of hosts",
+    )
+    log_bytes: int = setting(
+        4 * GB,
+        unit="bytes",
+        least=KB,
+        most=1000 * GB,
+        reason="a crawl log (M3): 40 million lines at 100 bytes compressed",
+    )
+    log_decoded_bytes: int = setting(
+        64 * GB, unit="bytes", least=KB, most=10_000 * GB, reason="the same, decoded"
+    )
+    uploads_at_once: int = setting(
+        16, unit="uploads", least=1, most=1000, reason="the others are told to come back (503)"
+    )
+    uploads_per_minute: int = setting(
+        30, unit="uploads", least=1, most=100_000, reason="of one agent; it has a log a night"
+    )
+    upload_idle_s: float = setting(
+        60.0, unit="s", least=1, most=HOUR_S, reason="an upload that sends nothing is given up"
+    )
+    upload_least_bytes_per_s: int = setting(
+        100,
+        unit="bytes/s",
+        least=0,
+        most=10**9,
+        reason="slower than any modem, faster than who only wants to hold a connection",
+    )
+    reserve_bytes: int = setting(
+        256 * MB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="disk left free by uploads, so that the database can still write",
+    )
+    connections: int = setting(
+        2000,
+        unit="connections",
+        least=10,
+        most=100_000,
+        reason="each costs a file and some KB; more are answered 503",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeSettings:
+    """How reports become tables."""
+
+    workers: int = setting(
+        1, unit="processes", least=1, most=64, reason="one keeps up with 100 agents of 50,000 hosts"
+    )
+    memory_bytes: int = setting(
+        512 * MB,
+        unit="bytes",
+        least=64 * MB,
+        most=1000 * GB,
+        reason="of DuckDB in each worker; it spills to disk beyond",
+    )
+    keep_rejected_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=0,
+        most=3650 * DAY_S,
+        reason="bodies that were refused, for the administrator to look at",
+    )
+    keep_rejected_bytes: int = setting(
+        1 * GB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="all of them together; oldest go first",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamingSettings:
+    """How host names become addresses, and which addresses may be crawled."""
+
+    servers: tuple[str, ...] = setting(
+        (), unit="address:port", reason="empty: those of this machine; `127.0.0.1:5353` for a test"
+    )
+    timeout_s: float = setting(
+        3.0, unit="s", least=0.1, most=60, reason="of one question to one name server"
+    )
+    tries: int = setting(2, unit="questions", least=1, most=10, reason="UDP loses packets")
+    at_once: int = setting(
+        50, unit="questions", least=1, most=1000, reason="what a site's name server bears"
+    )
+    batch: int = setting(
+        500, unit="hosts", least=1, most=100_000, reason="one look-up round of the clock"
+    )
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        unit="networks",
+        reason="of the refused ranges (private, loopback, link-local, ...), those that may be "
+        'crawled; ["127.0.0.0/8"] for the simulated web',
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """The pages and sessions of people."""
+
+    session_s: float = setting(
+        12.0 * HOUR_S,
+        unit="s",
+        least=60,
+        most=30 * DAY_S,
+        reason="a working day, then log in again",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one manager, and the data directory that they hold for."""
+
+    data: Path
+    server: ServerSettings = field(default_factory=ServerSettings)
+    database: DatabaseSettings = field(default_factory=DatabaseSettings)
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    intake: IntakeSettings = field(default_factory=IntakeSettings)
+    naming: NamingSettings = field(default_factory=NamingSettings)
+    console: ConsoleSettings = field(default_factory=ConsoleSettings)

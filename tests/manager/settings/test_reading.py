@@ -1,0 +1,122 @@
+"""Settings are read once, checked wholly, and refused in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from manager.settings import SETTINGS_FILE, Settings, documented, read_settings
+from shared.errors import SettingError
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / SETTINGS_FILE).write_text(text)
+    return folder
+
+
+def test_no_file_means_defaults(tmp_path: Path) -> None:
+    """Without a file every setting has its default."""
+    settings = read_settings(tmp_path)
+    assert settings == Settings(data=tmp_path)
+    assert settings.policy.probe_pages == 50
+    assert settings.policy.permit_s == 7200.0
+
+
+def test_the_file_is_read(tmp_path: Path) -> None:
+    """Values of prsm.toml in the data directory replace defaults; whole numbers may be floats."""
+    write(
+        tmp_path,
+        "[server]\nlisten_port = 9000\n[policy]\ntick_s = 2\n"
+        '[naming]\nservers = ["127.0.0.1:5353"]\n',
+    )
+    settings = read_settings(tmp_path)
+    assert settings.server.listen_port == 9000
+    assert settings.policy.tick_s == 2.0
+    assert isinstance(settings.policy.tick_s, float)
+    assert settings.naming.servers == ("127.0.0.1:5353",)
+
+
+def test_the_command_line_is_stronger(tmp_path: Path) -> None:
+    """An override beats the file; a text may stand without quotes."""
+    write(tmp_path, "[server]\nlisten_port = 9000\n")
+    settings = read_settings(
+        tmp_path, overrides=["server.listen_port=0", "server.public_url=http://127.0.0.1:80/"]
+    )
+    assert settings.server.listen_port == 0
+    assert settings.server.public_url == "http://127.0.0.1:80/"
+
+
+def test_another_file_may_be_named(tmp_path: Path) -> None:
+    """--config reads that file; one that is not there is refused."""
+    other = tmp_path / "other.toml"
+    other.write_text("[limits]\nlog_bytes = 5000\n")
+    assert read_settings(tmp_path, other).limits.log_bytes == 5000
+    with pytest.raises(SettingError, match="no such file"):
+        read_settings(tmp_path, tmp_path / "missing.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[limits]\nlog_byte = 1\n", ["limits.log_byte", "did you mean limits.log_bytes?"]),
+        ("[limit]\nlog_bytes = 1\n", ["limit: unknown group", "did you mean limits?"]),
+        ("listen_port = 1\n", ["listen_port", "outside a group"]),
+        ("[server]\nlisten_port = 70000\n", ["server.listen_port = 70000", "<= 65535", "8000"]),
+        ("[server]\nlisten_port = true\n", ["server.listen_port = true", "a whole number"]),
+        ("[policy]\ntick_s = -1\n", ["policy.tick_s = -1", ">= 0.1 s", "the default is 5.0"]),
+        ("[policy]\ntick_s = nan\n", ["policy.tick_s = nan", ">= 0.1 s"]),
+        ("[policy]\npermit_s = 60\npoll_s = 50\n", ["policy.permit_s", "policy.poll_s"]),
+        ("[server]\nlisten_host = 5\n", ["server.listen_host = 5", "a text in quotes"]),
+        ("[naming]\nservers = '127.0.0.1'\n", ["naming.servers", "a list of texts"]),
+        ("[naming]\nservers = ['dns.example']\n", ["dns.example", "address:port"]),
+        ("[naming]\nservers = ['127.0.0.1:99999']\n", ["127.0.0.1:99999", "address:port"]),
+        ("[naming]\nallowed_networks = ['127.0.0.1/8']\n", ["127.0.0.1/8", "host bits"]),
+        ("[server]\nbehind_tls_proxy = 1\n", ["behind_tls_proxy = 1", "true or false"]),
+        ("[server]\npublic_url = 'ftp://x/'\n", ["public_url", "https://name"]),
+        ("[server]\ntls_key = '/no/such'\n", ["tls_certificate and server.tls_key", "both"]),
+        ("[server\n", ["is not TOML"]),
+    ],
+)
+def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, words: list[str]) -> None:
+    """An unusable setting is refused with its name, its value, its limit and what to do."""
+    write(tmp_path, text)
+    with pytest.raises(SettingError) as caught:
+        read_settings(tmp_path)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("override", ["log_bytes=1", "limits.log_bytes", "=1", "limits.=1"])
+def test_a_malformed_override_is_refused(tmp_path: Path, override: str) -> None:
+    """An override that is not group.name=value says how to write it."""
+    with pytest.raises(SettingError, match=r"group\.name=value"):
+        read_settings(tmp_path, overrides=[override])
+
+
+def test_the_documented_file_is_the_defaults(tmp_path: Path) -> None:
+    """What `prsm settings` prints, with its settings switched on, reads back as the defaults."""
+    lines = [
+        line.removeprefix("# ") if " = " in line and not line.endswith(")") else line
+        for line in documented().splitlines()
+    ]
+    write(tmp_path, "\n".join(lines))
+    assert read_settings(tmp_path) == Settings(data=tmp_path)
+    named = tomllib.loads("\n".join(lines))
+    for group in dataclasses.fields(Settings):
+        if group.name != "data":
+            kind = type(getattr(Settings(data=tmp_path), group.name))
+            assert set(named[group.name]) == {each.name for each in dataclasses.fields(kind)}
+
+
+def test_every_setting_has_a_reason() -> None:
+    """Each field says its unit and why its default is what it is."""
+    settings = Settings(data=Path("/"))
+    for group in dataclasses.fields(settings):
+        value = getattr(settings, group.name)
+        if dataclasses.is_dataclass(value):
+            for field in dataclasses.fields(value):
+                assert field.metadata["unit"], field.name
+                assert len(field.metadata["reason"]) > 10, field.name
