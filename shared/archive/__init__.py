@@ -1,0 +1,15 @@
+"""What agents keep and third parties receive: WARC segments and the source's classic lists.
+
+    warc.py      the public face of the WARC side: import from there
+    capture.py   one fetched page, as data
+    encode.py    capture -> bytes (pure, runs in worker processes)
+    segment.py   one growing file; writer.py names and rotates them
+    reader.py    segment -> captures; verify.py and recover.py judge and mend
+    cdxj.py      the index beside a segment
+    sums.py      html/sumh/suml/host:port
+    classic.py   extserver.list, transferredurl.list, transferredurldate.list
+    export.py    one host in the source's layout
+
+Invariant: nothing here starts, fetches or schedules. Files are handled, networks are not.
+docs/archive.md says what is stored where.
+"""

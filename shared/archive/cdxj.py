@@ -1,0 +1,113 @@
+"""The index beside a segment: CDXJ, as pywb and other replay tools read it.
+
+A line is `urlkey timestamp {json}`; the file is sorted by bytes, so that a look-up can bisect it.
+The numbers of the JSON are strings, as cdxj-indexer writes them.
+
+Invariant: sorting takes bounded memory: runs of `RUN_LINES` lines are spilled to unnamed files and
+merged at the end.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from shared.archive.record import warc_date
+
+__all__ = ["REVISIT_TYPE", "CdxjSorter", "IndexEntry", "cdxj_line"]
+
+REVISIT_TYPE: Final = "warc/revisit"
+RUN_LINES: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What an index says of one response or revisit record.
+
+    urlkey    reversed-host key of the URL
+    mime      media type of the response, `warc/revisit` for a revisit
+    digest    of the payload, with its label; "" where a revisit has none
+    offset    of the record's gzip member; in an encoded capture from its first byte
+    length    of the member
+    """
+
+    urlkey: str
+    url: str
+    fetched_at_ms: int
+    mime: str
+    status: int | None
+    digest: str
+    offset: int
+    length: int
+
+
+def cdxj_line(entry: IndexEntry, offset: int, filename: str) -> bytes:
+    """Return the line of an entry whose record begins at `offset` of `filename`."""
+    fields = {
+        "url": entry.url,
+        "mime": entry.mime,
+        "status": "" if entry.status is None else str(entry.status),
+        "digest": entry.digest,
+        "length": str(entry.length),
+        "offset": str(offset),
+        "filename": filename,
+    }
+    date = warc_date(entry.fetched_at_ms)
+    timestamp = date[:19].translate(_DIGITS_ONLY)
+    text = json.dumps({name: value for name, value in fields.items() if value})
+    return f"{entry.urlkey} {timestamp} {text}\n".encode()
+
+
+class CdxjSorter:
+    """Collects the lines of a segment in any order and gives them back sorted."""
+
+    def __init__(self, directory: Path, run_lines: int = RUN_LINES) -> None:
+        self._directory = directory
+        self._run_lines = run_lines
+        self._spill_at = run_lines
+        self._lines: list[bytes] = []
+        self._runs: list[IO[bytes]] = []
+
+    def add(self, line: bytes) -> None:
+        """Take one line; a run that cannot be spilled, as on a full disk, stays in memory."""
+        self._lines.append(line)
+        if len(self._lines) >= self._spill_at:
+            self._spill_at = self._run_lines
+            with suppress(OSError):
+                self._spill()
+            self._spill_at += len(self._lines)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give all lines, sorted by bytes; may be asked again."""
+        for run in self._runs:
+            run.seek(0)
+        return heapq.merge(sorted(self._lines), *self._runs)
+
+    def close(self) -> None:
+        """Give up the spilled runs."""
+        for run in self._runs:
+            with suppress(OSError):
+                run.close()
+        self._runs.clear()
+        self._lines.clear()
+
+    def _spill(self) -> None:
+        run = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 - lives until close()
+        try:
+            run.writelines(sorted(self._lines))
+            run.flush()
+        except OSError:
+            with suppress(OSError):
+                run.close()
+            raise
+        self._runs.append(run)
+        self._lines = []
+
+
+_DIGITS_ONLY: Final = str.maketrans("", "", "-:T")

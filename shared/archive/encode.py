@@ -1,0 +1,179 @@
+"""A capture to the bytes of its records.
+
+Pure and picklable on both sides: this runs in worker processes, and the process that owns the
+segment only appends. Two records share a date and point at each other with WARC-Concurrent-To;
+the request comes first, so that a capture is whole as soon as its response is. Each record is a
+gzip member of its own.
+
+Invariant: what `encode_capture` accepts, `reader.read_capture` gives back equal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from shared.archive.capture import IDENTICAL_PAYLOAD, Capture
+from shared.archive.cdxj import REVISIT_TYPE, IndexEntry
+from shared.archive.gzip_member import compress_member
+from shared.archive.http_block import media_type, status_code, stored_header
+from shared.archive.limits import check_capture, check_line
+from shared.archive.record import RECORD_END, VERSION, canonical_ip, record_ids, warc_date
+from shared.errors import FormatError
+from shared.urls import reversed_host_key
+
+__all__ = [
+    "PROFILE_URI",
+    "EncodedCapture",
+    "SegmentInfo",
+    "encode_capture",
+    "encode_warcinfo",
+    "payload_digest",
+]
+
+PROFILE_URI: Final = "http://netpreserve.org/warc/1.1/revisit/"
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedCapture:
+    """The records of one capture, ready to append.
+
+    data    gzip members: the request where it is known, then the response or revisit
+    entry   for the index; its offset counts from the first byte of `data`
+    """
+
+    data: bytes
+    entry: IndexEntry
+
+    @property
+    def payload_digest(self) -> str:
+        """`sha256:` and hexadecimal of the body; "" in a revisit that has none."""
+        return self.entry.digest
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentInfo:
+    """What a `warcinfo` says of the robot that wrote the segment; an empty field is left out."""
+
+    software: str
+    operator: str
+    contact: str
+    """Where the owner of a crawled site can complain: URL and mail address."""
+    user_agent: str = ""
+    hostname: str = ""
+    robots: str = "RFC 9309"
+
+
+def payload_digest(body: bytes) -> str:
+    """Return the digest by which bodies are compared: `sha256:` and lower-case hexadecimal."""
+    return f"sha256:{hashlib.sha256(body).hexdigest()}"
+
+
+def encode_capture(capture: Capture) -> EncodedCapture:
+    """Return the records of a capture.
+
+    Raises FormatError or UrlError for what no segment can hold, LimitError for what is larger
+    than the limits of `limits.py`.
+    """
+    check_capture(capture)
+    revisit = capture.revisit
+    body = capture.body
+    header = stored_header(capture.response_header, len(body) if revisit is None else None)
+    digest = (capture.payload_digest or "") if revisit else _checked_digest(capture)
+    shared = f"WARC-Date: {warc_date(capture.fetched_at_ms)}\r\nWARC-Target-URI: {capture.url}\r\n"
+    if capture.ip is not None:
+        shared += f"WARC-IP-Address: {canonical_ip(capture.ip)}\r\n"
+
+    block = header + body
+    answer = f"WARC-Type: {'revisit' if revisit else 'response'}\r\n{shared}{_own_fields(capture)}"
+    if digest:
+        answer += f"WARC-Payload-Digest: {digest}\r\n"
+    answer += _block_fields(block, "response")
+    question = ""
+    if capture.request:
+        question = f"WARC-Type: request\r\n{shared}{_block_fields(capture.request, 'request')}"
+    answer_id, question_id = record_ids((answer + question).encode())
+
+    members = b""
+    if question:
+        question += f"WARC-Record-ID: {question_id}\r\nWARC-Concurrent-To: {answer_id}\r\n"
+        answer += f"WARC-Concurrent-To: {question_id}\r\n"
+        members = _member(question, capture.request)
+    answer_member = _member(f"{answer}WARC-Record-ID: {answer_id}\r\n", block)
+    return EncodedCapture(
+        members + answer_member,
+        IndexEntry(
+            urlkey=reversed_host_key(capture.url),
+            url=capture.url,
+            fetched_at_ms=capture.fetched_at_ms,
+            mime=REVISIT_TYPE if revisit else media_type(capture.response_header),
+            status=status_code(capture.response_header),
+            digest=digest,
+            offset=len(members),
+            length=len(answer_member),
+        ),
+    )
+
+
+def encode_warcinfo(info: SegmentInfo, filename: str, created_at_ms: int) -> bytes:
+    """Return the first record of a segment, as one gzip member."""
+    lines = {
+        "software": info.software,
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "operator": info.operator,
+        "contact": info.contact,
+        "http-header-user-agent": info.user_agent,
+        "hostname": info.hostname,
+        "robots": info.robots,
+    }
+    for name, value in lines.items():
+        if value:
+            check_line(f"warcinfo {name}", value)
+    block = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value).encode()
+    fields = (
+        f"WARC-Type: warcinfo\r\nWARC-Date: {warc_date(created_at_ms)}\r\n"
+        f"WARC-Filename: {filename}\r\nContent-Type: application/warc-fields\r\n"
+        f"WARC-Block-Digest: {payload_digest(block)}\r\nContent-Length: {len(block)}\r\n"
+    )
+    record_id, _ = record_ids(fields.encode())
+    return _member(f"{fields}WARC-Record-ID: {record_id}\r\n", block)
+
+
+def _member(fields: str, block: bytes) -> bytes:
+    return compress_member(b"".join((VERSION, fields.encode(), b"\r\n", block, RECORD_END)))
+
+
+def _block_fields(block: bytes, message: str) -> str:
+    return (
+        f"Content-Type: application/http;msgtype={message}\r\n"
+        f"WARC-Block-Digest: sha256:{hashlib.sha256(block).hexdigest()}\r\n"
+        f"Content-Length: {len(block)}\r\n"
+    )
+
+
+def _own_fields(capture: Capture) -> str:
+    """Return the fields that only some captures have."""
+    text = "".join(f"{name}: {value}\r\n" for name, value in capture.extra.items())
+    if capture.truncated is not None:
+        text += f"WARC-Truncated: {capture.truncated}\r\n"
+    revisit = capture.revisit
+    if revisit is not None:
+        text += (
+            f"WARC-Profile: {PROFILE_URI}{revisit.profile}\r\n"
+            f"WARC-Refers-To-Target-URI: {revisit.refers_to_uri}\r\n"
+            f"WARC-Refers-To-Date: {warc_date(revisit.refers_to_date_ms)}\r\n"
+        )
+        if revisit.profile == IDENTICAL_PAYLOAD:  # the body is cut off: WARC/1.1, 6.7.2
+            text += "WARC-Truncated: length\r\n"
+    return text
+
+
+def _checked_digest(capture: Capture) -> str:
+    """Return the digest of the body; a given one must be right, or be of another algorithm."""
+    digest = payload_digest(capture.body)
+    given = capture.payload_digest
+    if given is not None and given.startswith("sha256:") and given != digest:
+        raise FormatError(f"payload digest {given[:80]!r}: the body has {digest}")
+    return digest

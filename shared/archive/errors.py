@@ -1,0 +1,35 @@
+"""What can go wrong with an archive, by blame.
+
+PrsmError
+├── FormatError
+│   └── DamageError          the file's: its bytes are not what was written
+├── DiskFullError            the operator's: no room; the last append was undone
+└── ConflictError
+    └── SegmentBrokenError   the disk's: a write may be lost; only recovery can tell
+"""
+
+from __future__ import annotations
+
+from shared.errors import ConflictError, FormatError, PrsmError
+
+__all__ = ["DamageError", "DiskFullError", "SegmentBrokenError"]
+
+
+class DamageError(FormatError):
+    """A segment breaks the format; `offset` is the byte where the broken record begins."""
+
+    def __init__(self, offset: int, problem: str) -> None:
+        super().__init__(f"offset {offset}: {problem}")
+        self.offset = offset
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[type[DamageError], tuple[int, str]]:
+        return type(self), (self.offset, self.problem)
+
+
+class DiskFullError(PrsmError):
+    """The disk has no room; nothing was half written, and the same call may be tried again."""
+
+
+class SegmentBrokenError(ConflictError):
+    """A segment can no longer be written, because it is unknown what of it reached the disk."""

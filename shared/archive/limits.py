@@ -1,0 +1,118 @@
+"""What a segment can hold: everything that is refused before a byte is written.
+
+Invariant: a capture that passes is written, read back equal, and accepted by foreign readers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from shared.archive.capture import IDENTICAL_PAYLOAD, TRUNCATION_REASONS, Capture
+from shared.archive.http_block import header_end
+from shared.errors import FormatError, LimitError
+
+__all__ = [
+    "MAX_BODY_BYTES",
+    "MAX_HTTP_HEADER_BYTES",
+    "MAX_URL_CHARACTERS",
+    "OWN_FIELDS",
+    "check_capture",
+    "check_line",
+]
+
+MAX_BODY_BYTES: Final = 64 << 20
+"""Three times the largest page the crawl takes by default."""
+
+MAX_HTTP_HEADER_BYTES: Final = 64 << 10
+MAX_URL_CHARACTERS: Final = 8192
+MAX_EXTRA_CHARACTERS: Final = 16 << 10
+
+OWN_FIELDS: Final = frozenset(
+    {
+        "content-length",
+        "content-type",
+        "warc-block-digest",
+        "warc-concurrent-to",
+        "warc-date",
+        "warc-ip-address",
+        "warc-payload-digest",
+        "warc-profile",
+        "warc-record-id",
+        "warc-refers-to-date",
+        "warc-refers-to-target-uri",
+        "warc-target-uri",
+        "warc-truncated",
+        "warc-type",
+    }
+)
+"""Fields that a capture sets by its attributes; every other one is `extra`."""
+
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_DIGEST: Final = re.compile(r"[a-z0-9-]+:[0-9A-Za-z+/=_-]+")
+
+
+def check_capture(capture: Capture) -> None:
+    """Raise FormatError or LimitError for a capture that no segment can hold."""
+    if len(capture.url) > MAX_URL_CHARACTERS:
+        raise LimitError(
+            f"URL of {len(capture.url)} characters: a segment takes {MAX_URL_CHARACTERS}"
+        )
+    if not _VISIBLE.fullmatch(capture.url):
+        raise FormatError(f"URL {capture.url[:200]!a}: not canonical, escape it first")
+    if len(capture.body) > MAX_BODY_BYTES:
+        raise LimitError(
+            f"body of {len(capture.body)} bytes: a segment takes {MAX_BODY_BYTES}; "
+            "cut it and set truncated to 'length'"
+        )
+    for name, block in (("request", capture.request), ("response", capture.response_header)):
+        if len(block) > MAX_HTTP_HEADER_BYTES:
+            raise LimitError(
+                f"{name} header of {len(block)} bytes: a segment takes {MAX_HTTP_HEADER_BYTES}"
+            )
+    if header_end(capture.response_header) != len(capture.response_header):
+        raise FormatError("response header: must end with an empty line and hold no other")
+    if capture.request and header_end(capture.request) != len(capture.request):
+        raise FormatError("request header: must end with an empty line and hold no other")
+    if capture.truncated is not None and capture.truncated not in TRUNCATION_REASONS:
+        raise FormatError(f"truncated = {capture.truncated!r}: one of {TRUNCATION_REASONS}")
+    if capture.extra:
+        _check_extra(capture.extra)
+    if capture.revisit is not None:
+        _check_revisit(capture)
+
+
+def _check_extra(extra: dict[str, str]) -> None:
+    if sum(len(name) + len(value) for name, value in extra.items()) > MAX_EXTRA_CHARACTERS:
+        raise LimitError(f"extra fields: a record takes {MAX_EXTRA_CHARACTERS} characters")
+    for name, value in extra.items():
+        if not _NAME.fullmatch(name) or name.lower() in OWN_FIELDS:
+            raise FormatError(f"extra field {name[:60]!r}: no field name, or one of the writer's")
+        check_line(f"extra field {name}", value)
+    if len({name.lower() for name in extra}) != len(extra):
+        raise FormatError("extra fields: two names differ in case only")
+
+
+def _check_revisit(capture: Capture) -> None:
+    revisit = capture.revisit
+    assert revisit is not None
+    if capture.body:
+        raise FormatError("revisit with a body: leave it out, the earlier capture has it")
+    if capture.truncated is not None:
+        raise FormatError("revisit of a truncated body: store it whole, two cut bodies may differ")
+    if not _VISIBLE.fullmatch(revisit.refers_to_uri):
+        raise FormatError(f"revisit refers to {revisit.refers_to_uri[:200]!a}: not canonical")
+    if len(revisit.refers_to_uri) > MAX_URL_CHARACTERS:
+        raise LimitError(f"revisit refers to a URL of more than {MAX_URL_CHARACTERS} characters")
+    digest = capture.payload_digest
+    if digest is None and revisit.profile == IDENTICAL_PAYLOAD:
+        raise FormatError("revisit with an identical payload: needs the payload's digest")
+    if digest is not None and not _DIGEST.fullmatch(digest):
+        raise FormatError(f"payload digest {digest[:80]!r}: must be algorithm:value")
+
+
+def check_line(what: str, value: str) -> None:
+    """Raise FormatError for a text that is not one line, printable and without outer spaces."""
+    if not value or not value.isprintable() or value != value.strip():
+        raise FormatError(f"{what}: {value[:60]!a} must be one line of printable text")

@@ -1,0 +1,256 @@
+"""One segment file while it grows, and its sealing.
+
+`NAME.warc.gz.open` grows by whole captures. Sealing writes `NAME.warc.gz.cdxj` and
+`NAME.warc.gz.sha256`, then renames the segment to `NAME.warc.gz`.
+
+Invariant: the file ends with a whole capture whenever a call has returned or raised, save after
+SegmentBrokenError; and a name without `.open` is a complete, immutable segment with its index and
+its sum beside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from shared.archive.cdxj import CdxjSorter, IndexEntry, cdxj_line
+from shared.archive.encode import EncodedCapture
+from shared.archive.errors import DiskFullError, SegmentBrokenError
+from shared.errors import ConflictError
+
+__all__ = ["INDEX_SUFFIX", "OPEN_SUFFIX", "SUM_SUFFIX", "Location", "OpenSegment", "SealedSegment"]
+
+OPEN_SUFFIX: Final = ".open"
+INDEX_SUFFIX: Final = ".cdxj"
+SUM_SUFFIX: Final = ".sha256"
+
+NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Disk full, quota used up, or larger than the process may write."""
+
+_LATEST_MS: Final = 1 << 62
+
+OpenFile = Callable[[Path, str], io.FileIO]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a capture lies: the bytes [offset, offset + length) of a segment are its records.
+
+    segment          name of the sealed file, which it will have
+    response_offset  what an index points at; the response ends where the capture does
+    """
+
+    segment: str
+    offset: int
+    length: int
+    response_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class SealedSegment:
+    """A complete segment; its index and its sum lie beside it."""
+
+    path: Path
+    size_bytes: int
+    captures: int
+    sha256: str
+    first_ms: int
+    last_ms: int
+    index_path: Path
+    sum_path: Path
+
+
+class OpenSegment:
+    """A segment that one process writes; a lock keeps others, and recovery, away."""
+
+    def __init__(self, path: Path, file: io.FileIO) -> None:
+        """Take over a locked file; `create` and `recover_segment` call this."""
+        self.open_path = path
+        self.path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+        self.size_bytes = 0
+        self.captures = 0
+        self._times_ms: tuple[int, int] = (_LATEST_MS, 0)
+        self._file = file
+        self._hash = hashlib.sha256()
+        self._index = CdxjSorter(path.parent)
+        self._committed_bytes = 0
+        self._broken: str | None = None
+
+    @classmethod
+    def create(cls, path: Path, warcinfo: bytes, open_file: OpenFile = io.FileIO) -> OpenSegment:
+        """Begin the segment `path` (its sealed name) with its warcinfo.
+
+        Raises FileExistsError; DiskFullError, and then no file is left.
+        """
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "segment exists", str(path))
+        open_path = path.with_name(path.name + OPEN_SUFFIX)
+        file = open_file(open_path, "xb")
+        try:
+            lock(file, open_path)
+            segment = cls(open_path, file)
+            segment._write(warcinfo)
+            sync_directory(path.parent)
+        except BaseException:
+            file.close()
+            open_path.unlink(missing_ok=True)
+            raise
+        return segment
+
+    def append(self, encoded: EncodedCapture) -> Location:
+        """Write one capture behind the others; it is safe after the next `commit`.
+
+        Raises DiskFullError: nothing was written, try again when there is room;
+        SegmentBrokenError: see there; other OSErrors, and nothing was written.
+        """
+        offset = self.size_bytes
+        self._write(encoded.data)
+        self.note(encoded.entry, offset + encoded.entry.offset)
+        return Location(self.path.name, offset, len(encoded.data), offset + encoded.entry.offset)
+
+    def note(self, entry: IndexEntry, offset: int) -> None:
+        """Enter a capture that lies at `offset` into the index."""
+        self.captures += 1
+        first, last = self._times_ms
+        self._times_ms = (min(first, entry.fetched_at_ms), max(last, entry.fetched_at_ms))
+        self._index.add(cdxj_line(entry, offset, self.path.name))
+
+    def keep_first(self, size_bytes: int) -> None:
+        """Cut the file behind its first `size_bytes`, which are whole captures, and go on there.
+
+        For recovery, which tells the captures with `note`. The cut is on disk on return.
+        """
+        self._file.truncate(size_bytes)
+        os.fsync(self._file.fileno())
+        self._file.seek(0)
+        self._hash = hashlib.sha256()
+        while data := self._file.read(1 << 20):
+            self._hash.update(data)
+        self.size_bytes = self._committed_bytes = size_bytes
+
+    def commit(self) -> None:
+        """Make every appended capture survive a loss of power.
+
+        Raises SegmentBrokenError where the system cannot: what of the file is on disk is then
+        unknown, also after a later success (the kernel reports a lost write once).
+        """
+        self._refuse_broken()
+        if self._committed_bytes == self.size_bytes:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._broken = str(error)
+            self._refuse_broken()
+        self._committed_bytes = self.size_bytes
+
+    def seal(self) -> SealedSegment:
+        """Complete the segment; raises DiskFullError, and may then be called again."""
+        if self.path.exists():
+            raise ConflictError(f"segment {self.path.name} exists already; move it away")
+        self.commit()
+        index_path = self.path.with_name(self.path.name + INDEX_SUFFIX)
+        sum_path = self.path.with_name(self.path.name + SUM_SUFFIX)
+        sha256 = self._hash.hexdigest()
+        _write_whole(index_path, self._index)
+        _write_whole(sum_path, [f"{sha256}  {self.path.name}\n".encode()])
+        self.open_path.rename(self.path)
+        sync_directory(self.path.parent)
+        self._release()
+        return SealedSegment(
+            self.path, self.size_bytes, self.captures, sha256, *self._times_ms, index_path, sum_path
+        )
+
+    def close(self) -> None:
+        """Commit and let go; the file keeps `.open` and can be recovered."""
+        try:
+            if self._broken is None and not self._file.closed:
+                self.commit()
+        finally:
+            self._release()
+
+    def discard(self) -> None:
+        """Remove a segment in which nothing is."""
+        self.open_path.unlink(missing_ok=True)
+        self._release()
+
+    def _write(self, data: bytes) -> None:
+        self._refuse_broken()
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:
+            self._undo_partial_write()
+            if error.errno in NO_ROOM:
+                raise DiskFullError(
+                    f"{self.open_path}: no room for {len(data)} bytes ({error.strerror}); "
+                    "nothing was written, free space and try again"
+                ) from error
+            raise
+        self._hash.update(data)
+        self.size_bytes += len(data)
+
+    def _undo_partial_write(self) -> None:
+        try:
+            self._file.truncate(self.size_bytes)
+            self._file.seek(self.size_bytes)
+        except OSError as error:
+            self._broken = str(error)
+            self._refuse_broken()
+
+    def _refuse_broken(self) -> None:
+        if self._broken is not None:
+            raise SegmentBrokenError(
+                f"{self.open_path}: {self._broken}; close it and let recovery find what is whole"
+            )
+
+    def _release(self) -> None:
+        self._index.close()
+        self._file.close()
+
+
+def lock(file: io.FileIO, path: Path) -> None:
+    """Claim a segment for this process; raises ConflictError where another one has it."""
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ConflictError(
+            f"{path}: another process writes this segment; stop it first"
+        ) from error
+
+
+def sync_directory(path: Path) -> None:
+    """Make names created, renamed or removed in a directory survive a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file that is there complete or not at all."""
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        with draft.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        if error.errno in NO_ROOM:
+            raise DiskFullError(
+                f"{path}: no room ({error.strerror}); free space and try again"
+            ) from error
+        raise
