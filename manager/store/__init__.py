@@ -1,0 +1,26 @@
+"""The only door to the manager's files, to Parquet and to DuckDB.
+
+`layout` says where things lie; `spool` takes bodies in; `log_files`, `list_files` and `rejected`
+keep what became of them; `durable` is how a file comes to be there whole or not at all.
+"""
+
+from manager.store.errors import StoreError, StoreFullError
+from manager.store.layout import Layout
+from manager.store.list_files import ListFiles
+from manager.store.log_files import LogFile, PathSum, read_sums
+from manager.store.rejected import Rejected
+from manager.store.spool import Spool, Spooled, SpoolWriter
+
+__all__ = [
+    "Layout",
+    "ListFiles",
+    "LogFile",
+    "PathSum",
+    "Rejected",
+    "Spool",
+    "SpoolWriter",
+    "Spooled",
+    "StoreError",
+    "StoreFullError",
+    "read_sums",
+]

@@ -1,0 +1,81 @@
+"""Files that are there whole, or not at all, whatever happens to the machine.
+
+Invariant: a name appears only after the bytes of its file are on the disk (fsync, rename, fsync of
+the folder). A full disk becomes StoreFullError, and the file that did not fit is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from manager.store.errors import StoreFullError
+
+__all__ = ["PART", "OpenFile", "full_disk_said", "move", "open_new", "sync_folder", "write_whole"]
+
+PART: Final = ".part"  # the ending of files that are being written; removed at start
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+OpenFile = Callable[[Path], BinaryIO]
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open a file that must not exist yet, readable by this user only."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+@contextlib.contextmanager
+def full_disk_said(folder: Path) -> Iterator[None]:
+    """Turn the system's words for a full disk into StoreFullError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise StoreFullError(
+            f"the disk of {folder} is full ({error.strerror}); nothing was kept. The administrator "
+            "must make room; then send it again"
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the files behind them."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def move(source: Path, target: Path) -> None:
+    """Give a file that is already synced another name in the same file system, durably."""
+    source.replace(target)
+    sync_folder(target.parent)
+    if source.parent != target.parent:
+        sync_folder(source.parent)
+
+
+def write_whole(target: Path, chunks: Iterator[bytes], *, open_file: OpenFile = open_new) -> int:
+    """Write a file so that its name appears only when it is complete; return its bytes.
+
+    Whatever goes wrong, in the chunks or on the disk, leaves the old file or none.
+    """
+    part = target.with_name(f"{target.name}.{os.getpid()}.{id(chunks)}{PART}")
+    size_bytes = 0
+    try:
+        with full_disk_said(target.parent):
+            with open_file(part) as file:
+                for chunk in chunks:
+                    file.write(chunk)
+                    size_bytes += len(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            move(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return size_bytes

@@ -1,0 +1,29 @@
+"""What can go wrong at the door to the disk.
+
+PrsmError
+├── BusyError
+│   └── StoreFullError  503  the disk's: no room; nothing half done stays
+└── StoreError               the administrator's: the data directory cannot be used
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.errors import BusyError
+from shared.errors import PrsmError
+
+__all__ = ["StoreError", "StoreFullError"]
+
+RETRY_AFTER_S: Final = 600  # a person must make room first; agents keep what they have to send
+
+
+class StoreFullError(BusyError):
+    """There is no room on the disk; nothing was kept, and it may be sent again later."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retry_after_s=RETRY_AFTER_S)
+
+
+class StoreError(PrsmError):
+    """The data directory is missing, not ours, or holds what it should not."""

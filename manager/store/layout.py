@@ -1,0 +1,85 @@
+"""Where things lie in the data directory.
+
+    prsm.toml        settings, if any            prsm.sqlite   tables, unless they are elsewhere
+    prsm.sock        the prsm commands' way in   prsm.lock     who serves this directory
+    spool/           bodies as they come in; emptied at start
+    logs/<agent id>/ one Parquet file a crawl log, named by the SHA-256 of its body
+    lists/<agent id>/ the list of a generation as it is sent; can be made again from the tables
+    rejected/        bodies that were refused, each with the reason
+
+Invariant: no name that came over the network is ever part of a path; agents are numbers here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from manager.store.errors import StoreError
+
+__all__ = ["Layout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders and files of one data directory."""
+
+    data: Path
+
+    @property
+    def spool(self) -> Path:
+        """Bodies that are being received or worked on."""
+        return self.data / "spool"
+
+    @property
+    def logs(self) -> Path:
+        """Crawl logs as Parquet."""
+        return self.data / "logs"
+
+    @property
+    def lists(self) -> Path:
+        """Server lists as they are sent."""
+        return self.data / "lists"
+
+    @property
+    def rejected(self) -> Path:
+        """Bodies that were refused."""
+        return self.data / "rejected"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.data / "prsm.sqlite"
+
+    @property
+    def socket(self) -> Path:
+        """The Unix socket of the prsm commands."""
+        return self.data / "prsm.sock"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose lock says that a server process uses this directory."""
+        return self.data / "prsm.lock"
+
+    def create(self) -> None:
+        """Make what is missing, private to this user; raises StoreError where it cannot."""
+        for folder in (self.data, self.spool, self.logs, self.lists, self.rejected):
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    f"data directory {folder}: {error.strerror}; "
+                    "name one that this user may write with --data"
+                ) from error
+
+    def log_file(self, agent_id: int, sha256: str) -> Path:
+        """Return where the log with this body is kept; the agent's folder is made."""
+        folder = self.logs / str(int(agent_id))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / f"{_checked(sha256)}.parquet"
+
+
+def _checked(sha256: str) -> str:
+    assert re.fullmatch(r"[0-9a-f]{64}", sha256), "a digest that we computed"
+    return sha256

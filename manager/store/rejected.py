@@ -1,0 +1,53 @@
+"""Bodies that were refused, kept for the administrator: what came, from whom, and why not.
+
+Invariant: never more than the settings allow, in age and in bytes together; oldest go first. A
+refused body is evidence, not data: a full disk drops it silently.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from manager.store.durable import move
+from manager.store.spool import BODY, Spooled
+
+__all__ = ["Rejected"]
+
+REASON: Final = ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The folder of refused bodies."""
+
+    folder: Path
+    keep_s: float
+    keep_bytes: int
+
+    def keep(self, spooled: Spooled, agent_id: int, what: str, reason: str, now_ms: int) -> None:
+        """Move a body here and write the reason beside it; the newest always stays."""
+        stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
+        with contextlib.suppress(OSError):
+            move(spooled.path, self.folder / (stem + BODY))
+            note = f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
+            (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")
+        spooled.discard()
+        self.prune(now_ms)
+
+    def prune(self, now_ms: int) -> None:
+        """Remove what is too old, then the oldest until the rest fits."""
+        bodies = sorted(
+            (path for path in self.folder.iterdir() if path.suffix == BODY),
+            key=lambda path: int(path.stem.split("-")[0]),
+        )
+        total_bytes = sum(path.stat().st_size for path in bodies)
+        for path in bodies[:-1]:
+            age_s = (now_ms - int(path.stem.split("-")[0])) / 1000
+            if age_s <= self.keep_s and total_bytes <= self.keep_bytes:
+                break
+            total_bytes -= path.stat().st_size
+            path.unlink(missing_ok=True)
+            path.with_suffix(REASON).unlink(missing_ok=True)

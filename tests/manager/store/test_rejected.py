@@ -1,0 +1,56 @@
+"""Refused bodies are kept for a while, and never without limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from manager.store import Rejected, Spool, Spooled
+
+
+def spooled(folder: Path, body: bytes) -> Spooled:
+    folder.mkdir(exist_ok=True)
+    writer = Spool(folder, free_bytes=lambda _: 10**15).begin(
+        "log", limit_bytes=10**6, declared_bytes=None
+    )
+    writer.write(body)
+    return writer.finish()
+
+
+def bodies(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix == ".body"]
+
+
+def test_a_body_is_kept_with_its_reason(tmp_path: Path) -> None:
+    """The administrator finds the body as it came and the reason beside it."""
+    kept = tmp_path / "rejected"
+    kept.mkdir()
+    body = spooled(tmp_path / "spool", b"not a log")
+    Rejected(kept, keep_s=100, keep_bytes=10**6).keep(body, 7, "crawl log", "line 1: bad", 1000)
+    assert bodies(kept) == [b"not a log"]
+    (note,) = [path.read_text() for path in kept.iterdir() if path.suffix == ".txt"]
+    assert note == "crawl log of agent 7, 9 bytes\nline 1: bad\n"
+    assert not body.path.exists()
+
+
+def test_old_ones_and_too_many_go(tmp_path: Path) -> None:
+    """Bodies over the age go, then the oldest until the rest fits; the newest always stays."""
+    kept = tmp_path / "rejected"
+    kept.mkdir()
+    rejected = Rejected(kept, keep_s=10, keep_bytes=25)
+    for now_ms, body in ((5_000, b"a" * 10), (10_000, b"b" * 10), (14_000, b"c" * 10)):
+        rejected.keep(spooled(tmp_path / "spool", body), 7, "log", "bad", now_ms)
+    assert bodies(kept) == [b"b" * 10, b"c" * 10]  # three did not fit
+    rejected.keep(spooled(tmp_path / "spool", b"d"), 7, "log", "bad", 21_000)
+    assert bodies(kept) == [b"c" * 10, b"d"]  # the first is over its age
+    rejected.keep(spooled(tmp_path / "spool", b"e" * 50), 7, "log", "bad", 21_001)
+    assert bodies(kept) == [b"e" * 50]
+    assert len(list(kept.iterdir())) == 2
+
+
+def test_a_folder_that_is_gone_does_not_hurt(tmp_path: Path) -> None:
+    """A body that cannot be kept is dropped: it is evidence, and the answer matters more."""
+    (tmp_path / "rejected").mkdir()
+    body = spooled(tmp_path / "spool", b"x")
+    body.path.unlink()
+    Rejected(tmp_path / "rejected", keep_s=10, keep_bytes=10).keep(body, 7, "log", "bad", 1)
+    assert bodies(tmp_path / "rejected") == []
