@@ -1,0 +1,31 @@
+"""The agent's branch of the error tree.
+
+    PrsmError
+    ├── LinkError          the manager's or the network's: an exchange with the manager failed
+    │   └── RefusedError   the manager said no, with a reason; repeating will not help
+    ├── HomeError          the site's: the agent's directory cannot be used (lock, disk, rights)
+    └── GraphError         ours: a pipeline that cannot work (agent.pipeline.spec)
+"""
+
+from __future__ import annotations
+
+from shared.errors import PrsmError
+
+__all__ = ["HomeError", "LinkError", "RefusedError"]
+
+
+class LinkError(PrsmError):
+    """The manager could not be reached, or answered with an error worth another try."""
+
+
+class RefusedError(LinkError):
+    """The manager refused: key, name, report or version; `status` is the HTTP status."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"{status}: {reason}")
+        self.status = status
+        self.reason = reason
+
+
+class HomeError(PrsmError):
+    """The agent's directory is locked by another process, full, or not writable."""

@@ -1,0 +1,108 @@
+"""The crawl as data: read this first.
+
+A URL enters at `seed` (the manager's list) or as a link of a page. `filter` asks whether it is
+ours and worth it, `dedup` lets it through once a job, `resolve` finds its host's address, and
+`frontier` keeps it on disk until its turn. The frontier alone holds politeness: one token for each
+address; only the end of a fetch (`ended`) or a refusal by robots.txt (`denied`) gives it back. A
+robots.txt is fetched under the same token, before the first page of its host. A fetched page is
+decoded, parsed and compressed (`parse`), written (`store`), and only then forgotten by the
+frontier (`kept`): a crash in between means that it is fetched again, never that it is lost.
+
+Links to hosts or directories of others leave by `filter.outside` to the manager. When a job is
+done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` tells
+everybody by a new scope, so that no late link wakes it up.
+Source: seed 000, table 3; design 5.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
+
+__all__ = ["CRAWL"]
+
+MODULES: Final = (
+    Module("seed", Key.SINGLE, ("list", "finished", "failed"), ("links", "changed", "finished")),
+    Module("filter", Key.FREE, ("links", "changed"), ("inside", "outside")),
+    Module("dedup", Key.URL, ("candidates",), ("new",), spills=True),
+    Module(
+        "resolve",
+        Key.HOST,
+        ("candidates", "rules", "answer", "tick"),
+        ("placed", "rules", "moved", "failed"),
+        spills=True,
+    ),
+    Module(
+        "frontier",
+        Key.IP,
+        ("placed", "rules", "rules_known", "denied", "ended", "kept", "moved", "changed", "tick"),
+        ("due", "rules_due", "finished", "closed"),
+        spills=True,
+    ),
+    Module(
+        "rules_fetch",
+        Key.IP,
+        ("due", "answer"),
+        ("fetched", "redirect", "ended", "page", "request"),
+    ),
+    Module("robots", Key.HOST, ("fetched", "due"), ("known", "allowed", "denied")),
+    Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended", "request")),
+    Module("parse", Key.FREE, ("pages", "answer"), ("links", "processed")),
+    Module("store", Key.SINGLE, ("pages",), ("kept",)),
+    Module(
+        "report",
+        Key.SINGLE,
+        ("outside", "requests", "kept", "finished", "closed", "denied", "placed"),
+    ),
+)
+
+CONNECTIONS: Final = (
+    Connection("seed.links", "filter.links"),
+    Connection("seed.changed", "filter.changed", to_all=True),
+    Connection("seed.changed", "frontier.changed", to_all=True),
+    Connection("filter.inside", "dedup.candidates"),
+    Connection("filter.outside", "report.outside"),
+    Connection("dedup.new", "resolve.candidates"),
+    Connection("resolve.placed", "frontier.placed"),
+    Connection("resolve.placed", "report.placed"),
+    Connection("resolve.rules", "frontier.rules"),
+    Connection("resolve.moved", "frontier.moved", to_all=True),
+    Connection("resolve.failed", "seed.failed"),
+    Connection("frontier.rules_due", "rules_fetch.due"),
+    Connection("rules_fetch.fetched", "robots.fetched"),
+    Connection("rules_fetch.redirect", "resolve.rules"),
+    Connection("rules_fetch.ended", "frontier.ended"),
+    Connection("rules_fetch.page", "parse.pages"),
+    Connection("rules_fetch.request", "report.requests"),
+    Connection("robots.known", "frontier.rules_known"),
+    Connection("frontier.due", "robots.due"),
+    Connection("robots.allowed", "fetch.due"),
+    Connection("robots.denied", "frontier.denied"),
+    Connection("robots.denied", "report.denied"),
+    Connection("fetch.ended", "frontier.ended"),
+    Connection("fetch.redirect", "filter.links"),
+    Connection("fetch.request", "report.requests"),
+    Connection("fetch.page", "parse.pages"),
+    Connection("parse.links", "filter.links"),
+    Connection("parse.processed", "store.pages"),
+    Connection("store.kept", "frontier.kept"),
+    Connection("store.kept", "report.kept"),
+    Connection("frontier.finished", "seed.finished"),
+    Connection("seed.finished", "report.finished"),
+    Connection("frontier.closed", "report.closed"),
+)
+
+# What the runner and the adapters feed: the manager's list, the time, and completions.
+OUTSIDE: Final = (
+    "seed.list",
+    "resolve.answer",
+    "resolve.tick",
+    "frontier.tick",
+    "rules_fetch.answer",
+    "fetch.answer",
+    "parse.answer",
+)
+
+CRAWL: Final = Pipeline(MODULES, CONNECTIONS, OUTSIDE)
+validate(CRAWL)

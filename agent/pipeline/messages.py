@@ -1,0 +1,329 @@
+"""What travels between the modules. Frozen, picklable, and each with the keys of its receivers.
+
+The attributes `host`, `url` and `address` are partition keys: `host` is a host key with its port
+(`http://www.example.jp:80/`), `url` a canonical URL, `address` an IP address as text, or the host
+key where a proxy resolves for us. Times: `*_s` are seconds of the monotonic clock, `*_ms` epoch
+milliseconds unless the name says a duration.
+
+A **job** is one order of the manager: a unit to crawl or to probe in one round. Seen-sets, page
+counts and finishing belong to a job, so that a probe does not hide pages from the crawl after it.
+
+Life of a URL: `Link` (seed, parse, redirect) -> filter -> `Candidate` -> dedup -> `Candidate` ->
+resolve -> `Placed` -> frontier (on disk) -> `Due` -> robots -> `Due` -> fetch -> `Fetched` ->
+parse -> `Processed` -> store -> `Kept` -> frontier forgets it; report writes its log line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.archive.capture import Capture
+from shared.archive.encode import EncodedCapture
+from shared.units import UnitIndex
+
+__all__ = [
+    "Candidate",
+    "Denied",
+    "Due",
+    "FetchEnded",
+    "Fetched",
+    "HostFailed",
+    "Job",
+    "Kept",
+    "Link",
+    "ListChanged",
+    "Moved",
+    "Outcome",
+    "Outside",
+    "Placed",
+    "Processed",
+    "Requested",
+    "RulesDue",
+    "RulesFetched",
+    "RulesKnown",
+    "RulesRedirected",
+    "Scope",
+    "Tick",
+    "UnitClosed",
+    "UnitFinished",
+]
+
+Outcome = Literal[
+    "answered",  # a whole HTTP answer, whatever its status
+    "truncated",  # an answer, cut by a limit of ours or by the server; what came is kept
+    "refused",  # nobody listens there
+    "timeout",  # no first byte, or the total deadline
+    "disconnected",  # the connection broke before the header was whole
+    "malformed",  # what came is no HTTP
+    "tls",  # certificate or handshake
+    "forbidden_address",  # the name leads into a range that must not be crawled
+    "no_permit",  # not sent: the permit was over; goes back to the frontier untouched
+    "stopped",  # not finished: the agent is ending; goes back to the frontier untouched
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One order: a unit to crawl or to probe in one round. `number` is new for each job."""
+
+    number: int
+    unit: str
+    kind: Literal["probe", "crawl"]
+    round: int
+    max_pages: int = 0  # robots.txt not counted; 0: all
+    interval_ms: int | None = None  # this unit's share of the host's rate
+    excepted: tuple[str, ...] = ()  # paths below the unit that others own
+    start_pages: tuple[tuple[str, str | None], ...] = ()  # (url, referer) beside the top page
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the agent holds: which job a page belongs to. Replaced as a whole, never changed."""
+
+    units: UnitIndex
+    jobs: dict[str, Job]  # by unit
+    finished: frozenset[str]  # units whose job is done: nothing of them is fetched again
+
+    def job_of(self, url: str) -> Job | None:
+        """Return the job whose unit is the longest that holds a canonical URL, or None."""
+        unit = self.units.holding(url)
+        return None if unit is None else self.jobs[unit]
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanged:
+    """A new list is in force: the scope, and which jobs begin and end with it."""
+
+    scope: Scope
+    begun: tuple[Job, ...]
+    ended: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The time, sent when no message is under way inside the process.
+
+    fetching: whether requests may start now (permit, window, not paused, disk not full).
+    """
+
+    now_s: float
+    epoch_ms: int
+    fetching: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A URL somebody pointed to, canonical, before anybody asked whether it is ours."""
+
+    url: str
+    referer: str | None
+    from_job: int  # 0: from the list itself
+    depth: int  # of the page it stands on, plus one; a list's own pages have 0
+    redirects: int = 0  # hops that led here in a row
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A URL inside a job that passed the filters."""
+
+    url: str
+    host: str
+    job: int
+    depth: int
+    redirects: int
+    referer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """A URL that is not ours to fetch: a new host, or a page of a unit that others own."""
+
+    url: str
+    referer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A candidate whose host has an address."""
+
+    candidate: Candidate
+    host: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostFailed:
+    """A host has no address to crawl: its URLs cannot be fetched from here."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A host answers at another address from now on; its queue goes there."""
+
+    host: str
+    address: str  # the new one
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A URL whose turn it is. Holds its address's token until a FetchEnded or a Denied."""
+
+    candidate: Candidate
+    host: str
+    address: str
+    attempt: int  # from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """robots.txt forbids it: the token goes back without an interval."""
+
+    due: Due
+    host: str
+    address: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class RulesDue:
+    """A host's robots.txt must be fetched before anything else; holds the address's token."""
+
+    host: str  # whose rules
+    address: str  # where to fetch them; another host's after a redirect
+    url: str
+    hop: int  # redirects so far, at most 5
+
+
+@dataclass(frozen=True, slots=True)
+class RulesRedirected:
+    """robots.txt of `rules_of` lies behind a redirect; `host` is where it leads."""
+
+    rules_of: str
+    host: str
+    url: str
+    hop: int
+    address: str = ""  # filled in by resolve
+
+
+@dataclass(frozen=True, slots=True)
+class RulesFetched:
+    """What came for robots.txt: status 0 and a reason where nothing came."""
+
+    host: str
+    address: str
+    status: int
+    body: bytes
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RulesKnown:
+    """The rules of a host are known until `expires_s`; its URLs may have their turn."""
+
+    host: str
+    address: str
+    expires_s: float
+    crawl_delay_s: float | None
+    all_denied: bool = False  # 5xx or unreachable: RFC 9309, 2.3.1.4
+    sitemaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEnded:
+    """A request to an address is over, with or without an answer: the token comes back."""
+
+    host: str
+    address: str
+    url: str
+    job: int  # 0: robots.txt
+    outcome: Outcome
+    status: int  # 0: none
+    response_bytes: int  # header and body as received
+    elapsed_ms: float
+    ended_s: float
+    retry_after_s: float | None = None
+    kept_alive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """One request, for the crawl log (M3): each one sent, robots.txt and failures too."""
+
+    host: str
+    url: str
+    job: int
+    round: int
+    probe: bool
+    outcome: Outcome
+    status: int
+    request_bytes: int
+    response_bytes: int
+    elapsed_ms: float
+    response_header: bytes
+    started_epoch_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer with a header, whole or truncated. `capture.body` is as sent by the server."""
+
+    capture: Capture
+    url: str
+    host: str
+    address: str
+    job: int
+    depth: int
+    redirects: int
+    is_rules: bool = False  # robots.txt: archived, not parsed for links
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A page after decoding, parsing and compressing: its links travel separately."""
+
+    encoded: EncodedCapture
+    url: str
+    host: str
+    address: str
+    job: int
+    is_rules: bool
+    outward: tuple[str, ...] = ()  # canonical links to other hosts, for `extserver.list`
+    note: str = ""  # `noindex`, `parse-error: ...`, `decode-error: ...`
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A page lies in a segment, and its links have been handed on: the URL is done."""
+
+    url: str
+    host: str
+    address: str
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFinished:
+    """Nothing of a job is waiting or under way any more, or its limit is reached."""
+
+    job: int
+    unit: str
+    host: str
+    kind: Literal["probe", "crawl"]
+    round: int
+    pages: int
+    response_bytes: int
+    reason: str = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitClosed:
+    """A job that left the list has no request under way any more: its right may be given on."""
+
+    job: int
+    unit: str
+    host: str

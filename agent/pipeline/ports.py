@@ -1,0 +1,263 @@
+"""What the modules may ask of the world: the only doors to the network, the disk and the clock.
+
+Nothing here waits. A fetch, a look-up or the work on a page is started, and its completion arrives
+at a module's input as a message. Durable stores take changes at once and make them durable
+together, at the next `commit` of the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.pipeline.messages import (
+    Fetched,
+    Job,
+    Kept,
+    Link,
+    Outcome,
+    Outside,
+    Processed,
+    Requested,
+    UnitClosed,
+    UnitFinished,
+)
+from shared.archive.capture import Capture
+from shared.archive.encode import EncodedCapture
+
+__all__ = [
+    "Clock",
+    "FetchAnswer",
+    "FetchRequest",
+    "Fetcher",
+    "JobRow",
+    "Ledger",
+    "LookUp",
+    "PageWork",
+    "PageWorker",
+    "QueuedUrl",
+    "Reports",
+    "Resolver",
+]
+
+
+class Clock(Protocol):
+    """Time, for code that must also run in fake time."""
+
+    def monotonic_s(self) -> float:
+        """Return seconds that never jump; stands still while the machine sleeps."""
+        ...
+
+    def boottime_s(self) -> float:
+        """Return seconds since boot, sleep included (CLOCK_BOOTTIME): permits count on it."""
+        ...
+
+    def epoch_ms(self) -> int:
+        """Return the wall clock, milliseconds since 1970."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One GET. The address was checked and is pinned; "" where a proxy resolves."""
+
+    url: str
+    address: str
+    max_body_bytes: int
+    rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchAnswer:
+    """What came of a FetchRequest; `capture` is None where no header came."""
+
+    request: FetchRequest
+    outcome: Outcome
+    capture: Capture | None
+    status: int
+    request_bytes: int
+    response_bytes: int
+    elapsed_ms: float
+    started_epoch_ms: int
+    ended_s: float
+    kept_alive: bool
+    location: str | None = None  # of a redirect, as sent
+    retry_after_s: float | None = None
+    detail: str = ""
+
+
+class Fetcher(Protocol):
+    """Sends requests; refuses each without a valid permit (outcome `no_permit`)."""
+
+    def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
+        """Begin one request; `done` is called once, later, on the loop's thread."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """The answer to a name: addresses that may be crawled, best first, or why there is none."""
+
+    host: str
+    addresses: tuple[str, ...]
+    ttl_s: float
+    reason: str = ""
+
+
+class Resolver(Protocol):
+    """Names to addresses; forbidden ranges are refused here."""
+
+    def start(self, host: str, done: Callable[[LookUp], None]) -> None:
+        """Begin to look a host key's name up; `done` is called once, perhaps at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PageWork:
+    """What became of a fetched page: its links, canonical, and its record, compressed."""
+
+    processed: Processed
+    links: tuple[Link, ...]
+
+
+class PageWorker(Protocol):
+    """Decodes, parses, and compresses pages; may live in other processes."""
+
+    def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
+        """Begin the work on a page; `done` is called once, perhaps at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedUrl:
+    """A URL on disk, waiting for its turn. `position` orders a host's queue."""
+
+    position: int
+    url: str
+    job: int
+    depth: int
+    redirects: int
+    referer: str | None
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job as the ledger remembers it over restarts."""
+
+    job: Job
+    host: str
+    address: str  # "" until its host was placed
+    pages: int  # dispatched, robots.txt not counted
+    kept: int
+    response_bytes: int
+    finished: bool
+
+
+class Ledger(Protocol):
+    """The durable state of the crawl: jobs, queues, seen-sets, segment and log, in one commit.
+
+    All methods take effect at once for whoever asks; `commit` makes everything since the last
+    one durable together, with what the segment and the log hold. After a crash the state is that
+    of the last commit: append-only files are cut back to it.
+    """
+
+    # jobs
+    def jobs(self) -> list[JobRow]:
+        """Return the jobs of the list in force."""
+        ...
+
+    def new_job_number(self) -> int:
+        """Return a number no job of this installation had before."""
+        ...
+
+    def open_job(self, job: Job) -> None:
+        """Remember a job; a known number changes nothing."""
+        ...
+
+    def place_job(self, job: int, host: str, address: str) -> None:
+        """Remember where a job's host answers."""
+        ...
+
+    def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
+        """Add to a job's counters."""
+        ...
+
+    def finish_job(self, job: int) -> None:
+        """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
+        ...
+
+    def drop_job(self, job: int) -> None:
+        """Forget a job that left the list: row, queue and seen-set."""
+        ...
+
+    # dedup
+    def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
+        """Enter URLs into a job's exact seen-set; return for each whether it was new."""
+        ...
+
+    # frontier
+    def push(self, items: Iterable[QueuedUrl]) -> None:
+        """Append to the jobs' queues; positions are chosen by the ledger."""
+        ...
+
+    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job behind a position, without removing them."""
+        ...
+
+    def queued(self, job: int) -> int:
+        """Return how many URLs of a job wait or are under way."""
+        ...
+
+    def remove(self, job: int, position: int) -> None:
+        """Forget a URL that is done or given up."""
+        ...
+
+    def retry(self, job: int, position: int, attempts: int) -> None:
+        """Put a URL behind the others of its queue, with its number of attempts so far."""
+        ...
+
+    # store
+    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
+        """Append a capture to the open segment, and its lines to the classic lists.
+
+        Raises DiskFullError (shared.archive): nothing of it was written.
+        """
+        ...
+
+    def append_log(self, lines: Sequence[Requested]) -> None:
+        """Append requests to the open crawl log."""
+        ...
+
+    def commit(self) -> None:
+        """Sync the append-only files, then make all changes durable in one transaction."""
+        ...
+
+
+class Reports(Protocol):
+    """Where the report module leaves what the manager must learn; the link takes it from there."""
+
+    def finished(self, unit: UnitFinished) -> None:
+        """A unit is done; told to the manager until it answered."""
+        ...
+
+    def closed(self, unit: UnitClosed) -> None:
+        """A unit that left the list is quiet."""
+        ...
+
+    def outside(self, urls: Sequence[Outside]) -> None:
+        """URLs for M2; durable with the ledger's next commit."""
+        ...
+
+    def addresses(self, host: str, addresses: Sequence[str]) -> None:
+        """Where a host answers from here."""
+        ...
+
+    def requested(self, requests: Sequence[Requested]) -> None:
+        """Requests that were sent, for the counters."""
+        ...
+
+    def kept(self, pages: Sequence[Kept]) -> None:
+        """Pages that lie in a segment, for the counters."""
+        ...

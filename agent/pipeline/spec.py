@@ -1,0 +1,148 @@
+"""What a pipeline is made of: modules with a partition key, and connections between their ports.
+
+A pipeline is data. A module handles a batch of messages that arrived at one of its inputs and
+returns messages for its outputs; it never waits and does no I/O but through `ports`. Runners
+decide where the partitions of a module live; they keep order within a key, bound their mailboxes,
+and lose nothing. `validate` refuses a graph that could not keep these promises.
+Source: seed 000, sections 3 and 4 (modules, queues, Switcher, hash of host, URL or address).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from shared.errors import PrsmError
+
+__all__ = ["Connection", "GraphError", "Handler", "Key", "Module", "Output", "Pipeline", "validate"]
+
+
+class GraphError(PrsmError):
+    """A pipeline names what does not exist, or could deadlock."""
+
+
+class Key(Enum):
+    """Which attribute of a message decides the partition that handles it."""
+
+    HOST = "host"
+    URL = "url"
+    IP = "address"
+    FREE = "free"  # the module keeps no state: any partition will do
+    SINGLE = "single"  # one instance only
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A step of the crawl.
+
+    inputs, outputs: the ports' names. spills: what waits here waits on disk, so the module can
+    always take more, which breaks a cycle of full mailboxes.
+    """
+
+    name: str
+    key: Key
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
+    spills: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """From an output to an input, both written `module.port`.
+
+    to_all: every partition of the receiver gets the message (a change of rules or of the time).
+    """
+
+    source: str
+    target: str
+    to_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The whole graph. `outside`: inputs that the runner or an adapter feeds."""
+
+    modules: tuple[Module, ...]
+    connections: tuple[Connection, ...]
+    outside: tuple[str, ...] = ()
+
+
+Output = tuple[str, object]  # (output port, message)
+
+
+class Handler(Protocol):
+    """The working side of a module: one instance a partition."""
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take a batch that arrived at an input; return what leaves, in order.
+
+        Raises nothing for what a site sent: hostile input becomes a message.
+        """
+        ...
+
+
+def validate(pipeline: Pipeline) -> None:
+    """Refuse a graph with unknown or unconnected ports, or a cycle in which nothing spills.
+
+    Raises GraphError, which names the port or the cycle.
+    """
+    modules = {module.name: module for module in pipeline.modules}
+    if len(modules) != len(pipeline.modules):
+        raise GraphError("two modules have one name")
+    fed = set(pipeline.outside)
+    drained: set[str] = set()
+    for connection in pipeline.connections:
+        _check_port(modules, connection.source, "outputs")
+        _check_port(modules, connection.target, "inputs")
+        drained.add(connection.source)
+        fed.add(connection.target)
+    for target in pipeline.outside:
+        _check_port(modules, target, "inputs")
+    for module in pipeline.modules:
+        for port in module.inputs:
+            if f"{module.name}.{port}" not in fed:
+                raise GraphError(f"input {module.name}.{port} is fed by nothing")
+        for port in module.outputs:
+            if f"{module.name}.{port}" not in drained:
+                raise GraphError(f"output {module.name}.{port} leads nowhere")
+    _check_cycles(modules, pipeline.connections)
+
+
+def _check_port(modules: dict[str, Module], name: str, side: str) -> None:
+    module_name, _, port = name.partition(".")
+    module = modules.get(module_name)
+    if module is None:
+        raise GraphError(f"{name}: no module {module_name}")
+    ports = module.inputs if side == "inputs" else module.outputs
+    if port not in ports:
+        raise GraphError(f"{name}: {module_name} has no such port; its {side} are {ports}")
+
+
+def _check_cycles(modules: dict[str, Module], connections: Iterable[Connection]) -> None:
+    # Without the modules that spill, what is left must have no cycle: depth-first search.
+    edges: dict[str, list[str]] = {
+        name: [] for name, module in modules.items() if not module.spills
+    }
+    for connection in connections:
+        source, target = connection.source.split(".")[0], connection.target.split(".")[0]
+        if source in edges and target in edges:
+            edges[source].append(target)
+    done: set[str] = set()
+    path: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in path:
+            cycle = " -> ".join([*path[path.index(name) :], name])
+            raise GraphError(f"cycle {cycle}: no module in it spills to disk, so it can deadlock")
+        if name in done:
+            return
+        path.append(name)
+        for following in edges[name]:
+            visit(following)
+        path.pop()
+        done.add(name)
+
+    for name in edges:
+        visit(name)
