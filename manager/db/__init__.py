@@ -1,0 +1,10 @@
+"""The manager's database: tables, transactions, queries. Nobody else sees SQLAlchemy.
+
+`engine` opens SQLite or PostgreSQL and gives transactions; `tables` says what is kept; each other
+module holds the queries of one subject. A query takes a transaction first and the present time as
+`now_ms` where it needs one; it returns dataclasses, never rows.
+"""
+
+from manager.db.engine import Database, Transaction
+
+__all__ = ["Database", "Transaction"]

@@ -1,0 +1,155 @@
+"""Agents as rows: by key, by name, and what changes on them. Their lists are in `rights`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import agents
+
+__all__ = [
+    "AgentRow",
+    "add",
+    "all_agents",
+    "by_id",
+    "by_key",
+    "by_name",
+    "names",
+    "raise_generation",
+    "raise_generations",
+    "update",
+    "with_changed_lists",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """All that is kept of an agent; `manager.db.tables.fleet` says what each field is."""
+
+    id: int
+    name: str
+    kind: str
+    key_hash: str | None
+    joined_ms: int
+    subscribed: bool
+    retired_ms: int | None
+    lost_ms: int | None
+    last_contact_ms: int | None
+    last_contact: str
+    last_work_ms: int | None
+    promised_ms: int | None
+    boot_id: str
+    sequence: int
+    clone_ms: int | None
+    clone_reason: str
+    version: str
+    state: str
+    state_reason: str
+    skew_ms: int
+    disk_free_bytes: int | None
+    reports_waiting: int
+    counters: str
+    update_result: str
+    round_held: int
+    generation: int
+    generation_held: int
+    fence_generation: int
+    list_changed: bool
+    list_outrun: bool
+    list_sent_ms: int | None
+    list_sent_generation: int
+    log_since_list: bool
+    list_limit: int | None
+    permit_epoch: int
+    rejoined: bool
+    permit_set_ms: int | None
+    permit_until_ms: int
+    restart_ordered_ms: int | None
+    restart_handled_ms: int | None
+    restart_asked_ms: int | None
+    command_id: str
+    command: str
+    command_argument: str
+    command_ordered_ms: int | None
+    command_done_ms: int | None
+    discovered_day: int
+    discovered: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether it speaks only the five messages."""
+        return self.kind == "plain"
+
+    @property
+    def takes_part(self) -> bool:
+        """Tell whether it may own units: joined, not left, not retired, not given up."""
+        return self.subscribed and self.retired_ms is None and self.lost_ms is None
+
+
+def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
+    """Return the agent with this number."""
+    return tx.row(AgentRow, sa.select(agents).where(agents.c.id == agent_id))
+
+
+def by_name(tx: Transaction, name: str) -> AgentRow | None:
+    """Return the agent of this name."""
+    return tx.row(AgentRow, sa.select(agents).where(agents.c.name == name))
+
+
+def by_key(tx: Transaction, key_hash: str) -> AgentRow | None:
+    """Return the agent whose key has this hash."""
+    return tx.row(AgentRow, sa.select(agents).where(agents.c.key_hash == key_hash))
+
+
+def all_agents(tx: Transaction) -> list[AgentRow]:
+    """Return all agents by number, retired ones too."""
+    return tx.rows(AgentRow, sa.select(agents).order_by(agents.c.id))
+
+
+def names(tx: Transaction) -> dict[int, str]:
+    """Return the names of all agents by number."""
+    found = tx.execute(sa.select(agents.c.id, agents.c.name))
+    return {row.id: row.name for row in found}
+
+
+def add(tx: Transaction, name: str, kind: str, key_hash: str, now_ms: int) -> int:
+    """Add an agent and return its number."""
+    added = tx.execute(
+        agents.insert()
+        .values(name=name, kind=kind, key_hash=key_hash, joined_ms=now_ms)
+        .returning(agents.c.id)
+    )
+    return int(added.scalar_one())
+
+
+def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> None:
+    """Set columns of one agent, or of some."""
+    if isinstance(agent_ids, int):
+        agent_ids = [agent_ids]
+    if agent_ids:
+        tx.execute(agents.update().where(agents.c.id.in_(agent_ids)).values(**values))
+
+
+def with_changed_lists(tx: Transaction) -> list[int]:
+    """Return the agents whose rights were given or withdrawn since their generation was raised."""
+    return tx.values(sa.select(agents.c.id).where(agents.c.list_changed).order_by(agents.c.id))
+
+
+def raise_generation(tx: Transaction, agent_id: int) -> None:
+    """Make what changed since a list of its own: the next generation."""
+    raise_generations(tx, [agent_id])
+
+
+def raise_generations(tx: Transaction, agent_ids: Sequence[int]) -> None:
+    """Raise the generation of some agents."""
+    update(
+        tx,
+        agent_ids,
+        generation=agents.c.generation + 1,
+        list_changed=False,
+        list_outrun=False,
+    )

@@ -1,0 +1,82 @@
+"""The audit: rows are only added. What they say is left to operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import audit
+
+__all__ = ["AuditRow", "add", "newest"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One action: who did what to what, and when. `detail` is JSON or empty."""
+
+    id: int
+    at_ms: int
+    actor_kind: str
+    actor_name: str
+    action: str
+    subject: str
+    detail: str
+    request_id: str
+    alert: bool
+
+
+def add(
+    tx: Transaction,
+    *,
+    at_ms: int,
+    actor_kind: str,
+    actor_name: str,
+    action: str,
+    subject: str,
+    detail: str,
+    request_id: str,
+    alert: bool,
+) -> None:
+    """Add one row."""
+    tx.insert(
+        audit,
+        [
+            {
+                "at_ms": at_ms,
+                "actor_kind": actor_kind,
+                "actor_name": actor_name,
+                "action": action,
+                "subject": subject,
+                "detail": detail,
+                "request_id": request_id,
+                "alert": alert,
+            }
+        ],
+    )
+
+
+def newest(
+    tx: Transaction,
+    *,
+    limit: int,
+    before_id: int | None = None,
+    action: str = "",
+    subject: str = "",
+    actor: str = "",
+    alerts: bool = False,
+) -> list[AuditRow]:
+    """Return rows, newest first, before an id; `action` matches from the beginning."""
+    query = sa.select(audit).order_by(audit.c.id.desc()).limit(limit)
+    if before_id is not None:
+        query = query.where(audit.c.id < before_id)
+    if action:
+        query = query.where(audit.c.action.startswith(action, autoescape=True))
+    if subject:
+        query = query.where(audit.c.subject == subject)
+    if actor:
+        query = query.where(audit.c.actor_name == actor)
+    if alerts:
+        query = query.where(audit.c.alert)
+    return tx.rows(AuditRow, query)

@@ -1,0 +1,248 @@
+"""Open the database and give transactions: SQLite for one manager, PostgreSQL for several.
+
+Invariant: write transactions run one after the other, on either database, and each sees all that
+was committed before it began. So an operation may read, decide and write without thinking of
+another one in between (docs/adr/0010). Readers never wait and see one state of the whole database.
+Acknowledged means durable: a commit returns after the disk has it.
+What is kept is left to `tables`, how it is asked for to the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+
+from manager.errors import BusyError
+from shared.errors import SettingError
+
+__all__ = ["Database", "Transaction", "chunks"]
+
+WAIT_S: Final = 30.0
+"""How long a write waits for its turn before it is refused as busy; a plan of a million moves
+takes seconds."""
+
+ROWS_AT_ONCE: Final = 500
+"""Values in one IN list or one insert: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
+
+_WRITER: Final = 0x5052534D  # "PRSM": the advisory lock that stands for the right to write
+
+T = TypeVar("T")
+Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+
+class Transaction:
+    """One transaction, open until the `with` block that made it ends."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    @property
+    def dialect(self) -> str:
+        """Return `sqlite` or `postgresql`."""
+        return self._connection.dialect.name
+
+    @property
+    def connection(self) -> sa.Connection:
+        """Return the connection underneath, for migrations."""
+        return self._connection
+
+    def execute(
+        self, statement: sa.Executable, parameters: Parameters | None = None
+    ) -> sa.CursorResult[Any]:
+        """Run a statement; with a sequence of parameters once for each."""
+        result = self._connection.execute(statement, parameters)
+        assert isinstance(result, sa.CursorResult)
+        return result
+
+    def changed(self, statement: sa.Executable, parameters: Parameters | None = None) -> int:
+        """Run an update or delete and return how many rows it changed."""
+        counted = statement.execution_options(preserve_rowcount=True)
+        return self.execute(counted, parameters).rowcount
+
+    def rows(self, kind: type[T], statement: sa.Executable) -> list[T]:
+        """Run a query and return each row as a dataclass with the same fields."""
+        return [kind(**row) for row in self.execute(statement).mappings()]
+
+    def row(self, kind: type[T], statement: sa.Executable) -> T | None:
+        """Return the first row as a dataclass, or None."""
+        found = self.execute(statement).mappings().first()
+        return None if found is None else kind(**found)
+
+    def values(self, statement: sa.Executable) -> list[Any]:
+        """Return the first column of a query."""
+        return list(self.execute(statement).scalars())
+
+    def value(self, statement: sa.Executable) -> Any:
+        """Return the first column of the first row, or None."""
+        return self.execute(statement).scalar()
+
+    def insert(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows; none is allowed."""
+        if rows:
+            self.execute(table.insert(), list(rows))
+
+    def insert_new(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Insert the rows whose unique keys are not there yet; return how many were new."""
+        new = 0
+        for part in chunks(rows, ROWS_AT_ONCE):
+            new += self.changed(self._insert(table).values(part).on_conflict_do_nothing())
+        return new
+
+    def upsert(
+        self,
+        table: sa.Table,
+        rows: Sequence[Mapping[str, Any]],
+        key: Sequence[str],
+        add: Sequence[str] = (),
+    ) -> None:
+        """Insert rows, or overwrite those with the same key; columns in `add` are summed up.
+
+        Rows of one call must differ in their keys.
+        """
+        for part in chunks(rows, ROWS_AT_ONCE):
+            insert = self._insert(table).values(part)
+            given = {
+                name: table.c[name] + insert.excluded[name]
+                if name in add
+                else insert.excluded[name]
+                for name in part[0]
+                if name not in key
+            }
+            self.execute(insert.on_conflict_do_update(index_elements=list(key), set_=given))
+
+    def _insert(self, table: sa.Table) -> Any:
+        # The same calls in two modules: SQLAlchemy has no common type for ON CONFLICT.
+        return (sqlite if self.dialect == "sqlite" else postgresql).insert(table)
+
+
+class Database:
+    """A database that is open. `write` and `read` give transactions; any thread may ask."""
+
+    def __init__(self, url: str) -> None:
+        """Open a database by URL: `sqlite:///path` or `postgresql://user@host/name`.
+
+        Opening creates the file of SQLite, readable by its owner only, but no tables: see
+        `manager.db.migrate`. Raises SettingError for a URL that is neither.
+        """
+        self.engine = _engine(url)
+        self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._turn = threading.Lock()
+
+    def close(self) -> None:
+        """Give all connections back; transactions still open end on their own."""
+        self.engine.dispose()
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """Give a transaction that changes things; commit at the end, roll back on any error.
+
+        Raises BusyError when the turn to write does not come or the database is gone. Never
+        begin one inside another, never wait for a network or a hash inside one.
+        """
+        with self._my_turn(), _as_busy(), self.engine.connect() as connection:
+            connection.execution_options(prsm_writes=True)
+            with connection.begin():
+                if not self.is_sqlite:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_WRITER)))
+                yield Transaction(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Give a transaction that sees one state of the database and changes nothing."""
+        with _as_busy(), self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            with connection.begin():
+                yield Transaction(connection)
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        # Threads of this process queue here: SQLite's own waiting sleeps between tries and lets
+        # latecomers pass.
+        if not self._turn.acquire(timeout=WAIT_S):
+            raise BusyError(f"no turn to write within {WAIT_S:g} s: another change is under way")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+@contextmanager
+def _as_busy() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        gone = error.connection_invalidated or isinstance(
+            error, sa.exc.OperationalError | sa.exc.InterfaceError
+        )
+        if not gone:
+            raise
+        raise BusyError(f"the database does not answer now: {error.orig}") from error
+
+
+def _engine(url: str) -> sa.Engine:
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise SettingError(
+            f"database {url!r}: not a URL; write sqlite:///PATH or postgresql://USER@HOST/NAME"
+        ) from error
+    if parsed.drivername == "sqlite":
+        return _sqlite(parsed)
+    if parsed.drivername in ("postgresql", "postgresql+psycopg"):
+        return sa.create_engine(
+            parsed.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,  # a restarted server costs one question, not one failed request
+            pool_size=10,
+            max_overflow=20,
+        )
+    raise SettingError(
+        f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
+        "supported; use sqlite:///PATH or postgresql://USER@HOST/NAME"
+    )
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    if not url.database or url.database == ":memory:":
+        raise SettingError("database sqlite: a path is needed, as in sqlite:////var/lib/prsm/db")
+    path = Path(url.database)
+    if not path.parent.is_dir():
+        raise SettingError(f"database {path}: the folder {path.parent} does not exist; create it")
+    path.touch(mode=0o600)
+    engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, pool_size=10, max_overflow=20)
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:
+        # The driver's own transactions begin late and end early; ours are written out below.
+        connection.isolation_level = None
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get("prsm_writes")
+        # A deferred transaction that turns writer late can fail instead of waiting.
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
+    """Yield lists of at most `size` items, in order; nothing for nothing."""
+    part: list[T] = []
+    for item in items:
+        part.append(item)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -1,0 +1,62 @@
+"""Column types that both databases understand, and the names of constraints."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+__all__ = ["Key", "Whole", "count", "flag", "identity", "metadata", "moment", "one_of", "text"]
+
+metadata: Final = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Whole: Final = sa.BigInteger()
+Key: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+"""SQLite numbers rows by itself only where the type is written INTEGER."""
+
+
+def identity() -> sa.Column[int]:
+    """Return a column `id` that the database numbers."""
+    return sa.Column("id", Key, primary_key=True)
+
+
+def moment(name: str, *, required: bool = False) -> sa.Column[int]:
+    """Return a column of epoch milliseconds; NULL means that it did not happen."""
+    return sa.Column(name, Whole, nullable=not required)
+
+
+def count(name: str, *, start: int = 0) -> sa.Column[int]:
+    """Return a column that is never NULL and begins at a number."""
+    return sa.Column(name, Whole, nullable=False, default=start, server_default=str(start))
+
+
+def flag(name: str, *, start: bool = False) -> sa.Column[bool]:
+    """Return a column that is true or false."""
+    return sa.Column(
+        name,
+        sa.Boolean(create_constraint=False),
+        nullable=False,
+        default=start,
+        server_default="1" if start else "0",
+    )
+
+
+def text(name: str, *, required: bool = True, **options: Any) -> sa.Column[str]:
+    """Return a text column; a required one begins empty."""
+    if required:
+        options = {"default": "", "server_default": "", **options}
+    return sa.Column(name, sa.Text(), nullable=not required, **options)
+
+
+def one_of(name: str, *values: str) -> sa.CheckConstraint:
+    """Return the constraint that a text column holds one of some words."""
+    words = ", ".join(f"'{value}'" for value in values)
+    return sa.CheckConstraint(f"{name} IN ({words})", name=name)

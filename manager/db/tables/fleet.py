@@ -1,0 +1,102 @@
+"""Agents and how they join; the clock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    flag,
+    identity,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
+
+__all__ = ["agents", "clock", "join_tokens"]
+
+join_tokens: Final = sa.Table(
+    "join_tokens",
+    metadata,
+    identity(),
+    text("token_hash", unique=True),
+    text("agent"),  # the name it is bound to; the agent's row comes with enrolment
+    text("issued_by"),
+    moment("issued_ms", required=True),
+    moment("expires_ms", required=True),
+    moment("consumed_ms"),
+    text("consumed_key_hash", required=False),
+    sa.Index(None, "agent"),
+)
+
+agents: Final = sa.Table(
+    "agents",
+    metadata,
+    identity(),
+    text("name", unique=True),
+    text("kind"),
+    text("key_hash", required=False, unique=True),  # NULL: retired, or never enrolled
+    moment("joined_ms", required=True),
+    flag("subscribed", start=True),
+    moment("retired_ms"),
+    moment("lost_ms"),  # its work was given to others then; NULL again with the next contact
+    # What it last said, and when.
+    moment("last_contact_ms"),
+    text("last_contact"),
+    moment("last_work_ms"),
+    moment("promised_ms"),  # when it means to call again, by the manager's clock
+    text("boot_id"),
+    count("sequence"),
+    moment("clone_ms"),
+    text("clone_reason"),
+    text("version"),
+    text("state"),
+    text("state_reason"),
+    count("skew_ms"),  # its clock minus the manager's
+    sa.Column("disk_free_bytes", Whole),
+    count("reports_waiting"),
+    text("counters"),  # JSON, as it came with the last sync
+    text("update_result"),
+    count("round_held"),
+    # Its list: see rights.
+    count("generation", start=1),
+    count("generation_held"),
+    count("fence_generation"),  # no permit for a list older than this
+    flag("list_changed"),  # rights were given or withdrawn since the generation was raised
+    flag("list_outrun"),  # units were finished since: the next M1 is a new generation
+    moment("list_sent_ms"),
+    count("list_sent_generation"),
+    flag("log_since_list"),  # plain agents: a log came after the list
+    sa.Column("list_limit", Whole),  # pages a unit of its next lists, 0: all, NULL: no order
+    # Its permit.
+    count("permit_epoch"),
+    flag("rejoined"),  # a new key, and the permit of the one before is not over yet
+    moment("permit_set_ms"),
+    count("permit_until_ms"),
+    # What it is to do.
+    moment("restart_ordered_ms"),
+    moment("restart_handled_ms"),
+    moment("restart_asked_ms"),
+    text("command_id"),
+    text("command"),
+    text("command_argument"),
+    moment("command_ordered_ms"),
+    moment("command_done_ms"),
+    # Discoveries of one day, counted against the limit.
+    count("discovered_day"),
+    count("discovered"),
+    one_of("kind", "sync", "plain"),
+)
+
+clock: Final = sa.Table(
+    "clock",
+    metadata,
+    sa.Column("id", sa.Integer(), primary_key=True),
+    moment("last_tick_ms"),
+    count("ticks"),
+    sa.CheckConstraint("id = 1", name="one_row"),
+)

@@ -1,0 +1,72 @@
+"""Hosts, their addresses, the units made of them, and start pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+
+__all__ = ["host_addresses", "hosts", "start_pages", "units"]
+
+hosts: Final = sa.Table(
+    "hosts",
+    metadata,
+    identity(),
+    text("key", unique=True),
+    text("reversed_key"),
+    sa.Column("found_by", Whole),  # agent; NULL: a person
+    text("referer", required=False),
+    moment("first_seen_ms", required=True),
+    moment("excluded_ms"),
+    text("excluded_reason"),
+    text("resolution"),
+    moment("resolved_ms"),
+    moment("resolve_after_ms"),  # NULL: not to be resolved
+    count("resolve_failures"),
+    sa.Column("group_id", Whole),  # the smallest host id of the group; NULL: no address known yet
+    one_of("resolution", "new", "resolved", "failed"),
+    sa.Index(None, "reversed_key"),
+    sa.Index(None, "group_id"),
+    sa.Index(None, "resolve_after_ms"),
+)
+
+host_addresses: Final = sa.Table(
+    "host_addresses",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True),
+    sa.Column("source", Whole, primary_key=True),  # agent, 0: the manager
+    sa.Column("address", sa.Text(), primary_key=True),
+    sa.Index(None, "address"),
+)
+
+# new: no address yet. idle: waits for a round. probing: found during a round, being measured.
+# placed: has an owner. excluded: nobody's, by order.
+units: Final = sa.Table(
+    "units",
+    metadata,
+    identity(),
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), nullable=False),
+    text("path"),
+    text("key", unique=True),
+    text("state"),
+    sa.Column("volume_kb", sa.Float()),
+    sa.Column("pages", Whole),
+    sa.Column("volume_round", Whole),
+    count("start_pages"),
+    one_of("state", "new", "idle", "probing", "placed", "excluded"),
+    sa.UniqueConstraint("host_id", "path"),
+    sa.Index(None, "state", "id"),
+)
+
+start_pages: Final = sa.Table(
+    "start_pages",
+    metadata,
+    identity(),
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), nullable=False),
+    text("url"),
+    text("referer", required=False),
+    moment("found_ms", required=True),
+    sa.UniqueConstraint("unit_id", "url"),
+)

@@ -1,0 +1,67 @@
+"""Users, their sessions, and the audit: who did what, and when."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    flag,
+    identity,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
+
+__all__ = ["audit", "login_failures", "sessions", "users"]
+
+users: Final = sa.Table(
+    "users",
+    metadata,
+    identity(),
+    text("name", unique=True),
+    text("password_hash"),
+    text("role"),
+    moment("created_ms", required=True),
+    moment("disabled_ms"),
+    one_of("role", "viewer", "operator", "admin"),
+)
+
+sessions: Final = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("token_hash", sa.Text(), primary_key=True),
+    sa.Column("user_id", Whole, sa.ForeignKey("users.id"), nullable=False, index=True),
+    moment("created_ms", required=True),
+    moment("expires_ms", required=True),
+)
+
+# By name and not by user: a name that does not exist is slowed down as well.
+login_failures: Final = sa.Table(
+    "login_failures",
+    metadata,
+    sa.Column("name", sa.Text(), primary_key=True),
+    count("failures"),
+    moment("last_ms", required=True),
+)
+
+audit: Final = sa.Table(
+    "audit",
+    metadata,
+    identity(),
+    moment("at_ms", required=True),
+    text("actor_kind"),
+    text("actor_name"),
+    text("action"),
+    text("subject"),
+    text("detail"),
+    text("request_id"),
+    flag("alert"),
+    one_of("actor_kind", "user", "agent", "clock", "local"),
+    sa.Index(None, "at_ms"),
+    sa.Index(None, "subject", "id"),
+)

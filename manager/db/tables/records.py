@@ -1,0 +1,72 @@
+"""Reports of agents, and the sums made from their lines."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+
+__all__ = ["directory_sums", "host_sums", "reports"]
+
+reports: Final = sa.Table(
+    "reports",
+    metadata,
+    identity(),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
+    text("name"),
+    text("sha256"),
+    text("kind"),
+    count("size_bytes"),
+    count("lines"),
+    count("quarantined"),
+    moment("since_ms"),
+    moment("until_ms"),
+    moment("received_ms", required=True),
+    text("path"),
+    sa.UniqueConstraint("agent_id", "sha256"),
+    sa.UniqueConstraint("agent_id", "name"),
+    sa.Index(None, "received_ms"),
+)
+
+
+def _sums() -> list[sa.Column[int]]:
+    return [
+        count("requests"),
+        count("pages"),
+        count("errors"),
+        count("request_bytes"),
+        count("response_bytes"),
+        count("ms"),
+    ]
+
+
+# What an agent measured of a unit in one round, over all its logs.
+host_sums: Final = sa.Table(
+    "host_sums",
+    metadata,
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), primary_key=True),
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True),
+    sa.Column("round", Whole, primary_key=True),
+    sa.Column("kind", sa.Text(), primary_key=True),
+    *_sums(),
+    moment("last_ms", required=True),
+    one_of("kind", "probe", "crawl"),
+    sa.Index(None, "round", "kind", "agent_id"),
+    sa.Index(None, "unit_id"),
+)
+
+# The same for the directories of its pages: what a big host could be split by.
+directory_sums: Final = sa.Table(
+    "directory_sums",
+    metadata,
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), primary_key=True),
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True),
+    sa.Column("path", sa.Text(), primary_key=True),
+    sa.Column("round", Whole, primary_key=True),
+    sa.Column("kind", sa.Text(), primary_key=True),
+    *_sums(),
+    one_of("kind", "probe", "crawl"),
+    sa.Index(None, "host_id"),
+)

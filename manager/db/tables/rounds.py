@@ -1,0 +1,99 @@
+"""Rounds, the units of a round, and plans."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    flag,
+    identity,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
+
+__all__ = ["plan_moves", "plans", "rounds", "unit_rounds"]
+
+rounds: Final = sa.Table(
+    "rounds",
+    metadata,
+    sa.Column("number", Whole, primary_key=True, autoincrement=False),
+    text("method"),
+    text("state"),
+    flag("probe"),
+    count("seed"),
+    text("started_by"),
+    moment("started_ms", required=True),
+    moment("crawling_ms"),
+    moment("finished_ms"),
+    text("reason"),
+    sa.Column("plan_id", Whole),
+    # Greatest sum over agents of measured milliseconds, and whose it was; and what a clock showed.
+    sa.Column("makespan_ms", Whole),
+    text("makespan_agent"),
+    sa.Column("elapsed_ms", Whole),
+    one_of("method", "random", "keep", "tree", "prices"),
+    one_of("state", "probing", "crawling", "finished", "cancelled"),
+    # 1 while the round goes on, else NULL: at most one does.
+    sa.Column("open", Whole, unique=True),
+    sa.CheckConstraint("(open IS NOT NULL) = (state IN ('probing', 'crawling'))", name="open"),
+)
+
+# waiting: its owner has no right yet. granted: is being crawled.
+unit_rounds: Final = sa.Table(
+    "unit_rounds",
+    metadata,
+    sa.Column("round", Whole, primary_key=True),
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
+    text("state"),
+    count("pages"),
+    count("bytes"),
+    count("ms"),
+    moment("finished_ms"),
+    text("reason"),
+    one_of("state", "waiting", "granted", "finished", "cancelled"),
+    sa.Index(None, "round", "state"),
+    sa.Index(
+        "ix_unit_rounds_waiting",
+        "agent_id",
+        "round",
+        "unit_id",
+        sqlite_where=sa.text("state = 'waiting'"),
+        postgresql_where=sa.text("state = 'waiting'"),
+    ),
+)
+
+plans: Final = sa.Table(
+    "plans",
+    metadata,
+    identity(),
+    count("round"),
+    text("method"),
+    count("seed"),
+    text("made_by"),
+    moment("made_ms", required=True),
+    moment("applied_ms"),
+    count("units"),
+    count("moves"),
+    sa.Column("before_ms", sa.Float()),
+    sa.Column("makespan_ms", sa.Float()),
+    sa.Column("bound_ms", sa.Float()),
+    text("detail"),  # JSON: cost and units of each agent before and after, the tree
+)
+
+plan_moves: Final = sa.Table(
+    "plan_moves",
+    metadata,
+    sa.Column("plan_id", Whole, sa.ForeignKey("plans.id"), primary_key=True),
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True),
+    sa.Column("from_agent", Whole),
+    sa.Column("to_agent", Whole, nullable=False),
+    sa.Column("from_ms", sa.Float()),
+    sa.Column("to_ms", sa.Float()),
+)

@@ -1,0 +1,130 @@
+"""Who owns a unit, who may fetch it now, who is to measure it, and what was measured."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+
+__all__ = ["assignments", "distances", "holdings", "probe_orders", "rights"]
+
+
+def _unit(*, key: bool = False) -> sa.Column[int]:
+    return sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=key, nullable=False)
+
+
+def _agent(*, key: bool = False) -> sa.Column[int]:
+    return sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), primary_key=key, nullable=False)
+
+
+# Intervals, only appended and closed: history and undo read them.
+assignments: Final = sa.Table(
+    "assignments",
+    metadata,
+    identity(),
+    _unit(),
+    _agent(),
+    count("epoch"),  # counts the owners of the unit
+    moment("since_ms", required=True),
+    moment("until_ms"),
+    count("generation_since"),
+    sa.Column("generation_until", Whole),
+    text("reason_opened"),
+    text("reason_closed"),
+    sa.Column("plan_id", Whole),
+    sa.Index(
+        "uq_assignments_open",
+        "unit_id",
+        unique=True,
+        sqlite_where=sa.text("until_ms IS NULL"),
+        postgresql_where=sa.text("until_ms IS NULL"),
+    ),
+    sa.Index(
+        "ix_assignments_open_agent",
+        "agent_id",
+        "unit_id",
+        sqlite_where=sa.text("until_ms IS NULL"),
+        postgresql_where=sa.text("until_ms IS NULL"),
+    ),
+    sa.UniqueConstraint("unit_id", "epoch"),
+)
+
+# Who may fetch a unit now: at most one row a unit, at most one agent a group.
+rights: Final = sa.Table(
+    "rights",
+    metadata,
+    _unit(key=True),
+    sa.Column("group_id", Whole, nullable=False),
+    _agent(),
+    text("kind"),
+    count("round"),
+    count("max_transfer"),
+    count("epoch"),  # of the agent's permit at the grant
+    moment("granted_ms", required=True),
+    count("granted_generation"),  # the first list that names it
+    sa.Column("withdrawn_generation", Whole),  # the first list that no longer does
+    one_of("kind", "probe", "crawl"),
+    sa.Index(None, "group_id", "agent_id"),
+    sa.Index(None, "agent_id", "unit_id"),
+)
+
+# Rights that ended: what an agent held when, which its logs are judged by.
+holdings: Final = sa.Table(
+    "holdings",
+    metadata,
+    identity(),
+    _unit(),
+    _agent(),
+    text("kind"),
+    count("round"),
+    moment("since_ms", required=True),
+    moment("until_ms", required=True),
+    text("reason"),
+    sa.Index(None, "agent_id", "until_ms"),
+    sa.Index(None, "unit_id"),
+)
+
+# waiting -> granted -> finished (the agent says so) -> done (its log came); or failed.
+probe_orders: Final = sa.Table(
+    "probe_orders",
+    metadata,
+    identity(),
+    count("round"),
+    _unit(),
+    _agent(),
+    text("state"),
+    moment("ordered_ms", required=True),
+    moment("granted_ms"),
+    moment("finished_ms"),
+    count("pages"),
+    text("reason"),
+    one_of("state", "waiting", "granted", "finished", "done", "failed"),
+    sa.UniqueConstraint("round", "unit_id", "agent_id"),
+    sa.Index(
+        "ix_probe_orders_open",
+        "agent_id",
+        "state",
+        "unit_id",
+        sqlite_where=sa.text("state IN ('waiting', 'granted', 'finished')"),
+        postgresql_where=sa.text("state IN ('waiting', 'granted', 'finished')"),
+    ),
+    sa.Index(None, "unit_id", "state"),
+)
+
+distances: Final = sa.Table(
+    "distances",
+    metadata,
+    _unit(key=True),
+    _agent(key=True),
+    moment("measured_ms", required=True),
+    count("round"),
+    text("kind"),
+    count("lines"),
+    count("bytes"),
+    count("ms"),
+    sa.Column("ms_per_kb", sa.Float()),  # NULL: nothing came back, unreachable
+    one_of("kind", "probe", "crawl"),
+    sa.Index(None, "agent_id"),
+)

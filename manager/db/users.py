@@ -1,0 +1,147 @@
+"""Users, their sessions, and failed logins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import login_failures, sessions, users
+
+__all__ = [
+    "Failures",
+    "SessionUser",
+    "UserRow",
+    "add",
+    "add_session",
+    "all_users",
+    "by_name",
+    "delete_session",
+    "delete_sessions",
+    "failures",
+    "forget_failures",
+    "note_failure",
+    "purge",
+    "session_user",
+    "set_password",
+    "set_role",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """A person who may log in. `disabled_ms`: may not any more."""
+
+    id: int
+    name: str
+    password_hash: str
+    role: str
+    created_ms: int
+    disabled_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUser:
+    """Whose session it is, and how long it lasts."""
+
+    user_id: int
+    name: str
+    role: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failed logins of a name since the last good one."""
+
+    name: str
+    failures: int
+    last_ms: int
+
+
+def by_name(tx: Transaction, name: str) -> UserRow | None:
+    """Return the user of that name."""
+    return tx.row(UserRow, sa.select(users).where(users.c.name == name))
+
+
+def all_users(tx: Transaction) -> list[UserRow]:
+    """Return all users by name."""
+    return tx.rows(UserRow, sa.select(users).order_by(users.c.name))
+
+
+def add(tx: Transaction, name: str, password_hash: str, role: str, now_ms: int) -> bool:
+    """Add a user; False where the name is taken."""
+    row = {"name": name, "password_hash": password_hash, "role": role, "created_ms": now_ms}
+    return tx.insert_new(users, [row]) == 1
+
+
+def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
+    """Set the hash of a user's password."""
+    tx.execute(users.update().where(users.c.id == user_id).values(password_hash=password_hash))
+
+
+def set_role(tx: Transaction, user_id: int, role: str, disabled_ms: int | None) -> None:
+    """Set what a user may do, and whether at all."""
+    tx.execute(
+        users.update().where(users.c.id == user_id).values(role=role, disabled_ms=disabled_ms)
+    )
+
+
+def add_session(
+    tx: Transaction, token_hash: str, user_id: int, now_ms: int, expires_ms: int
+) -> None:
+    """Begin a session."""
+    row = {
+        "token_hash": token_hash,
+        "user_id": user_id,
+        "created_ms": now_ms,
+        "expires_ms": expires_ms,
+    }
+    tx.insert(sessions, [row])
+
+
+def session_user(tx: Transaction, token_hash: str, now_ms: int) -> SessionUser | None:
+    """Return whose session it is, where it is not over and its user may still log in."""
+    return tx.row(
+        SessionUser,
+        sa.select(users.c.id.label("user_id"), users.c.name, users.c.role, sessions.c.expires_ms)
+        .join(sessions, sessions.c.user_id == users.c.id)
+        .where(
+            sessions.c.token_hash == token_hash,
+            sessions.c.expires_ms > now_ms,
+            users.c.disabled_ms.is_(None),
+        ),
+    )
+
+
+def delete_session(tx: Transaction, token_hash: str) -> bool:
+    """End a session; False where there was none."""
+    return tx.changed(sessions.delete().where(sessions.c.token_hash == token_hash)) > 0
+
+
+def delete_sessions(tx: Transaction, user_id: int) -> None:
+    """End all sessions of a user."""
+    tx.execute(sessions.delete().where(sessions.c.user_id == user_id))
+
+
+def failures(tx: Transaction, name: str) -> Failures | None:
+    """Return the failed logins of a name."""
+    return tx.row(Failures, sa.select(login_failures).where(login_failures.c.name == name))
+
+
+def note_failure(tx: Transaction, name: str, now_ms: int) -> None:
+    """Count one more."""
+    row = {"name": name, "failures": 1, "last_ms": now_ms}
+    tx.upsert(login_failures, [row], ["name"], add=["failures"])
+
+
+def forget_failures(tx: Transaction, name: str) -> None:
+    """Count from zero again."""
+    tx.execute(login_failures.delete().where(login_failures.c.name == name))
+
+
+def purge(tx: Transaction, now_ms: int, failures_before_ms: int) -> None:
+    """Delete sessions that are over and failures that slow nobody down any more."""
+    tx.execute(sessions.delete().where(sessions.c.expires_ms <= now_ms))
+    tx.execute(login_failures.delete().where(login_failures.c.last_ms < failures_before_ms))

@@ -1,0 +1,74 @@
+"""What the manager refuses, split by blame. The web layers map each class to its status code.
+
+    PrsmError
+    ├── UnknownKeyError     401  the caller's: no key, or one that nobody has
+    ├── ForbiddenError      403  the caller's: known, but may not do this
+    ├── NotFoundError       404  the caller's: it names what does not exist
+    ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
+    ├── BusyError           503  nobody's: the database does not answer now; try again later
+    ├── ConflictError       409  nobody's (shared)
+    │   ├── CloneError           two machines show one agent's key
+    │   └── StalePlanError       what a plan was made from has changed since
+    └── LimitError          413  the caller's (shared): larger, longer or more than allowed
+        └── SlowDownError   429  ... more often than allowed; try again after a while
+
+FormatError, LineError and UrlError (shared) are 400; SettingError ends the program at its start.
+"""
+
+from __future__ import annotations
+
+from shared.errors import ConflictError, LimitError, PrsmError
+
+__all__ = [
+    "BusyError",
+    "CloneError",
+    "ConflictError",
+    "ForbiddenError",
+    "LimitError",
+    "NotFoundError",
+    "PrsmError",
+    "SlowDownError",
+    "StalePlanError",
+    "TooOldError",
+    "UnknownKeyError",
+]
+
+
+class UnknownKeyError(PrsmError):
+    """No key was shown, or one that belongs to no agent or user."""
+
+
+class ForbiddenError(PrsmError):
+    """The caller is known and may not do this: another's work, a missing role, retired."""
+
+
+class NotFoundError(PrsmError):
+    """An agent, host, round, plan or user of that name does not exist."""
+
+
+class TooOldError(PrsmError):
+    """The caller's protocol version is no longer spoken here; its data is still accepted."""
+
+
+class BusyError(PrsmError):
+    """The database is locked or gone for now; nothing was changed."""
+
+    def __init__(self, message: str, retry_after_s: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class CloneError(ConflictError):
+    """Two machines, or two states of one machine, show the key of one agent."""
+
+
+class StalePlanError(ConflictError):
+    """Assignments changed after the plan was made: make a new one."""
+
+
+class SlowDownError(LimitError):
+    """The same was asked too often; `retry_after_s` says when it may be asked again."""
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s

@@ -1,0 +1,54 @@
+"""Who asks for something, and the audit row that each action leaves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from manager.db import audit
+from manager.db.engine import Transaction
+
+__all__ = ["CLOCK", "Actor", "ActorKind", "note"]
+
+ActorKind = Literal["user", "agent", "clock", "local"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A user, an agent, the clock, or who may use this machine; and the request it came by."""
+
+    kind: ActorKind
+    name: str
+    request_id: str = ""
+
+
+CLOCK: Final = Actor("clock", "tick")
+
+
+def note(
+    tx: Transaction,
+    now_ms: int,
+    actor: Actor,
+    action: str,
+    subject: str,
+    *,
+    alert: bool = False,
+    **detail: Any,
+) -> None:
+    """Write the audit row of an action, in the action's own transaction.
+
+    action: `noun.verb`, as `agent.enrol`. subject: what it was done to. alert: a person should
+    look at it. detail: anything JSON can say; never a secret.
+    """
+    audit.add(
+        tx,
+        at_ms=now_ms,
+        actor_kind=actor.kind,
+        actor_name=actor.name,
+        action=action,
+        subject=subject,
+        detail=json.dumps(detail, sort_keys=True) if detail else "",
+        request_id=actor.request_id,
+        alert=alert,
+    )

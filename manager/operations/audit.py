@@ -1,0 +1,35 @@
+"""Read the audit."""
+
+from __future__ import annotations
+
+from manager.db import audit
+from manager.db.audit import AuditRow
+from manager.db.engine import Database
+
+__all__ = ["AuditRow", "audit_page"]
+
+
+def audit_page(
+    db: Database,
+    *,
+    limit: int = 100,
+    before_id: int | None = None,
+    action: str = "",
+    subject: str = "",
+    actor: str = "",
+    alerts: bool = False,
+) -> list[AuditRow]:
+    """Return at most `limit` rows, newest first, before an id.
+
+    action: its beginning, as `agent.`; subject and actor: the whole name; alerts: only those.
+    """
+    with db.read() as tx:
+        return audit.newest(
+            tx,
+            limit=max(1, min(limit, 1000)),
+            before_id=before_id,
+            action=action,
+            subject=subject,
+            actor=actor,
+            alerts=alerts,
+        )

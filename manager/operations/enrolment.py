@@ -1,0 +1,201 @@
+"""How an agent joins, proves who it is, and changes its key.
+
+The administrator issues a join token bound to a name; the agent makes its own key and sends the
+token with the key's hash. Invariants: a token is consumed by one atomic update; the same token
+with the same hash succeeds again, because the answer may have been lost; with another hash it is
+refused and an alert is written. Neither token nor key is kept, only their SHA-256.
+An agent that joins again with a new key gets no permit until the permit of its old key is over:
+the machine that held it may still be fetching.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from manager.db import agents, join_tokens
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.errors import ConflictError, ForbiddenError, PrsmError, UnknownKeyError
+from manager.operations.actor import Actor, note
+from shared.errors import FormatError
+from shared.wire.names import check_agent_name, hash_of_key
+
+__all__ = [
+    "AgentIdentity",
+    "AgentKind",
+    "Enrolled",
+    "JoinToken",
+    "authenticate",
+    "enrol",
+    "issue_join_token",
+    "replace_key",
+]
+
+AgentKind = Literal["sync", "plain"]
+
+JOIN_TOKEN_S: Final = 72 * 3600  # a partner installs within a long week-end
+_KEY_HASH: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinToken:
+    """A token to hand to a partner. It is shown once and kept nowhere."""
+
+    agent: str
+    token: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentIdentity:
+    """The agent that a key belongs to. Made by `authenticate`; the other operations take it.
+
+    A retired agent is known, so that it can be told why; what it still sends is kept as data.
+    """
+
+    id: int
+    name: str
+    kind: AgentKind
+    retired: bool = False
+
+    @property
+    def actor(self) -> Actor:
+        """Return the agent as who asks."""
+        return Actor("agent", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolled:
+    """repeated: the same token and key were already accepted; nothing was changed."""
+
+    agent: AgentIdentity
+    repeated: bool
+
+
+def issue_join_token(
+    db: Database, name: str, actor: Actor, now_ms: int, valid_s: float = JOIN_TOKEN_S
+) -> JoinToken:
+    """Make a one-time token bound to an agent name; it replaces an unused one of that name.
+
+    Raises FormatError for a name that is none. For an agent that exists it is the way to a new key.
+    """
+    check_agent_name(name)
+    token = secrets.token_urlsafe(32)
+    expires_ms = now_ms + round(valid_s * 1000)
+    with db.write() as tx:
+        join_tokens.add(tx, hash_of_key(token), name, actor.name, now_ms, expires_ms)
+        note(tx, now_ms, actor, "agent.token", name, expires_ms=expires_ms)
+    return JoinToken(name, token, expires_ms)
+
+
+def enrol(
+    db: Database,
+    name: str,
+    token: str,
+    key_hash: str,
+    now_ms: int,
+    kind: AgentKind = "sync",
+) -> Enrolled:
+    """Let an agent join: consume the token, keep the hash of the agent's own key.
+
+    Raises FormatError (name or hash malformed), UnknownKeyError (no such token for this name),
+    ForbiddenError (expired), ConflictError (used with another key; key in use).
+    """
+    check_agent_name(name)
+    _check_key_hash(key_hash)
+    refusal: PrsmError
+    with db.write() as tx:
+        token_hash = hash_of_key(token)
+        holder = agents.by_key(tx, key_hash)
+        if holder is not None and holder.name != name:
+            raise ConflictError(f"this key belongs to agent {holder.name}; make another one")
+        if join_tokens.consume(tx, token_hash, name, key_hash, now_ms):
+            return Enrolled(_join(tx, name, kind, key_hash, now_ms), repeated=False)
+        known = join_tokens.by_hash(tx, token_hash)
+        if known is None or known.agent != name:
+            refusal = UnknownKeyError(
+                f"join token for {name}: unknown; ask the administrator for a new one"
+            )
+        elif known.consumed_ms is None:
+            refusal = ForbiddenError(
+                f"join token for {name}: expired; ask the administrator for a new one"
+            )
+        elif known.consumed_key_hash == key_hash and holder is not None:
+            return Enrolled(_identity(holder), repeated=True)
+        else:
+            note(tx, now_ms, Actor("agent", name), "agent.token-reused", name, alert=True)
+            refusal = ConflictError(
+                f"join token for {name}: was used with another key. If that was not you, tell "
+                "the administrator; a new token replaces both"
+            )
+    raise refusal
+
+
+def _join(tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: int) -> AgentIdentity:
+    before = agents.by_name(tx, name)
+    if before is None:
+        agent_id = agents.add(tx, name, kind, key_hash, now_ms)
+    else:
+        agent_id = before.id
+        agents.update(
+            tx,
+            agent_id,
+            kind=kind,
+            key_hash=key_hash,
+            joined_ms=now_ms,
+            subscribed=True,
+            retired_ms=None,
+            # Not `lost_ms`: its work comes back with its first contact.
+            boot_id="",
+            sequence=0,
+            clone_ms=None,
+            clone_reason="",
+            # The tick knows when the old permit is over: it also knows of clocks that jumped.
+            rejoined=before.permit_until_ms > 0,
+            permit_epoch=before.permit_epoch + 1,
+        )
+    note(
+        tx,
+        now_ms,
+        Actor("agent", name),
+        "agent.enrol",
+        name,
+        agent_kind=kind,
+        again=before is not None,
+    )
+    return AgentIdentity(agent_id, name, kind)
+
+
+def authenticate(db: Database, key_hash: str) -> AgentIdentity | None:
+    """Return the agent whose key has this hash (`shared.wire.names.hash_of_key`), or None."""
+    with db.read() as tx:
+        row = agents.by_key(tx, key_hash)
+    return None if row is None else _identity(row)
+
+
+def replace_key(db: Database, agent: AgentIdentity, new_key_hash: str, now_ms: int) -> None:
+    """Give an agent, who has just shown its old key, a new one; the same again changes nothing.
+
+    Raises ConflictError where another agent has that key.
+    """
+    _check_key_hash(new_key_hash)
+    with db.write() as tx:
+        holder = agents.by_key(tx, new_key_hash)
+        if holder is not None and holder.id != agent.id:
+            raise ConflictError("this key belongs to another agent; make another one")
+        if holder is None:
+            agents.update(tx, agent.id, key_hash=new_key_hash)
+            note(tx, now_ms, agent.actor, "agent.key", agent.name)
+
+
+def _identity(row: AgentRow) -> AgentIdentity:
+    kind: AgentKind = "plain" if row.is_plain else "sync"
+    return AgentIdentity(row.id, row.name, kind, row.retired_ms is not None)
+
+
+def _check_key_hash(key_hash: str) -> None:
+    if not _KEY_HASH.fullmatch(key_hash):
+        raise FormatError("key hash: must be 64 hexadecimal digits, the SHA-256 of the key")

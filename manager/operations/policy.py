@@ -1,0 +1,47 @@
+"""The numbers that operations go by; the settings give them, tests choose their own.
+
+Every field has a unit in its name. Defaults are those of the settings, which say the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["DEFAULT_POLICY", "Policy"]
+
+HOUR_S: Final = 3600
+DAY_S: Final = 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How long rights last, what is measured, and how much is done at once."""
+
+    permit_s: float = 2 * HOUR_S
+    grace_s: float = HOUR_S / 2
+    plain_renewal_s: float = 26 * HOUR_S  # a plain agent sleeps by day
+    tick_s: float = 5.0
+    gap_s: float = 60.0  # between two ticks: more is an outage or a clock that jumped
+    next_poll_s: float = 60.0
+    soon_poll_s: float = 5.0  # when the agent has something to take at once
+    syncs_per_s: float = 50.0  # of the whole fleet; more agents are told to call less often
+
+    probe_pages: int = 50
+    probe_fresh_s: float = 30 * DAY_S
+    probe_timeout_s: float = 6 * HOUR_S
+    plain_probe_timeout_s: float = 60 * HOUR_S  # two nights and a day
+    log_grace_s: float = 120.0  # after the last unit was finished; then a log counts as lost
+    probe_everywhere_pairs: int = 2_000_000  # hosts x agents; above, a host is probed by some
+    probes_of_a_host: int = 5  # ... by so many: its finder, its owner, the rest at random
+    probes_at_once: int = 400  # of one agent: twice the hosts that it fetches from in parallel
+
+    discoveries_per_day: int = 1_000_000
+    start_pages_per_unit: int = 1_000
+    resolve_fresh_s: float = 7 * DAY_S
+    resolve_retry_s: float = 600.0  # doubled with each failure, up to a day
+
+    batch: int = 5_000  # rows that one step of a tick handles of one agent
+
+
+DEFAULT_POLICY: Final = Policy()

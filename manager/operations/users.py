@@ -1,0 +1,213 @@
+"""Users and sessions: who may see and change what.
+
+Passwords are kept as argon2id, session tokens as SHA-256. Hashing takes a tenth of a second, so it
+is done outside transactions. A name whose password was wrong is slowed down, whether it exists or
+not, and never locked: else anybody could lock an administrator out.
+Cookies, CSRF and where a login may come from are left to the web.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerifyMismatchError
+
+from manager.db import users
+from manager.db.engine import Database
+from manager.db.users import SessionUser
+from manager.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    SlowDownError,
+    UnknownKeyError,
+)
+from manager.operations.actor import Actor, note
+from shared.errors import FormatError
+from shared.wire.names import hash_of_key
+
+__all__ = [
+    "ROLES",
+    "Role",
+    "Session",
+    "SessionUser",
+    "User",
+    "add_user",
+    "change_password",
+    "list_users",
+    "login",
+    "logout",
+    "session_of",
+    "set_role",
+]
+
+Role = Literal["viewer", "operator", "admin"]
+ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
+
+SESSION_S: Final = 12 * 3600
+PASSWORD_LEAST: Final = 12  # NIST SP 800-63B: length counts, not kinds of characters
+PASSWORD_MOST: Final = 1024  # argon2 would hash megabytes for whoever sends them
+FREE_TRIES: Final = 5
+SLOWEST_S: Final = 300
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_hasher: Final = PasswordHasher()
+_UNKNOWN: Final = _hasher.hash(secrets.token_urlsafe(16))
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person who may log in."""
+
+    name: str
+    role: str
+    created_ms: int
+    disabled_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A login. The token is shown to the browser once and kept nowhere."""
+
+    token: str
+    user: str
+    role: str
+    expires_ms: int
+
+
+def add_user(db: Database, name: str, password: str, role: str, actor: Actor, now_ms: int) -> User:
+    """Add a user. Raises FormatError for a name, role or password that cannot be, ConflictError
+    where the name is taken."""
+    if not _NAME.fullmatch(name):
+        raise FormatError(
+            f"user name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ @ -"
+        )
+    _check_role(role)
+    hashed = _hash(password)
+    with db.write() as tx:
+        if not users.add(tx, name, hashed, role, now_ms):
+            raise ConflictError(f"user {name} exists already; change the password instead")
+        note(tx, now_ms, actor, "user.add", name, role=role)
+    return User(name, role, now_ms, None)
+
+
+def change_password(db: Database, name: str, password: str, actor: Actor, now_ms: int) -> None:
+    """Set a user's password and end all sessions of that user. Raises NotFoundError."""
+    hashed = _hash(password)
+    with db.write() as tx:
+        user = users.by_name(tx, name)
+        if user is None:
+            raise NotFoundError(f"user {name}: there is none; see `prsm users`")
+        users.set_password(tx, user.id, hashed)
+        users.delete_sessions(tx, user.id)
+        users.forget_failures(tx, name)
+        note(tx, now_ms, actor, "user.password", name)
+
+
+def set_role(
+    db: Database, name: str, role: str, actor: Actor, now_ms: int, *, disabled: bool = False
+) -> None:
+    """Set what a user may do; a disabled one may not log in, and sessions end at once.
+
+    Raises ConflictError where no administrator would be left.
+    """
+    _check_role(role)
+    with db.write() as tx:
+        everybody = users.all_users(tx)
+        user = next((row for row in everybody if row.name == name), None)
+        if user is None:
+            raise NotFoundError(f"user {name}: there is none; see `prsm users`")
+        admins = {row.name for row in everybody if row.role == "admin" and not row.disabled_ms}
+        if admins == {name} and (disabled or role != "admin"):
+            raise ConflictError(f"{name} is the last administrator; make another one first")
+        users.set_role(tx, user.id, role, now_ms if disabled else None)
+        if disabled:
+            users.delete_sessions(tx, user.id)
+        note(tx, now_ms, actor, "user.role", name, role=role, disabled=disabled)
+
+
+def list_users(db: Database) -> list[User]:
+    """Return all users by name."""
+    with db.read() as tx:
+        rows = users.all_users(tx)
+    return [User(row.name, row.role, row.created_ms, row.disabled_ms) for row in rows]
+
+
+def login(
+    db: Database, name: str, password: str, now_ms: int, *, session_s: float = SESSION_S
+) -> Session:
+    """Check a password and begin a session with a new token.
+
+    Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
+    for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s.
+    """
+    name = name[:64]
+    with db.read() as tx:
+        failed = users.failures(tx, name)
+        user = users.by_name(tx, name)
+    if failed is not None and failed.failures >= FREE_TRIES:
+        pause_s = min(SLOWEST_S, 2 ** (failed.failures - FREE_TRIES + 1))
+        left_ms = failed.last_ms + pause_s * 1000 - now_ms
+        if 0 < left_ms <= SLOWEST_S * 1000:
+            wait_s = -(-left_ms // 1000)
+            raise SlowDownError(
+                f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
+            )
+    # An unknown name costs the same time as a known one.
+    if not _matches(_UNKNOWN if user is None else user.password_hash, password) or user is None:
+        with db.write() as tx:
+            users.note_failure(tx, name, now_ms)
+        raise UnknownKeyError("user name or password is wrong")
+    if user.disabled_ms is not None:
+        raise ForbiddenError(f"user {name} is disabled; ask an administrator")
+    fresh = _hasher.hash(password) if _hasher.check_needs_rehash(user.password_hash) else None
+    token = secrets.token_urlsafe(32)
+    expires_ms = now_ms + round(session_s * 1000)
+    with db.write() as tx:
+        users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
+        users.forget_failures(tx, name)
+        if fresh is not None:
+            users.set_password(tx, user.id, fresh)
+        users.add_session(tx, hash_of_key(token), user.id, now_ms, expires_ms)
+        note(tx, now_ms, Actor("user", name), "user.login", name)
+    return Session(token, name, user.role, expires_ms)
+
+
+def session_of(db: Database, token_hash: str, now_ms: int) -> SessionUser | None:
+    """Return whose session the token with this SHA-256 is, or None: over, or never was."""
+    with db.read() as tx:
+        return users.session_user(tx, token_hash, now_ms)
+
+
+def logout(db: Database, token_hash: str, now_ms: int) -> None:
+    """End a session; one that is over already changes nothing."""
+    with db.write() as tx:
+        user = users.session_user(tx, token_hash, now_ms)
+        if users.delete_session(tx, token_hash) and user is not None:
+            note(tx, now_ms, Actor("user", user.name), "user.logout", user.name)
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin")
+
+
+def _hash(password: str) -> str:
+    if not PASSWORD_LEAST <= len(password) <= PASSWORD_MOST:
+        raise FormatError(
+            f"password of {len(password)} characters: must be {PASSWORD_LEAST} to {PASSWORD_MOST}"
+        )
+    return _hasher.hash(password)
+
+
+def _matches(password_hash: str, password: str) -> bool:
+    if len(password) > PASSWORD_MOST:
+        return False
+    try:
+        return _hasher.verify(password_hash, password)
+    except (VerifyMismatchError, InvalidHashError):
+        return False

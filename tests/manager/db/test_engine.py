@@ -1,0 +1,135 @@
+"""Transactions, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from manager.db.engine import Database, chunks
+from manager.db.tables import clock, login_failures
+from manager.errors import BusyError
+from shared.errors import SettingError
+
+
+def test_an_error_undoes_the_whole_transaction(database: Database) -> None:
+    """A write that fails half way leaves nothing."""
+
+    def half() -> None:
+        with database.write() as tx:
+            tx.insert(clock, [{"id": 1, "ticks": 1}])
+            raise KeyError("half way")
+
+    with pytest.raises(KeyError):
+        half()
+    with database.read() as tx:
+        assert tx.values(sa.select(clock.c.ticks)) == []
+
+
+def test_writers_take_turns(database: Database) -> None:
+    """Threads that read, decide and write in one transaction lose no update."""
+    with database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": 0}])
+
+    def add_ten() -> None:
+        for _ in range(10):
+            with database.write() as tx:
+                ticks = tx.value(sa.select(clock.c.ticks))
+                tx.execute(clock.update().values(ticks=ticks + 1))
+
+    threads = [threading.Thread(target=add_ten) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as tx:
+        assert tx.value(sa.select(clock.c.ticks)) == 40
+
+
+def test_writers_of_two_processes_take_turns(database: Database, database_url: str) -> None:
+    """The same holds for two managers on one database: each has its own engine."""
+    other = Database(database_url)
+    with database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": 0}])
+
+    def add_ten(db: Database) -> None:
+        for _ in range(10):
+            with db.write() as tx:
+                ticks = tx.value(sa.select(clock.c.ticks))
+                tx.execute(clock.update().values(ticks=ticks + 1))
+
+    threads = [threading.Thread(target=add_ten, args=(db,)) for db in (database, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    with database.read() as tx:
+        assert tx.value(sa.select(clock.c.ticks)) == 20
+
+
+def test_a_reader_sees_one_state(database: Database) -> None:
+    """What is committed during a read transaction is not seen in it, nor does it wait."""
+    with database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": 0}])
+    with database.read() as reader:
+        assert reader.value(sa.select(clock.c.ticks)) == 0
+        with database.write() as tx:
+            tx.execute(clock.update().values(ticks=7))
+        assert reader.value(sa.select(clock.c.ticks)) == 0
+
+
+def test_upsert_overwrites_or_adds(database: Database) -> None:
+    """A row with the same key is overwritten; columns named in `add` are summed."""
+    with database.write() as tx:
+        tx.upsert(login_failures, [{"name": "a", "failures": 2, "last_ms": 1}], ["name"])
+        rows = [{"name": name, "failures": 1, "last_ms": 9} for name in ("a", "b")]
+        tx.upsert(login_failures, rows, ["name"], add=["failures"])
+        found = tx.execute(sa.select(login_failures).order_by(login_failures.c.name)).all()
+    assert [tuple(row) for row in found] == [("a", 3, 9), ("b", 1, 9)]
+
+
+def test_insert_new_counts_what_was_new(database: Database) -> None:
+    """Rows whose key is there already are left alone and not counted."""
+    rows = [{"name": str(number), "failures": 0, "last_ms": 0} for number in range(1200)]
+    with database.write() as tx:
+        assert tx.insert_new(login_failures, rows[:700]) == 700
+        assert tx.insert_new(login_failures, rows) == 500
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("nonsense", "not a URL"),
+        ("mysql://u:secret@h/n", r"mysql://u:\*\*\*@h/n: mysql is not supported"),
+        ("sqlite://", "a path is needed"),
+        ("sqlite:////no/such/folder/x", "the folder /no/such/folder does not exist"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused(url: str, problem: str) -> None:
+    """The message says what is wrong and never shows a password."""
+    with pytest.raises(SettingError, match=problem):
+        Database(url)
+
+
+def test_a_server_that_is_not_there_is_busy() -> None:
+    """No answer is no crash: the caller is told to come back."""
+    gone = Database("postgresql://nobody@/none?host=/no/such/folder")
+    with pytest.raises(BusyError, match="does not answer") as busy, gone.read():
+        pass
+    assert busy.value.retry_after_s > 0
+    gone.close()
+
+
+def test_the_file_is_private(tmp_path: Path) -> None:
+    """The file holds hashes of keys: nobody else may read it."""
+    Database(f"sqlite:///{tmp_path}/new").close()
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+
+
+def test_chunks_lose_nothing() -> None:
+    """Lists of at most the size, in order, none empty."""
+    assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
+    assert list(chunks([], 2)) == []

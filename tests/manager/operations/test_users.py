@@ -1,0 +1,144 @@
+"""Users, passwords, sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+from manager.db.engine import Database
+from manager.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    SlowDownError,
+    UnknownKeyError,
+)
+from manager.operations.actor import Actor
+from manager.operations.users import (
+    add_user,
+    change_password,
+    list_users,
+    login,
+    logout,
+    session_of,
+    set_role,
+)
+from shared.errors import FormatError
+from shared.wire.names import hash_of_key
+
+LOCAL = Actor("local", "root")
+GOOD = "correct horse battery"
+
+
+def test_a_user_logs_in_and_out(database: Database) -> None:
+    """A session holds from login until logout, whichever replica is asked."""
+    add_user(database, "hana", GOOD, "admin", LOCAL, 0)
+    session = login(database, "hana", GOOD, 1000)
+    known = session_of(database, hash_of_key(session.token), 2000)
+    assert known is not None
+    assert (known.name, known.role) == ("hana", "admin")
+    logout(database, hash_of_key(session.token), 3000)
+    assert session_of(database, hash_of_key(session.token), 4000) is None
+
+
+def test_a_session_ends_by_itself(database: Database) -> None:
+    """After its time a session is over."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    session = login(database, "hana", GOOD, 0, session_s=10)
+    assert session_of(database, hash_of_key(session.token), 9_999) is not None
+    assert session_of(database, hash_of_key(session.token), 10_000) is None
+
+
+def test_wrong_name_and_wrong_password_look_the_same(database: Database) -> None:
+    """Nobody learns which names exist."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    with pytest.raises(UnknownKeyError) as wrong_password:
+        login(database, "hana", "not it at all", 1)
+    with pytest.raises(UnknownKeyError) as wrong_name:
+        login(database, "nobody", GOOD, 1)
+    assert str(wrong_password.value) == str(wrong_name.value)
+
+
+def test_guessing_is_slowed_down_but_never_locks_out(database: Database) -> None:
+    """After five failures each try must wait longer; after the wait the right password is good."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    for _ in range(5):
+        with pytest.raises(UnknownKeyError):
+            login(database, "hana", "wrong", 1000)
+    with pytest.raises(SlowDownError) as slow:
+        login(database, "hana", GOOD, 1000)
+    assert slow.value.retry_after_s == 2
+    with pytest.raises(UnknownKeyError):
+        login(database, "hana", "wrong", 3000)
+    with pytest.raises(SlowDownError) as slower:
+        login(database, "hana", GOOD, 3000)
+    assert slower.value.retry_after_s == 4
+    assert login(database, "hana", GOOD, 7000).user == "hana"
+    with pytest.raises(UnknownKeyError):  # counted from zero again
+        login(database, "hana", "wrong", 7001)
+
+
+def test_a_clock_that_went_back_does_not_lock_out(database: Database) -> None:
+    """A failure in the future, left by a clock that jumped, slows nobody down."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    for _ in range(9):
+        with pytest.raises((UnknownKeyError, SlowDownError)):
+            login(database, "hana", "wrong", 10**13)
+    assert login(database, "hana", GOOD, 1000).user == "hana"
+
+
+def test_a_new_password_ends_the_sessions(database: Database) -> None:
+    """Who changes a password because it leaked is rid of the thief at once."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    session = login(database, "hana", GOOD, 1)
+    change_password(database, "hana", GOOD + "!", LOCAL, 2)
+    assert session_of(database, hash_of_key(session.token), 3) is None
+    with pytest.raises(UnknownKeyError):
+        login(database, "hana", GOOD, 4)
+    login(database, "hana", GOOD + "!", 5)
+    with pytest.raises(NotFoundError):
+        change_password(database, "nobody", GOOD, LOCAL, 6)
+
+
+def test_a_disabled_user_is_out_and_told_so(database: Database) -> None:
+    """Disabling ends sessions; the right password is answered with the reason."""
+    add_user(database, "hana", GOOD, "admin", LOCAL, 0)
+    add_user(database, "ken", GOOD, "operator", LOCAL, 0)
+    session = login(database, "ken", GOOD, 1)
+    set_role(database, "ken", "operator", LOCAL, 2, disabled=True)
+    assert session_of(database, hash_of_key(session.token), 3) is None
+    with pytest.raises(ForbiddenError, match="disabled"):
+        login(database, "ken", GOOD, 4)
+
+
+def test_the_last_administrator_stays(database: Database) -> None:
+    """No act leaves the manager without anybody who may act."""
+    add_user(database, "hana", GOOD, "admin", LOCAL, 0)
+    with pytest.raises(ConflictError, match="last administrator"):
+        set_role(database, "hana", "viewer", LOCAL, 1)
+    with pytest.raises(ConflictError, match="last administrator"):
+        set_role(database, "hana", "admin", LOCAL, 1, disabled=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "role", "problem"),
+    [
+        ("ha na", GOOD, "viewer", "user name"),
+        ("hana", "short", "viewer", "password of 5 characters: must be 12 to 1024"),
+        ("hana", "x" * 2000, "viewer", "password of 2000"),
+        ("hana", GOOD, "god", "role 'god': must be viewer, operator or admin"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    database: Database, name: str, password: str, role: str, problem: str
+) -> None:
+    """Names, passwords and roles are checked before anything is kept."""
+    with pytest.raises(FormatError, match=problem):
+        add_user(database, name, password, role, LOCAL, 0)
+    assert list_users(database) == []
+
+
+def test_a_name_is_taken_once(database: Database) -> None:
+    """Two users cannot have one name."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    with pytest.raises(ConflictError, match="exists already"):
+        add_user(database, "hana", GOOD, "admin", LOCAL, 1)

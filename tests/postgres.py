@@ -1,0 +1,149 @@
+"""Start a PostgreSQL for the tests, and give each test a database of its own on either kind.
+
+The server is Debian's, found under /usr/lib/postgresql; it lives in a temporary folder, listens on
+a Unix socket only and is ended with the session. A server does not run as root, so as root it is
+started as `postgres` or `nobody`. Durability is off: what is tested is what SQL does.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from manager.db.engine import Database
+from manager.db.migrate import migrate
+
+__all__ = ["PostgresServer", "database", "database_url", "postgres_server", "sqlite_template"]
+
+TEMPLATE = "prsm_template"
+
+
+@dataclass
+class PostgresServer:
+    """A running server: where its socket is, who its superuser, how many databases were made."""
+
+    folder: Path
+    user: str
+    databases: int = 0
+
+    def url(self, name: str) -> str:
+        """Return the URL of one of its databases."""
+        return f"postgresql://{self.user}@/{name}?host={self.folder}"
+
+    @contextmanager
+    def new_database(self) -> Iterator[str]:
+        """Make a database with all tables, give its URL, and drop it; who is in it is sent away."""
+        self.databases += 1
+        name = f"prsm_{self.databases}"
+        self._run(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        yield self.url(name)
+        self._run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+def _binaries() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    return found[0].parent if found else None
+
+
+def _unprivileged() -> str | None:
+    """Return the user to start the server as, or None: as whoever runs the tests."""
+    if os.geteuid() != 0:
+        return None
+    users = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in users else "nobody"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server for the whole session; skips where PostgreSQL is not installed."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`")
+    user = _unprivileged()
+    # Not pytest's folder: a socket's path may have 107 bytes, and another user must enter it.
+    folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
+    command: list[str] = []
+    if user is not None:
+        shutil.chown(folder, user)
+        command = ["setpriv", f"--reuid={user}", "--regid=" + _group(user), "--clear-groups", "--"]
+    data = folder / "data"
+    options = f"-k {folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
+    options += " -c synchronous_commit=off -c shared_buffers=64MB -c max_connections=60"
+    control = [*command, str(binaries / "pg_ctl"), "-D", str(data), "-s", "-w"]
+    try:
+        _run([*command, str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "prsm",
+              "-E", "UTF8", "--locale=C", "--no-sync"])  # fmt: skip
+        _run([*control, "-l", str(folder / "log"), "-o", options, "start"])
+        try:
+            server = PostgresServer(folder, "prsm")
+            with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {TEMPLATE}".encode())
+            template = Database(server.url(TEMPLATE))
+            migrate(template)
+            template.close()
+            yield server
+        finally:
+            _run([*control, "-m", "immediate", "stop"])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _group(user: str) -> str:
+    return str(pwd.getpwnam(user).pw_gid)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(
+        command, cwd="/", capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with all tables and no rows, to copy: migrating for each test would take longer."""
+    path = tmp_path_factory.mktemp("template") / "prsm.sqlite"
+    opened = Database(f"sqlite:///{path}")
+    migrate(opened)
+    with opened.engine.connect() as connection:
+        connection.exec_driver_sql("COMMIT")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.exec_driver_sql("BEGIN")
+    opened.close()
+    return path
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database with all tables, on SQLite and again on PostgreSQL."""
+    if request.param == "sqlite":
+        template: Path = request.getfixturevalue("sqlite_template")
+        path = tmp_path / "prsm.sqlite"
+        shutil.copyfile(template, path)
+        yield f"sqlite:///{path}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.new_database() as url:
+        yield url
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """The same database, open."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
