@@ -1,0 +1,20 @@
+"""From host names to addresses, before anybody is sent there.
+
+`questions` asks name servers, `networks` knows which addresses are nobody's business, `look_up`
+does both for a batch of hosts.
+"""
+
+from manager.naming.look_up import Names, Resolution, look_up
+from manager.naming.networks import AddressRules
+from manager.naming.questions import NameServers, NoAnswerError, NoSuchNameError, Record
+
+__all__ = [
+    "AddressRules",
+    "NameServers",
+    "Names",
+    "NoAnswerError",
+    "NoSuchNameError",
+    "Record",
+    "Resolution",
+    "look_up",
+]
