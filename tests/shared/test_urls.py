@@ -1,0 +1,137 @@
+"""The canonical form and its keys."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import UrlError
+from shared.urls import canonical, host_key, host_of, name_and_port, reversed_host_key
+from tests.fixtures_dir import fixture_folder
+
+URL_CHARACTERS = st.text(alphabet="abAB01%.-_~/?#&=:@[]é日 \t\\2fEe5", max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HTTP://WWW.Example.JP:80/a/../b", "http://www.example.jp/b"),
+        ("http://a.jp", "http://a.jp/"),
+        ("http://a.jp/x#part", "http://a.jp/x"),
+        ("http://a.jp/?q#", "http://a.jp/?q"),
+        ("http://a.jp/%7euser/%2fx%e3", "http://a.jp/~user/%2Fx%E3"),
+        ("http://a.jp/?b=2&a=1", "http://a.jp/?b=2&a=1"),
+        ("http://a.jp/%2%45%2%45/x", "http://a.jp/x"),
+        ("http://例え.jp/", "http://xn--r8jz45g.jp/"),
+        ("https://a.jp:8443/", "https://a.jp:8443/"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+    ],
+)
+def test_canonical_form(text: str, expected: str) -> None:
+    """Spellings of one page have one form; the query keeps its order."""
+    assert canonical(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "//a/b", "ftp://a/", "javascript:alert(1)", "http://", "http://u@a/", "http://a b/", "x"],
+)
+def test_what_is_no_url_to_crawl(text: str) -> None:
+    """A text that cannot be fetched is refused with a message that shows it."""
+    with pytest.raises(UrlError):
+        canonical(text)
+
+
+def test_a_relative_url_is_resolved() -> None:
+    """Links resolve against the page they stand on."""
+    assert canonical("../x?y", "http://a.jp/b/c/d") == "http://a.jp/b/x?y"
+
+
+@given(URL_CHARACTERS)
+def test_canonical_is_a_fixed_point(rest: str) -> None:
+    """The canonical form of a canonical form is itself, whatever was written."""
+    try:
+        once = canonical("http://a.jp/" + rest)
+    except UrlError:
+        return
+    assert canonical(once) == once
+    assert "#" not in once
+    assert once.isascii()
+
+
+@given(URL_CHARACTERS)
+def test_refusals_stay_on_one_line(rest: str) -> None:
+    """Whatever text is refused, its message is one line that a log may carry."""
+    try:
+        canonical(rest)
+    except UrlError as error:
+        assert str(error).isprintable()
+
+
+def test_web_platform_urls_agree_up_to_our_three_rules() -> None:
+    """Every http(s) case of the Web Platform Tests gives the WHATWG form, escapes aside."""
+    folder = fixture_folder("wpt-url")
+    cases = json.loads((folder / "urltestdata.json").read_text())
+    checked = 0
+    for case in cases:
+        if not isinstance(case, dict) or case.get("failure"):
+            continue
+        href = case["href"]
+        base = None if case["base"] in (None, "about:blank") else case["base"]
+        if not href.startswith(("http://", "https://")) or case["username"] or case["password"]:
+            continue
+        if "@" in href.split("/")[2]:
+            continue
+        ours = canonical(case["input"], base)
+        assert ours == canonical(href), case
+        if "%" not in href:
+            assert ours == href.split("#")[0], case
+        checked += 1
+    assert checked > 200
+
+
+def test_web_platform_failures_are_refused() -> None:
+    """What WHATWG calls a failure is no URL for us either."""
+    folder = fixture_folder("wpt-url")
+    for case in json.loads((folder / "urltestdata.json").read_text()):
+        if isinstance(case, dict) and case.get("failure"):
+            base = None if case["base"] in (None, "about:blank") else case["base"]
+            with pytest.raises(UrlError):
+                canonical(case["input"], base)
+
+
+def test_keys_of_a_host() -> None:
+    """A host key carries scheme, name and port; archives use name and port."""
+    assert host_of("http://www.a.jp/x") == "http://www.a.jp:80/"
+    assert host_of("https://www.a.jp/") == "https://www.a.jp:443/"
+    assert host_key("HTTP://A.jp:8080/x?y") == "http://a.jp:8080/"
+    assert name_and_port("http://www.etl.go.jp/") == "www.etl.go.jp:80"
+    assert name_and_port("http://[::1]/") == "[::1]:80"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://www.example.jp/path?q", "jp,example,www)/path?q"),
+        ("https://www.example.jp/", "jp,example,www)/"),
+        ("http://example.jp:8080/", "jp,example:8080)/"),
+        ("http://127.0.0.1:81/A", "127.0.0.1:81)/A"),
+        ("http://[2001:db8::1]/", "[2001:db8::1])/"),
+    ],
+)
+def test_reversed_host_key(url: str, key: str) -> None:
+    """Keys sort beside their domain; addresses are not turned round."""
+    assert reversed_host_key(url) == key
+
+
+def test_surt_keys_of_the_wayback_machine() -> None:
+    """Where no massaging is asked for, our key is the Wayback Machine's."""
+    rows = json.loads((fixture_folder("url-pairs") / "surt.json").read_text())
+    plain = {"with_scheme": False, "host_massage": False}
+    checked = [row for row in rows if row["func"] == "surt" and row["kwargs"] == plain]
+    assert checked
+    for row in checked:
+        assert reversed_host_key(canonical(row["args"][0])) == row["expected"]
