@@ -1,0 +1,5 @@
+"""`python -m simweb`."""
+
+from simweb.cli import main
+
+main()

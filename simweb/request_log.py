@@ -1,0 +1,60 @@
+"""The log by which a crawl is judged: JSON lines, one written at once for each event.
+
+Each line is one `write` to a file opened for appending: a killed process loses at most the line
+it was writing. Times are epoch seconds (`time_*`) and seconds of the monotonic clock (`mono_*`);
+the judge compares the latter. docs/simweb.md lists the fields.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from shared.errors import SettingError
+
+__all__ = ["RequestLog"]
+
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+class RequestLog:
+    """An append-only file of events; without a path it drops them."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._file: int | None = None
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._file = os.open(path, flags, 0o644)
+        except OSError as error:
+            raise SettingError(f"--log {path}: {error.strerror}; give a file to write") from error
+
+    @property
+    def wanted(self) -> bool:
+        """Say whether events are kept."""
+        return self._file is not None
+
+    def write(self, event: str, **fields: Any) -> None:
+        """Append one event now. Raises OSError when the file cannot take it."""
+        if self._file is None:
+            return
+        line = _encode({"event": event, **fields}).encode() + b"\n"
+        while line:
+            line = line[os.write(self._file, line) :]
+
+    def moment(self, event: str, **fields: Any) -> None:
+        """Append an event that happens now."""
+        now = round(time.time(), 6)
+        self.write(event, time=now, mono=round(time.monotonic(), 6), **fields)
+
+    def close(self) -> None:
+        """Close the file; later events are dropped."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
