@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import BinaryIO, Final
 
 from shared.archive.capture import (
@@ -28,7 +29,7 @@ from shared.archive.errors import DamageError
 from shared.archive.http_block import header_end, header_value, received_header
 from shared.archive.limits import MAX_BODY_BYTES, MAX_HTTP_HEADER_BYTES, OWN_FIELDS
 from shared.archive.record import RecordHeader, parse_date_ms
-from shared.archive.stream import RecordStream, StoredRecord
+from shared.archive.stream import RecordStream
 from shared.errors import FormatError, LimitError
 
 __all__ = ["StoredCapture", "iter_captures", "read_capture"]
@@ -52,6 +53,7 @@ class StoredCapture:
 class _Half:
     """A record that waits for the other one of its capture."""
 
+    is_request: bool
     header: RecordHeader
     offset: int
     end: int
@@ -75,29 +77,29 @@ def iter_captures(
     Raises DamageError where the file breaks, after the captures before it; LimitError for a body
     above the limit.
     """
-    records = RecordStream(file, offset)
     request: _Half | None = None
     waiting: _Half | None = None  # a response whose request may follow
-    while (record := records.next()) is not None:
-        kind = record.kind
-        if kind not in ("request", "response", "revisit") or not record.header.is_http:
-            continue
-        half = _read_half(records, record, max_body_bytes)
-        if kind == "request":
-            if waiting is not None and waiting.belongs_to(half.header):
-                yield _joined(waiting, half)
-                waiting = request = None
+    try:
+        for half in _halves(file, offset, max_body_bytes):
+            if half.is_request:
+                if waiting is not None and waiting.belongs_to(half.header):
+                    done, waiting = _joined(waiting, half), None
+                    yield done
+                else:
+                    request = half
+                continue
+            if waiting is not None:
+                done, waiting = _joined(waiting, None), None
+                yield done
+            if request is not None and request.belongs_to(half.header):
+                yield _joined(half, request)
             else:
-                request = half
-            continue
+                waiting = half
+            request = None
+    except (DamageError, LimitError):
         if waiting is not None:
             yield _joined(waiting, None)
-            waiting = None
-        if request is not None and request.belongs_to(half.header):
-            yield _joined(half, request)
-        else:
-            waiting = half
-        request = None
+        raise
     if waiting is not None:
         yield _joined(waiting, None)
 
@@ -107,29 +109,31 @@ def read_capture(file: BinaryIO, offset: int, max_body_bytes: int = MAX_BODY_BYT
 
     Raises DamageError where no capture begins there.
     """
-    records = RecordStream(file, offset)
     request: _Half | None = None
-    for _ in range(2):
-        record = records.next()
-        if record is None or not record.header.is_http:
+    for half in islice(_halves(file, offset, max_body_bytes), 2):
+        if request is None and half.offset != offset:
             break
-        half = _read_half(records, record, max_body_bytes)
-        if record.kind in ("response", "revisit"):
+        if not half.is_request:
             fits = request is not None and request.belongs_to(half.header)
             return _joined(half, request if fits else None).capture
         request = half
     raise DamageError(offset, "no capture begins here")
 
 
-def _read_half(records: RecordStream, record: StoredRecord, max_body_bytes: int) -> _Half:
-    if record.length > max_body_bytes + _STORED_HEADER_BYTES:
-        raise LimitError(
-            f"offset {record.offset}: record of {record.length} bytes, the limit is "
-            f"{max_body_bytes}; raise max_body_bytes to read it"
-        )
-    block = record.read_all()
-    records.finish()
-    return _Half(record.header, record.offset, records.end, block)
+def _halves(file: BinaryIO, offset: int, max_body_bytes: int) -> Iterator[_Half]:
+    """Give the HTTP messages among the records of a file."""
+    records = RecordStream(file, offset)
+    while (record := records.next()) is not None:
+        if record.kind not in ("request", "response", "revisit") or not record.header.is_http:
+            continue
+        if record.length > max_body_bytes + _STORED_HEADER_BYTES:
+            raise LimitError(
+                f"offset {record.offset}: record of {record.length} bytes, the limit is "
+                f"{max_body_bytes}; raise max_body_bytes to read it"
+            )
+        block = record.read_all()
+        records.finish()
+        yield _Half(record.kind == "request", record.header, record.offset, records.end, block)
 
 
 def _joined(answer: _Half, request: _Half | None) -> StoredCapture:
