@@ -27,8 +27,10 @@ STAMP = VENV / "installed-from"
 def main() -> None:
     """Bring .venv to what the lock file says; exit with a sentence when that is impossible."""
     if sys.version_info < (3, 11):  # noqa: UP036 - an older Python is what this line is for
-        sys.exit(f"Python {sys.version.split()[0]} is too old: PRSM needs 3.11 or later; "
-                 "set PYTHON=/path/to/python3.11")
+        sys.exit(
+            f"Python {sys.version.split()[0]} is too old: PRSM needs 3.11 or later; "
+            "set PYTHON=/path/to/python3.11"
+        )
     wanted = fingerprint()
     if STAMP.exists() and STAMP.read_text() == wanted:
         return
@@ -53,10 +55,34 @@ def install(pip: list[str]) -> None:
     """Install the lock file by hash, then the project itself, editable and without fetching."""
     python = str(VENV / "bin" / "python")
     common = ["--disable-pip-version-check", "--no-input", "--quiet"]
-    run([*pip, "--python", python, "install", *common, "--only-binary", ":all:",
-         "--require-hashes", "-r", str(LOCK)])
-    run([python, "-m", "pip", "install", *common, "--no-deps", "--no-build-isolation",
-         "--no-index", "-e", str(ROOT)])
+    run(
+        [
+            *pip,
+            "--python",
+            python,
+            "install",
+            *common,
+            "--only-binary",
+            ":all:",
+            "--require-hashes",
+            "-r",
+            str(LOCK),
+        ]
+    )
+    run(
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            *common,
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "-e",
+            str(ROOT),
+        ]
+    )
 
 
 def pip_command(scratch: Path) -> list[str]:
@@ -81,13 +107,17 @@ def bundled_wheel() -> Path | None:
 def wheel_from_debian(scratch: Path) -> Path:
     """Unpack Debian's pip wheel into scratch, without installing a package."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        sys.exit("This Python has neither pip nor ensurepip, and this is not a Debian system: "
-                 "install pip for it, then run make again.")
+        sys.exit(
+            "This Python has neither pip nor ensurepip, and this is not a Debian system: "
+            "install pip for it, then run make again."
+        )
     package = "python3-pip-whl"
     if not download(package, scratch):
         if os.geteuid() != 0:
-            sys.exit(f"Could not download {package}: apt has no package lists. Run "
-                     "`sudo apt-get update`, or `sudo apt-get install python3-pip`, then make again.")
+            sys.exit(
+                f"Could not download {package}: apt has no package lists. Run "
+                "`sudo apt-get update`, or `sudo apt-get install python3-pip`, then make again."
+            )
         run(["apt-get", "update", "-qq"])
         if not download(package, scratch):
             sys.exit(f"Could not download {package} with apt-get; its message is above.")
@@ -101,8 +131,12 @@ def download(package: str, folder: Path) -> bool:
     """Fetch a Debian package's file into folder; return whether apt could."""
     # The sandbox user _apt may not write into a private folder; root downloads as itself.
     options = ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
-    return subprocess.run(["apt-get", *options, "-qq", "download", package],
-                          cwd=folder, check=False).returncode == 0
+    return (
+        subprocess.run(
+            ["apt-get", *options, "-qq", "download", package], cwd=folder, check=False
+        ).returncode
+        == 0
+    )
 
 
 def run(command: list[str]) -> None:
