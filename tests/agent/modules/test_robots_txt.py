@@ -1,0 +1,203 @@
+"""The robots.txt matcher: verdicts of others, and the rules that are ours."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.modules.robots_txt import MAX_BYTES, check_product_token, directives, parse
+from shared.errors import SettingError
+from shared.urls import canonical
+from tests.fixtures_dir import FIXTURES
+
+GOOGLE = FIXTURES / "robots-google" / "robots_test_cases.json"
+RFC = FIXTURES / "robots-rfc9309" / "rfc9309_cases.json"
+
+# Google's parser leaves the URL as it is and compares escapes as they are written. RFC 9309, 2.2.2
+# wants both sides in one form: raw Unicode escaped, escaped letters raw.
+OVERRULED_BY_THE_RFC = {
+    ("Allow: /foo/bar/%62%61%7A\n", "http://foo.bar/foo/bar/baz"),
+    ("Allow: /foo/bar/ツ\n", "http://foo.bar/foo/bar/ツ"),
+    ("Allow: /foo/bar/%E3%83%84\n", "http://foo.bar/foo/bar/ツ"),
+}
+
+
+def google(kind: str) -> list[dict[str, object]]:
+    if not GOOGLE.exists():
+        return []
+    rows: list[dict[str, object]] = json.loads(GOOGLE.read_text())[kind]
+    return rows
+
+
+def rfc() -> list[dict[str, object]]:
+    if not RFC.exists():
+        return []
+    rows: list[dict[str, object]] = json.loads(RFC.read_text())["cases"]
+    return rows
+
+
+def path_of(url: str) -> str:
+    """The path as the crawl hands it over: of the canonical URL."""
+    text = canonical(url)
+    return text[text.index("/", text.index("//") + 2) :]
+
+
+def verdict(robots: str, agent: str, url: str) -> bool:
+    return parse(robots.encode(), agent).allowed(path_of(url)).allowed
+
+
+@pytest.mark.parametrize("row", [r for r in google("allow_cases") if not r["google_specific"]])
+def test_agrees_with_googles_parser(row: dict[str, object]) -> None:
+    """Google's verdicts that follow from the standard are ours."""
+    robots, url = str(row["robotstxt"]), str(row["url"])
+    overruled = any(line in robots and u == url for line, u in OVERRULED_BY_THE_RFC)
+    assert verdict(robots, str(row["useragent"]), url) is (bool(row["allowed"]) ^ overruled)
+
+
+@pytest.mark.parametrize("row", rfc())
+def test_agrees_with_the_examples_of_the_rfc(row: dict[str, object]) -> None:
+    """The examples of RFC 9309 come out as it says."""
+    assert verdict(str(row["robotstxt"]), str(row["useragent"]), str(row["url"])) is row["allowed"]
+
+
+@pytest.mark.parametrize("row", google("parse_counts"))
+def test_finds_the_lines_whatever_ends_and_begins_them(row: dict[str, object]) -> None:
+    """Line ends of all systems and whole or torn byte order marks do not hide a line."""
+    body = bytes.fromhex(str(row["robotstxt_hex"]))
+    assert len(list(directives(body))) == row["valid_directives"]
+
+
+@pytest.mark.parametrize("row", google("useragent_token_validity"))
+def test_refuses_a_token_that_no_robots_txt_can_name(row: dict[str, object]) -> None:
+    """A product token has letters, hyphens and underscores only."""
+    if row["valid"]:
+        assert check_product_token(str(row["token"])) == row["token"]
+    else:
+        with pytest.raises(SettingError):
+            check_product_token(str(row["token"]))
+
+
+def test_merges_the_groups_of_one_robot() -> None:
+    """Two groups for one robot are one, wherever they stand."""
+    rules = parse(
+        b"User-agent: prsm\nDisallow: /a\nUser-agent: x\nDisallow: /\n"
+        b"User-agent: PRSM/2\nDisallow: /b\nCrawl-delay: 7",
+        "prsm",
+    )
+    assert not rules.allowed("/a").allowed
+    assert not rules.allowed("/b").allowed
+    assert rules.allowed("/c").allowed
+    assert rules.crawl_delay_s == 7
+
+
+def test_an_own_empty_group_sets_us_free() -> None:
+    """A group that names us and forbids nothing counts before the group for all."""
+    rules = parse(
+        b"User-agent: *\nDisallow: /\nCrawl-delay: 9\n\nUser-agent: prsm\nDisallow:\n", "prsm"
+    )
+    assert rules.allowed("/").allowed
+    assert rules.crawl_delay_s is None
+
+
+def test_strict_obeys_every_disallow() -> None:
+    """In strict mode what is forbidden to anybody is forbidden to us, and Allow is no help."""
+    body = b"User-agent: BadBot\nDisallow: /x\nCrawl-delay: 30\n\nUser-agent: *\nAllow: /x/open\n"
+    assert parse(body, "prsm").allowed("/x/y").allowed
+    strict = parse(body, "prsm", strict=True)
+    assert strict.allowed("/x/open").rule == "Disallow: /x"
+    assert strict.crawl_delay_s == 30
+
+
+def test_says_which_rule_decided() -> None:
+    """The verdict names the line, as written."""
+    rules = parse(b"user-agent: *\ndisallow: /%7Ejoe/ # private", "prsm")
+    assert rules.allowed("/~joe/diary").rule == "Disallow: /%7Ejoe/"
+    assert rules.allowed("/").rule is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "allowed"),
+    [
+        ("/a*b*c$", "/axxbxxc", False),
+        ("/a*b*c$", "/axxbxxcd", True),
+        ("/a*b*c$", "/abcbc", False),
+        ("/*.php$", "/x.php?y", True),
+        ("/x$", "/x", False),
+        ("/x$", "/xy", True),
+        ("*/cal", "/deep/cal/2026", False),
+        ("/price-$-list", "/price-$-list", False),
+        ("/price-%24-list", "/price-$-list", False),
+        ("/a*$", "/abc", False),
+        ("/q?x='1'", "/q?x=%271%27", False),
+        ("/sp ace", "/sp%20ace", False),
+        ("cgi-bin/", "/cgi-bin/x", False),
+        ("", "/x", True),
+        ("/", "/robots.txt", True),
+    ],
+)
+def test_wildcards_anchors_and_escapes(rule: str, path: str, allowed: bool) -> None:
+    """`*` is any text, a last `$` is the end, and escapes are compared in one form."""
+    assert parse(f"User-agent: *\nDisallow: {rule}".encode(), "prsm").allowed(path).allowed is (
+        allowed
+    )
+
+
+def test_lists_sitemaps_wherever_they_stand() -> None:
+    """A sitemap belongs to no group and ends none."""
+    body = b"Sitemap: http://a.example/1.xml\nUser-agent: x\nSITEMAP : /2.xml\nDisallow: /"
+    assert parse(body, "prsm").sitemaps == ("http://a.example/1.xml", "/2.xml")
+
+
+def test_reads_at_most_500_kib_and_no_half_line() -> None:
+    """What stands behind the limit is not read, nor the line that it cuts."""
+    head = b"User-agent: *\n"
+    long = b"Disallow: /" + b"x" * 100 + b"\n"
+    body = head + b"#" * (MAX_BYTES - len(head) - 41) + b"\n" + long + b"Disallow: /\n"
+    assert parse(body, "prsm").allowed("/" + "x" * 100).allowed
+
+
+@pytest.mark.parametrize("delay", ["-1", "nan", "inf", "1e9", "", "soon"])
+def test_a_delay_that_is_no_number_is_none(delay: str) -> None:
+    """Only plain numbers delay us."""
+    assert parse(f"User-agent: *\nCrawl-delay: {delay}".encode(), "prsm").crawl_delay_s is None
+
+
+@given(st.binary(max_size=2000), st.text(alphabet="/ab%2A*$?=", max_size=50))
+def test_any_bytes_are_a_robots_txt(body: bytes, path: str) -> None:
+    """No content makes the parser or the matcher fail."""
+    parse(b"user-agent: *\n" + body, "prsm").allowed("/" + path)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.text(alphabet="ab*$/", min_size=1, max_size=8)), max_size=8
+    ),
+    st.text(alphabet="ab/", max_size=12),
+)
+def test_the_longest_match_decides(lines: list[tuple[bool, str]], rest: str) -> None:
+    """Indexing the rules changes no verdict: a plain search through all of them agrees."""
+    path = "/" + rest
+    body = "User-agent: *\n" + "".join(
+        f"{'Allow' if allow else 'Disallow'}: /{pattern}\n" for allow, pattern in lines
+    )
+    matching = [(-1, True)]
+    for allow, text in lines:
+        pattern = "/" + text
+        end = "$" if pattern.endswith("$") else ""
+        inner = pattern.removesuffix("$")
+        regex = ".*".join(re.escape(piece) for piece in inner.split("*")) + end
+        octets = len(inner.replace("$", "%24")) + len(end)
+        if re.match(regex, path):
+            matching.append((octets, allow))
+    assert parse(body.encode(), "prsm").allowed(path).allowed is max(matching)[1]
+
+
+@pytest.mark.timeout(60)
+def test_a_hostile_file_costs_one_search_a_rule() -> None:
+    """A rule of two hundred thousand stars does not take a power of their number."""
+    body = b"User-agent: *\n" + b"Disallow: /" + b"*a" * 200_000 + b"b$\n"
+    assert parse(body, "prsm").allowed("/" + "a" * 2000).allowed
