@@ -7,7 +7,7 @@ keep what became of them; `durable` is how a file comes to be there whole or not
 from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
-from manager.store.log_files import LogFile, PathSum, read_sums
+from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
 from manager.store.rejected import Rejected
 from manager.store.spool import Spool, Spooled, SpoolWriter
 
@@ -15,7 +15,8 @@ __all__ = [
     "Layout",
     "ListFiles",
     "LogFile",
-    "PathSum",
+    "LogRow",
+    "LogSum",
     "Rejected",
     "Spool",
     "SpoolWriter",

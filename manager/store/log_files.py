@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from manager.store.durable import full_disk_said, move, open_new
 
-__all__ = ["SCHEMA", "LogFile", "LogRow", "PathSum", "read_sums"]
+__all__ = ["SCHEMA", "LogFile", "LogRow", "LogSum", "read_sums"]
 
 ROWS_AT_ONCE: Final = 50_000
 BYTES_AT_ONCE: Final = 32 * 1024**2  # of URLs and headers; one line may have half a megabyte
@@ -39,11 +39,12 @@ SCHEMA: Final = pa.schema(
         ("round", pa.int64()),
         ("kind", pa.string()),  # probe or crawl
         ("held", pa.bool_()),  # false: quarantined
+        ("unit", pa.string()),  # the unit it was held as; null: quarantined
     ]
 )
 """One row, as `LogRow` gives it."""
 
-LogRow = tuple[int, str, str, str, int | None, int, int, int, bytes, int, str, bool]
+LogRow = tuple[int, str, str, str, int | None, int, int, int, bytes, int, str, bool, str | None]
 
 
 class LogFile:
@@ -98,61 +99,66 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PathSum:
-    """What the lines of one log say of a host, or of one of its directories, together."""
+class LogSum:
+    """What the held lines of one log say of a unit, or of a directory of a big host, together."""
 
-    host: str
-    directory: str | None  # `/~koji/`; None: the whole host
+    unit: str | None  # unit key; None: a directory
+    host: str  # host key
+    directory: str | None  # `/~koji/`; None: a unit
     round: int
     kind: str  # probe or crawl
-    held: bool
-    lines: int
-    answered: int  # lines with a status
+    requests: int
+    pages: int  # answered with 2xx; robots.txt is no page
+    errors: int  # no answer, or 400 and above
     request_bytes: int
     response_bytes: int
-    elapsed_ms: int
-    answered_ms: int  # elapsed_ms of the answered lines only
+    ms: int
 
 
-DIRECTORIES_OF: Final = 1000
+BIG_HOST_LINES: Final = 1000
 """A host with so many lines is big: only its directories may ever be units of their own."""
 
 _SUMS: Final = r"""
 WITH lines AS (
-    SELECT host, round, kind, held, status, request_bytes, response_bytes, elapsed_ms,
-           regexp_extract(path, '^/[^/?]*/') AS directory
+    SELECT unit, host, regexp_extract(path, '^/[^/?]*/') AS directory, round, kind,
+           coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
+           coalesce(status >= 400, true) AS is_error,
+           request_bytes, response_bytes, elapsed_ms
     FROM read_parquet(?)
+    WHERE held
 ), sums AS (
-    SELECT host, directory, round, kind, held,
-           grouping(directory) AS whole,
-           count(*) AS lines,
-           count(status) AS answered,
-           sum(request_bytes)::HUGEINT AS request_bytes,
-           sum(response_bytes)::HUGEINT AS response_bytes,
-           sum(elapsed_ms)::HUGEINT AS elapsed_ms,
-           coalesce(sum(elapsed_ms) FILTER (status IS NOT NULL), 0)::HUGEINT AS answered_ms
+    SELECT unit, host, directory, round, kind,
+           grouping(directory) = 0 AS is_directory,
+           count(*) AS requests,
+           count(*) FILTER (is_page) AS pages,
+           count(*) FILTER (is_error) AS errors,
+           sum(request_bytes)::BIGINT AS request_bytes,
+           sum(response_bytes)::BIGINT AS response_bytes,
+           sum(elapsed_ms)::BIGINT AS ms
     FROM lines
-    GROUP BY GROUPING SETS ((host, round, kind, held), (host, directory, round, kind, held))
+    GROUP BY GROUPING SETS ((unit, host, round, kind), (host, directory, round, kind))
+), sized AS (
+    SELECT *, sum(requests) FILTER (NOT is_directory) OVER (PARTITION BY host) AS lines_of_host
+    FROM sums
 )
-SELECT host, CASE WHEN whole = 1 THEN NULL ELSE directory END, round, kind, held, lines, answered,
-       request_bytes, response_bytes, elapsed_ms, answered_ms
-FROM sums
-WHERE whole = 1 OR directory <> ''
-QUALIFY whole = 1 OR max(lines) OVER (PARTITION BY host, round, kind, held) >= ?
+SELECT unit, host, CASE WHEN is_directory THEN directory END, round, kind, requests, pages, errors,
+       request_bytes, response_bytes, ms
+FROM sized
+WHERE NOT is_directory OR (directory <> '' AND lines_of_host >= ?)
 ORDER BY ALL
 """
 
 
-def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[PathSum]:
-    """Yield the sums of each host, and of each top directory of big hosts, in one pass.
+def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]:
+    """Yield the sums of each unit, and of each top directory of big hosts, in one pass.
 
     spill: a folder for what does not fit in memory_bytes.
     """
     with _duckdb(memory_bytes, spill) as connection:
-        found = connection.execute(_SUMS, [str(path), DIRECTORIES_OF])
+        found = connection.execute(_SUMS, [str(path), BIG_HOST_LINES])
         while rows := found.fetchmany(10_000):
             for row in rows:
-                yield PathSum(*row)
+                yield LogSum(*row)
 
 
 def _duckdb(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:

@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.store import LogFile, read_sums
-from manager.store.log_files import DIRECTORIES_OF, SCHEMA, LogRow
+from manager.store.log_files import BIG_HOST_LINES, SCHEMA, LogRow
 
 MEMORY_BYTES = 256 * 1000**2
 
 numbers = st.integers(0, 10**15)
 rows = st.builds(
     lambda host, path, status, sizes, head, order, held: (
-        f"{host}{path[1:]}", host, path, status, *sizes, head, *order, held,
+        f"{host}{path[1:]}", host, path, status, *sizes, head, *order, held, host if held else None,
     ),
     st.sampled_from(["http://a.example:80/", "https://b.example:443/", "http://c.example:8080/"]),
-    st.sampled_from(["/", "/x", "/d/", "/d/x?y=/z/", "/d/e/f", "/?a/b/", "/é/"]),
+    st.sampled_from(["/", "/x", "/robots.txt", "/d/", "/d/x?y=/z/", "/d/e/f", "/?a/b/", "/é/"]),
     st.none() | st.integers(100, 599),
     st.tuples(numbers, numbers, numbers),
     st.binary(max_size=20),
@@ -53,15 +53,16 @@ def test_lines_and_sums_agree(
     path = write(folder / "log.parquet", lines)
     assert [tuple(row.values()) for row in pq.read_table(path).to_pylist()] == lines
     wanted: dict[tuple[object, ...], list[int]] = defaultdict(lambda: [0] * 6)
-    for _, _, host, _, status, request, response, elapsed, _, crawl_round, kind, held in lines:
-        sums = wanted[host, crawl_round, kind, held]
-        answered = status is not None
-        added = (1, answered, request, response, elapsed, elapsed * answered)
-        sums[:] = [have + more for have, more in zip(sums, added, strict=True)]
+    for _, _, host, path_, status, request, response, ms, _, crawl_round, kind, held, _ in lines:
+        if held:
+            sums = wanted[host, crawl_round, kind]
+            page = status is not None and 200 <= status < 300 and path_ != "/robots.txt"
+            added = (1, page, status is None or status >= 400, request, response, ms)
+            sums[:] = [have + more for have, more in zip(sums, added, strict=True)]
     found = {
-        (each.host, each.round, each.kind, each.held): [
-            each.lines, each.answered, each.request_bytes, each.response_bytes, each.elapsed_ms,
-            each.answered_ms,
+        (each.unit, each.round, each.kind): [
+            each.requests, each.pages, each.errors, each.request_bytes,
+            each.response_bytes, each.ms,
         ]
         for each in read_sums(path, memory_bytes=MEMORY_BYTES, spill=folder)
     }  # fmt: skip
@@ -70,23 +71,31 @@ def test_lines_and_sums_agree(
 
 def test_directories_of_big_hosts_are_summed(tmp_path: Path) -> None:
     """A host with many lines also gets a sum for each top directory; a small one does not."""
+    unit = "http://big:80/d0/"
     big = [
         (f"http://big:80/d{i % 3}/{i}", "http://big:80/", f"/d{i % 3}/{i}", 200, 1, i, 2, b"", 1,
-         "crawl", True)
-        for i in range(DIRECTORIES_OF - 1)
+         "crawl", True, "http://big:80/" if i % 3 else unit)
+        for i in range(BIG_HOST_LINES - 1)
     ]  # fmt: skip
     top = ("http://big:80/", "http://big:80/", "/", None, 1, 5, 2, b"", 1, "crawl", True)
     small = ("http://s:80/d/x", "http://s:80/", "/d/x", 200, 1, 1, 1, b"", 1, "crawl", True)
-    path = write(tmp_path / "log.parquet", numbered([*big, top, small]))
+    lines = numbered([*big, (*top, "http://big:80/"), (*small, "http://s:80/")])
+    path = write(tmp_path / "log.parquet", lines)
     sums = list(read_sums(path, memory_bytes=MEMORY_BYTES, spill=tmp_path))
-    assert [(each.host, each.directory, each.lines, each.answered) for each in sums] == [
-        ("http://big:80/", "/d0/", 333, 333),
-        ("http://big:80/", "/d1/", 333, 333),
-        ("http://big:80/", "/d2/", 333, 333),
-        ("http://big:80/", None, 1000, 999),
-        ("http://s:80/", None, 1, 1),
+    assert sorted(
+        (each.unit or each.host, each.directory or "", each.requests) for each in sums
+    ) == [
+        ("http://big:80/", "", 667),
+        ("http://big:80/", "/d0/", 333),
+        ("http://big:80/", "/d1/", 333),
+        ("http://big:80/", "/d2/", 333),
+        ("http://big:80/d0/", "", 333),
+        ("http://s:80/", "", 1),
     ]
-    assert sums[0].response_bytes == sum(range(0, 999, 3))
+    (zero,) = [each for each in sums if each.directory == "/d0/"]
+    assert zero.response_bytes == sum(range(0, 999, 3))
+    (rest,) = [each for each in sums if each.unit == "http://big:80/"]
+    assert (rest.pages, rest.errors) == (666, 1)
 
 
 def test_an_empty_log_is_a_file(tmp_path: Path) -> None:
@@ -98,7 +107,7 @@ def test_an_empty_log_is_a_file(tmp_path: Path) -> None:
 
 def test_a_log_that_fails_leaves_nothing(tmp_path: Path) -> None:
     """When a line turns out malformed, neither the file nor a part of it is there."""
-    row = ("http://s:80/", "http://s:80/", "/", 200, 1, 1, 1, b"", 1, "probe", True)
+    row = ("http://s:80/", "http://s:80/", "/", 200, 1, 1, 1, b"", 1, "probe", True, "http://s:80/")
 
     def lines() -> Iterator[LogRow]:
         yield from numbered([row])
