@@ -7,6 +7,7 @@ body that was taken whole is synced before anybody hears of it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -139,21 +140,18 @@ class SpoolWriter:
         """Leave nothing of the body; harmless after `finish`."""
         if self._finished:
             return
-        with full_disk_said(self._path.parent):
-            try:
+        try:
+            # Closing flushes what never fitted; the reason is under way already.
+            with contextlib.suppress(StoreFullError), full_disk_said(self._path.parent):
                 self._file.close()
-            finally:
-                self._path.unlink(missing_ok=True)
+        finally:
+            self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> SpoolWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self.abort()
-        except StoreFullError:
-            # Closing flushes what never fitted; the file is gone, and the reason is under way.
-            return
+        self.abort()
 
 
 ROOM_CHECK_BYTES: Final = 64 * 1024**2

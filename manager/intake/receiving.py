@@ -1,0 +1,89 @@
+"""Take a body from a connection to the spool without blocking the others.
+
+Invariant: memory holds one megabyte of a body at most; disk work happens in threads. A sender that
+stalls or trickles is given up, because a connection that only waits costs as much as one that
+works. What is refused or cut off leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from manager.store import Spool, Spooled
+from shared.errors import PrsmError
+
+__all__ = ["Receiving", "SlowSenderError", "receive"]
+
+GATHERED_BYTES: Final = 1024**2
+RATE_GRACE_S: Final = 30.0
+"""A sender may be slow for this long before its rate counts."""
+
+
+class SlowSenderError(PrsmError):
+    """A body came too slowly, or stopped coming (408)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """How patient the server is with senders."""
+
+    idle_s: float
+    least_bytes_per_s: int
+
+
+async def receive(
+    chunks: AsyncIterator[bytes],
+    spool: Spool,
+    what: str,
+    *,
+    limit_bytes: int,
+    declared_bytes: int | None,
+    patience: Receiving,
+    clock: Callable[[], float] = time.monotonic,
+) -> Spooled:
+    """Spool a body and return it. what: for messages, as `crawl log`.
+
+    Raises LimitError, StoreFullError, SlowSenderError.
+    """
+    begun = clock()
+    writer = await asyncio.to_thread(
+        spool.begin, what, limit_bytes=limit_bytes, declared_bytes=declared_bytes
+    )
+    try:
+        gathered = bytearray()
+        received_bytes = 0
+        source = aiter(chunks)
+        while (chunk := await _next_chunk(source, what, patience.idle_s)) is not None:
+            gathered += chunk
+            received_bytes += len(chunk)
+            # Undeclared bodies are refused at the limit, not a megabyte later.
+            if len(gathered) >= GATHERED_BYTES or received_bytes > limit_bytes:
+                await asyncio.to_thread(writer.write, bytes(gathered))
+                gathered.clear()
+            _check_rate(what, received_bytes, clock() - begun, patience.least_bytes_per_s)
+        await asyncio.to_thread(writer.write, bytes(gathered))
+        return await asyncio.to_thread(writer.finish)
+    finally:
+        await asyncio.shield(asyncio.to_thread(writer.abort))
+
+
+async def _next_chunk(source: AsyncIterator[bytes], what: str, idle_s: float) -> bytes | None:
+    try:
+        async with asyncio.timeout(idle_s):
+            return await anext(source, None)
+    except TimeoutError as error:
+        raise SlowSenderError(
+            f"{what}: nothing came for {idle_s:g} s (limits.upload_idle_s); send it again"
+        ) from error
+
+
+def _check_rate(what: str, received_bytes: int, elapsed_s: float, least_bytes_per_s: int) -> None:
+    if elapsed_s > RATE_GRACE_S and received_bytes < elapsed_s * least_bytes_per_s:
+        raise SlowSenderError(
+            f"{what}: {received_bytes} bytes in {elapsed_s:.0f} s is under {least_bytes_per_s} "
+            "bytes/s (limits.upload_least_bytes_per_s); send it over a better line"
+        )

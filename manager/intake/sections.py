@@ -1,0 +1,46 @@
+"""What holds for the lines of a log: round, kind and time, as its comments say or as is inferred.
+
+Our agents write `#Round=3`, `#MaxTransfer=50`, `#Since=<ms>` and `#Until=<ms>`; each holds for the
+lines after it, until the next of its name. A plain agent writes none: what it was last sent and the
+time of its log before stand in. Any other comment means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+__all__ = ["LogKind", "Section"]
+
+LogKind = Literal["probe", "crawl"]
+MOST_DIGITS: Final = 15  # milliseconds until the year 33658
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What holds for a line; times in epoch milliseconds."""
+
+    round: int
+    kind: LogKind
+    since_ms: int
+    until_ms: int
+
+    def after(self, comment: str) -> Section:
+        """Return what holds after a comment (its text without the `#`)."""
+        name, equals, value = comment.partition("=")
+        set_value = _NAMED.get(name)
+        good = equals and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+        return set_value(self, int(value)) if set_value is not None and good else self
+
+
+def _with_limit(section: Section, pages: int) -> Section:
+    return replace(section, kind="probe" if pages else "crawl")
+
+
+_NAMED: Final[dict[str, Callable[[Section, int], Section]]] = {
+    "Round": lambda section, number: replace(section, round=number),
+    "MaxTransfer": _with_limit,
+    "Since": lambda section, time_ms: replace(section, since_ms=time_ms),
+    "Until": lambda section, time_ms: replace(section, until_ms=time_ms),
+}

@@ -1,0 +1,172 @@
+"""A crawl log becomes rows and sums, or is refused with the number of its first bad line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manager.intake import parsing
+from manager.intake.held import Held
+from manager.intake.parsing import LogJob, ParsedLog, RefusedLog, parse_log, read_name
+from manager.intake.sections import Section
+from shared.errors import LineError
+from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
+
+HOST = "http://www.example.jp:80/"
+OTHER = "http://other.example:80/"
+PAGE = b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n"
+NAME = b"a.example.202611211000\n"
+
+
+def run(
+    folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None),),
+    limit_bytes: int = 10**7,
+) -> ParsedLog | RefusedLog:  # fmt: skip
+    body = folder / "x.body"
+    body.write_bytes(NAME + gzipped)
+    defaults = Section(round=7, kind="crawl", since_ms=1000, until_ms=2000)
+    outcome = parse_log(
+        LogJob(body, folder / "x.parquet", defaults, held, limit_bytes, 256 * 1000**2)
+    )
+    body.unlink()
+    return outcome
+
+
+def rows(folder: Path) -> list[dict[str, object]]:
+    return list(pq.read_table(folder / "x.parquet").to_pylist())
+
+
+def test_lines_become_rows(tmp_path: Path) -> None:
+    """A row has the canonical URL, its parts, the status of the headers and what the log says."""
+    lines: list[LogLine | Comment] = [
+        LogLine("http://WWW.example.jp/%7ekoji/?q=1#top", 300, 5000, 20, PAGE),
+        Comment("Round=8"), Comment("MaxTransfer=50"), Comment("Since=1500"), Comment("x"),
+        LogLine("http://www.example.jp/gone", 301, 200, 5, b"HTTP/1.0 404 Not Found\r\n\r\n"),
+        LogLine("http://www.example.jp/dead", 302, 0, 30000, b"X-Crawl-Outcome: timeout\r\n"),
+        LogLine("http://other.example/", 303, 100, 9, PAGE),
+    ]  # fmt: skip
+    outcome = run(tmp_path, b"".join(encode(lines)))
+    assert isinstance(outcome, ParsedLog)
+    assert (outcome.lines, outcome.quarantined) == (4, 1)
+    assert (outcome.since_ms, outcome.until_ms) == (1000, 2000)
+    assert rows(tmp_path) == [
+        {
+            "line": line, "url": url, "host": host, "path": path, "status": status,
+            "request_bytes": request, "response_bytes": response, "elapsed_ms": ms,
+            "headers": head, "round": crawl_round, "kind": kind, "held": held,
+            "unit": host if held else None,
+        }
+        for line, url, host, path, status, request, response, ms, head, crawl_round, kind, held in (
+            (2, "http://www.example.jp/~koji/?q=1", HOST, "/~koji/?q=1", 200, 300, 5000, 20, PAGE,
+             7, "crawl", True),
+            (7, "http://www.example.jp/gone", HOST, "/gone", 404, 301, 200, 5,
+             b"HTTP/1.0 404 Not Found\r\n\r\n", 8, "probe", True),
+            (8, "http://www.example.jp/dead", HOST, "/dead", None, 302, 0, 30000,
+             b"X-Crawl-Outcome: timeout\r\n", 8, "probe", True),
+            (9, "http://other.example/", OTHER, "/", 200, 303, 100, 9, PAGE, 8, "probe", False),
+        )
+    ]  # fmt: skip
+    assert [
+        (each.unit, each.round, each.kind, each.requests, each.pages, each.errors, each.ms)
+        for each in outcome.sums
+    ] == [(HOST, 7, "crawl", 1, 1, 0, 20), (HOST, 8, "probe", 2, 0, 2, 30005)]
+
+
+def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
+    """Times of the log's comments decide which holding a line is judged by."""
+    hour = 3_600_000
+    held = (Held(HOST, 10 * hour, 11 * hour),)
+    lines: list[LogLine | Comment] = [
+        Comment(f"Since={5 * hour}"), Comment(f"Until={6 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
+        Comment(f"Until={10 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
+    ]  # fmt: skip
+    outcome = run(tmp_path, b"".join(encode(lines)), held=held)
+    assert isinstance(outcome, ParsedLog)
+    assert (outcome.since_ms, outcome.until_ms) == (5 * hour, 10 * hour)
+    assert [row["held"] for row in rows(tmp_path)] == [False, True]
+
+
+GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
+
+
+@pytest.mark.parametrize(
+    ("gzipped", "words", "too_large"),
+    [
+        (gzip.compress(GOOD * 2 + b"garbage\n" + GOOD), "line 4: must be", False),
+        (gzip.compress(GOOD + b'"http://x/,1,2,3,"h"\n'), "line 3: must be", False),
+        (gzip.compress(GOOD + b'"http://x/",1,2,3,"h\n'), "line 3: must be", False),
+        (gzip.compress(b'"http://x/",-1,2,3,"h"\n'), "line 2: must be", False),
+        (gzip.compress(b'"http://x/",1,2,3,"\\q"\n'), "line 2: unknown escape", False),
+        (gzip.compress(b'"ftp://x/",1,2,3,"h"\n'), "line 2: ftp://x/: scheme", False),
+        (gzip.compress(b'"http://\\xff\\xfe/",1,2,3,"h"\n'), "line 2:", False),
+        (gzip.compress(b'"http://x/",1,%d,3,"h"\n' % (10**12 + 1)), "line 2: 1000000000001", False),
+        (b"not gzip at all", "not valid gzip", False),
+        (gzip.compress(GOOD * 100)[:-9], "ends early", False),
+        (gzip.compress(GOOD) + b"more", "gzip body ends early", False),
+        (b"", "body is empty", False),
+        (gzip.compress(GOOD + b'"' + b"x" * LOG_LINE_LIMIT_BYTES + b"\n"), "line 3: longer", True),
+        (gzip.compress(b"#" * 3_000_000), "line 2: longer", True),
+        (gzip.compress(b"#\n" * 10_000_000), "decodes to more than 10000000 bytes", True),
+    ],
+    ids=[
+        "garbage", "open quote", "open headers", "negative", "escape", "scheme", "bytes", "number",
+        "no gzip", "cut", "more behind", "empty", "long line", "long comment", "bomb",
+    ],
+)  # fmt: skip
+def test_bad_logs_are_refused(tmp_path: Path, gzipped: bytes, words: str, too_large: bool) -> None:
+    """A refusal names the line as the sender counts it, and no file stays."""
+    outcome = run(tmp_path, gzipped)
+    assert isinstance(outcome, RefusedLog)
+    assert words in outcome.message
+    assert outcome.too_large == too_large
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sums_cannot_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log whose numbers together no table could hold is refused at the line that is too much."""
+    monkeypatch.setattr(parsing, "SUM_LIMIT", 3 * 10**12)
+    line = b'"http://www.example.jp:80/",1,%d,3,""\n' % 10**12
+    outcome = run(tmp_path, gzip.compress(line * 4))
+    assert isinstance(outcome, RefusedLog)
+    assert outcome.message == "line 5: the sums of the log are over 3000000000000"
+    assert isinstance(run(tmp_path, gzip.compress(line * 3)), ParsedLog)
+    assert parsing.NUMBER_LIMIT <= parsing.SUM_LIMIT < 2**63
+
+
+def test_a_log_without_lines(tmp_path: Path) -> None:
+    """An agent that fetched nothing says so with an empty log; its time is what was expected."""
+    outcome = run(tmp_path, gzip.compress(b""))
+    assert outcome == ParsedLog(0, 0, 1000, 2000, ())
+
+
+@settings(max_examples=60, deadline=None)
+@given(junk=st.binary(max_size=400), compressed=st.booleans())
+def test_no_log_breaks_the_parser(
+    tmp_path_factory: pytest.TempPathFactory, junk: bytes, compressed: bool
+) -> None:
+    """Whatever bytes come, the answer is a parsed or a refused log, never another error."""
+    run(tmp_path_factory.mktemp("log"), gzip.compress(junk) if compressed else junk)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\n", b"a.example.202611211000", b"A.202611211000\n", b"a.example.20261121\n",
+             b"../../etc.202611211000\n", b"x" * 5000, b"x" * 260 + b".202611211000\n",
+             b"\xff\xfe.202611211000\n"],
+)  # fmt: skip
+def test_a_bad_name_is_line_one(tmp_path: Path, body: bytes) -> None:
+    """A first line that names no agent and minute is refused as line 1."""
+    (tmp_path / "x").write_bytes(body)
+    with pytest.raises(LineError, match="line 1: "):
+        read_name(tmp_path / "x")
+
+
+def test_the_name_is_read(tmp_path: Path) -> None:
+    """The first line gives agent and minute; a CR before the LF is forgiven."""
+    (tmp_path / "x").write_bytes(b"www1.example.jp.202611211000\r\n\x1f\x8b")
+    name = read_name(tmp_path / "x")
+    assert (name.agent, name.minute) == ("www1.example.jp", "202611211000")

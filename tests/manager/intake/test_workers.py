@@ -1,0 +1,70 @@
+"""Child processes do the reading, and their death is nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from manager.errors import BusyError
+from manager.intake.workers import Workers
+
+
+def where(_: object) -> tuple[int, bool]:
+    """Return the child's process id, and whether it ignores the signals that stop a server."""
+    ignored = {signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    return os.getpid(), ignored == {signal.SIG_IGN}
+
+
+def refuse(job: str) -> None:
+    """Raise an error."""
+    raise ValueError(job)
+
+
+def die(_: object) -> None:
+    """End the process as a crash does."""
+    os._exit(9)
+
+
+def run(workers: Workers, *steps: Coroutine[Any, Any, object]) -> None:
+    async def all_of_them() -> None:
+        try:
+            for step in steps:
+                await step
+        finally:
+            workers.close()
+
+    asyncio.run(all_of_them())
+
+
+def test_a_job_runs_elsewhere() -> None:
+    """Jobs run in one other process, which leaves stopping to its parent; errors come back."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        pid, ignores = await workers.run(where, None)
+        assert pid != os.getpid()
+        assert ignores
+        with pytest.raises(ValueError, match="bad"):
+            await workers.run(refuse, "bad")
+        assert (await workers.run(where, None))[0] == pid
+
+    run(workers, check())
+
+
+def test_a_dead_child_is_replaced() -> None:
+    """When a child dies its sender is told to come again, and the next job has a new child."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        pid, _ = await workers.run(where, None)
+        with pytest.raises(BusyError, match="died") as caught:
+            await workers.run(die, None)
+        assert caught.value.retry_after_s > 0
+        assert (await workers.run(where, None))[0] != pid
+
+    run(workers, check())
