@@ -1,0 +1,49 @@
+"""The agent's settings: frozen groups of fields, each with unit, default, range and reason.
+
+`groups` declares them, `reading` reads `prs.toml`, `texts` checks those with a form of their own,
+`asked` lays the manager's wishes over them, `home` names the files beside them.
+"""
+
+from agent.settings.asked import tightened
+from agent.settings.groups import (
+    DiskSettings,
+    LimitSettings,
+    ManagerSettings,
+    NetworkSettings,
+    PolitenessSettings,
+    ReportSettings,
+    RobotSettings,
+    Settings,
+    WindowSettings,
+)
+from agent.settings.home import DEFAULT_HOME, Home
+from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, read_settings
+from agent.settings.texts import (
+    check_manager_url,
+    day_minutes,
+    name_server,
+    window_minutes,
+)
+
+__all__ = [
+    "DEFAULT_HOME",
+    "SETTINGS_FILE",
+    "DiskSettings",
+    "Home",
+    "LimitSettings",
+    "ManagerSettings",
+    "NetworkSettings",
+    "PolitenessSettings",
+    "ReportSettings",
+    "RobotSettings",
+    "Settings",
+    "WindowSettings",
+    "check_can_run",
+    "check_manager_url",
+    "day_minutes",
+    "documented",
+    "name_server",
+    "read_settings",
+    "tightened",
+    "window_minutes",
+]

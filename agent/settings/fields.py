@@ -1,0 +1,98 @@
+"""What one setting is: a value with its unit, its default, its range and the reason for them.
+
+Invariant: a group that was made through `check_group` holds only values that its fields allow.
+Where the values come from is `agent.settings.reading`'s business.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+from shared.errors import SettingError
+
+__all__ = ["check_group", "nearest", "setting", "shown"]
+
+_Value = TypeVar("_Value")
+_Group = TypeVar("_Group")
+
+_WORDS: Final = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text in quotes",
+}
+
+
+def setting(
+    default: _Value,
+    *,
+    unit: str,
+    reason: str,
+    least: float | None = None,
+    most: float | None = None,
+) -> _Value:
+    """Declare one field of a group; the reason is what the documented file prints."""
+    about = {"unit": unit, "reason": reason, "least": least, "most": most}
+    declared: _Value = dataclasses.field(default=default, metadata=about)
+    return declared
+
+
+def check_group(group: type[_Group], prefix: str, values: Mapping[str, object]) -> _Group:
+    """Make a group of settings from read values; those not named keep their defaults.
+
+    Raises SettingError: unknown name (the nearest is offered), wrong type, out of range.
+    """
+    kinds = typing.get_type_hints(group)
+    fields = {field.name: field for field in dataclasses.fields(cast("Any", group))}
+    checked = {}
+    for name, value in values.items():
+        if name not in fields:
+            raise SettingError(f"{prefix}.{name}: unknown setting{nearest(name, fields, prefix)}")
+        checked[name] = _checked(f"{prefix}.{name}", value, kinds[name], fields[name])
+    return group(**checked)
+
+
+def nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return `; did you mean x?` for a name that somebody mistyped, or what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    dot = f"{prefix}." if prefix else ""
+    if close:
+        return f"; did you mean {dot}{close[0]}?"
+    return f"; known are {', '.join(dot + each for each in names)}"
+
+
+def shown(value: object) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    return str(value)
+
+
+def _checked(name: str, value: object, kind: object, field: dataclasses.Field[Any]) -> object:
+    default = f"the default is {shown(field.default)}"
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if kind == tuple[str, ...]:
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            raise SettingError(f"{name} = {shown(value)}: must be a list of texts; {default}")
+        return tuple(value)
+    wanted = cast("type", kind)
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        raise SettingError(f"{name} = {shown(value)}: must be {_WORDS[wanted]}; {default}")
+    if isinstance(value, int | float) and wanted is not bool:
+        about = field.metadata
+        unit = f" {about['unit']}"
+        if about["least"] is not None and not value >= about["least"]:
+            raise SettingError(f"{name} = {value}: must be >= {about['least']}{unit}; {default}")
+        if about["most"] is not None and not value <= about["most"]:
+            raise SettingError(f"{name} = {value}: must be <= {about['most']}{unit}; {default}")
+    return value

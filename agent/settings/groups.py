@@ -1,0 +1,244 @@
+"""Every setting of an agent, in the groups in which `prs.toml` writes them.
+
+Invariant: each field has a unit, a default, a range where one makes sense, and the reason for its
+default. All of it belongs to the site: the manager may only ask for less (`agent.settings.asked`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.settings.fields import setting
+
+__all__ = [
+    "DiskSettings",
+    "LimitSettings",
+    "ManagerSettings",
+    "NetworkSettings",
+    "PolitenessSettings",
+    "ReportSettings",
+    "RobotSettings",
+    "Settings",
+    "WindowSettings",
+]
+
+KB, MB, GB = 1000, 1000**2, 1000**3
+HOUR_S, DAY_S = 3600, 86400
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerSettings:
+    """The way to the manager."""
+
+    url: str = setting(
+        "", unit="URL", reason="empty: the manager at which `prs enrol` enrolled this agent"
+    )
+    name: str = setting(
+        "", unit="name", reason="empty: the name under which `prs enrol` enrolled this agent"
+    )
+    ca_file: str = setting(
+        "", unit="path", reason="empty: the system's certificate authorities; or a PEM file"
+    )
+    proxy: str = setting(
+        "", unit="URL", reason="empty: what HTTPS_PROXY says, as every other program does"
+    )
+    timeout_s: float = setting(
+        60.0, unit="s", least=1, most=600, reason="a manager that takes in a big log may be slow"
+    )
+    backoff_s: float = setting(
+        60.0, unit="s", least=0.1, most=HOUR_S, reason="first pause after a failure; it doubles"
+    )
+    backoff_max_s: float = setting(
+        HOUR_S, unit="s", least=1, most=DAY_S, reason="half of a permit, so that one is not missed"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RobotSettings:
+    """Who the robot says it is."""
+
+    token: str = setting(
+        "PRS", unit="name", reason="what a robots.txt calls this robot; letters, _ and -"
+    )
+    info_url: str = setting(
+        "", unit="URL", reason="a page that explains the crawl to owners of sites; empty: none"
+    )
+    contact: str = setting(
+        "", unit="mail address", reason="must be set: whom the owner of a site can write to"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessSettings:
+    """How gently one address is visited."""
+
+    interval_s: float = setting(
+        20.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="from a fetch to the next; the source",
+    )
+    fast_interval_s: float = setting(
+        10.0, unit="s", least=0, most=DAY_S, reason="for the fastest fifth of the hosts; the source"
+    )
+    fast_bytes_per_ms: float = setting(
+        14.0, unit="bytes/ms", least=0, reason="what counts as fast until 50 hosts are measured"
+    )
+    times_last: float = setting(
+        10.0, unit="times", least=0, most=1000, reason="rest so many times as long as a fetch took"
+    )
+    burst: int = setting(
+        1, unit="requests", least=0, most=1000, reason="in a row on one connection; 0: no limit"
+    )
+    strict_robots: bool = setting(
+        False, unit="yes/no", reason="obey any Disallow, whomever it addresses"
+    )
+    blocked: tuple[str, ...] = setting(
+        (), unit="RE2 patterns", reason="URLs that are never fetched from this site"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """How much a site may send us, and how much work it may cause."""
+
+    body_bytes: int = setting(
+        20 * MB, unit="bytes", least=1, most=GB, reason="of a page, decoded; more is cut"
+    )
+    header_bytes: int = setting(
+        64 * KB, unit="bytes", least=1000, most=MB, reason="of an answer; more is no honest page"
+    )
+    connect_s: float = setting(
+        15.0, unit="s", least=0.1, most=600, reason="until a connection with TLS stands"
+    )
+    first_byte_s: float = setting(
+        30.0, unit="s", least=0.1, most=600, reason="until an answer begins"
+    )
+    total_s: float = setting(
+        300.0, unit="s", least=0.1, most=HOUR_S, reason="for a whole fetch; a permit ends so early"
+    )
+    least_bytes_per_s: int = setting(
+        100, unit="bytes/s", least=0, reason="over 30 s; a tarpit holds a connection no longer"
+    )
+    redirects: int = setting(
+        10, unit="hops", least=0, most=50, reason="in a row; Fetch standard allows 20, sites need 5"
+    )
+    url_chars: int = setting(
+        2083, unit="characters", least=64, most=8000, reason="what browsers have always accepted"
+    )
+    depth: int = setting(
+        30, unit="links", least=0, most=10_000, reason="from the top page; deeper is a trap"
+    )
+    pages_per_host: int = setting(
+        100_000, unit="pages", least=1, reason="of one unit and round; more is a trap or a split"
+    )
+    repeated_segments: int = setting(
+        3, unit="times", least=1, most=100, reason="a path segment may occur so often"
+    )
+    parse_cpu_s: float = setting(
+        2.0, unit="s", least=0.1, most=60, reason="of processor time for one page"
+    )
+    parse_memory_bytes: int = setting(
+        512 * MB, unit="bytes", least=64 * MB, reason="of one page worker"
+    )
+    list_bytes: int = setting(
+        2 * GB, unit="bytes", least=KB, reason="of a decoded server list: ten million units"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """How much of the site's network is used, and where it may lead."""
+
+    parallel_hosts: int = setting(
+        200, unit="hosts", least=1, most=10_000, reason="connections at a time; the source"
+    )
+    bytes_per_s: int = setting(
+        0, unit="bytes/s", least=0, reason="of all fetches together; 0: no limit"
+    )
+    allowed_ranges: tuple[str, ...] = setting(
+        (), unit="networks", reason="private ranges that may be crawled, as 127.0.0.0/8"
+    )
+    resolver: tuple[str, ...] = setting(
+        (), unit="address:port", reason="name servers to ask; empty: those of the system"
+    )
+    source_address: str = setting(
+        "", unit="address", reason="of this machine, for all fetches; empty: the system chooses"
+    )
+    proxy: str = setting(
+        "", unit="URL", reason="for pages, where a firewall demands one; empty: fetch directly"
+    )
+    workers: int = setting(
+        0, unit="processes", least=0, most=64, reason="that parse pages; 0: one less than the cores"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """When requests may be sent. The source: weekday 02:00-08:00, weekend 02:00-22:00."""
+
+    weekday: tuple[str, ...] = setting(
+        ("00:00-24:00",), unit="times", reason="Monday to Friday; empty: never on these days"
+    )
+    weekend: tuple[str, ...] = setting(
+        ("00:00-24:00",), unit="times", reason="Saturday and Sunday; empty: never on these days"
+    )
+    zone: str = setting(
+        "", unit="time zone", reason="as Asia/Tokyo; empty: the zone of this machine"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSettings:
+    """What is kept here, and how much room is left to others."""
+
+    reserve_bytes: int = setting(
+        2 * GB, unit="bytes", least=0, reason="left free; below it the crawl pauses by itself"
+    )
+    outbox_bytes: int = setting(
+        5 * GB, unit="bytes", least=MB, reason="of unsent reports; above it the crawl pauses"
+    )
+    segment_bytes: int = setting(
+        GB, unit="bytes", least=MB, most=100 * GB, reason="of a WARC file, as the standard advises"
+    )
+    commit_s: float = setting(
+        0.25, unit="s", least=0.01, most=60, reason="so much work is done again after a crash"
+    )
+    keep_logs_s: float = setting(
+        7.0 * DAY_S, unit="s", least=0, reason="sent logs are kept for a week; the source"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """When crawl logs and new hosts go to the manager."""
+
+    at: str = setting(
+        "", unit="HH:MM", reason="of the day, site's zone; empty: when the window has closed"
+    )
+    every_s: float = setting(
+        0.0, unit="s", least=0, most=DAY_S, reason="for demonstrations; 0: daily"
+    )
+    probe_s: float = setting(
+        600.0, unit="s", least=0, most=DAY_S, reason="a finished probe waits no longer than this"
+    )
+    log_bytes: int = setting(
+        200 * MB, unit="bytes", least=KB, most=10 * GB, reason="a log is sent earlier when so long"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one agent. `home` is the folder that holds everything it keeps."""
+
+    home: Path
+    manager: ManagerSettings = field(default_factory=ManagerSettings)
+    robot: RobotSettings = field(default_factory=RobotSettings)
+    politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    windows: WindowSettings = field(default_factory=WindowSettings)
+    disk: DiskSettings = field(default_factory=DiskSettings)
+    reports: ReportSettings = field(default_factory=ReportSettings)

@@ -1,0 +1,130 @@
+"""The agent's home: what lies where, and how a small file there is replaced.
+
+Invariant: `write_whole` leaves the old file or the new one, never half of one, and the new one is
+on the disk when it returns. Nothing outside the home is ever written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.settings.reading import SETTINGS_FILE
+from shared.errors import SettingError
+
+__all__ = ["DEFAULT_HOME", "PART", "Home", "sync_folder", "write_whole"]
+
+DEFAULT_HOME: Final = "~/.prs"
+PART: Final = ".part"  # the ending of files that are being written; removed at start
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The names of everything an agent keeps. `docs/partner.md` lists them for people."""
+
+    path: Path
+
+    @property
+    def settings(self) -> Path:
+        """The settings, written by the partner."""
+        return self.path / SETTINGS_FILE
+
+    @property
+    def key(self) -> Path:
+        """The agent's key, mode 0600."""
+        return self.path / "key.json"
+
+    @property
+    def new_key(self) -> Path:
+        """A key that the manager has not confirmed yet."""
+        return self.path / "key.new.json"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the process that works here."""
+        return self.path / "lock"
+
+    @property
+    def link_state(self) -> Path:
+        """What the link must remember: sequence number, minute, commands done."""
+        return self.path / "link.json"
+
+    @property
+    def hold(self) -> Path:
+        """Who asked this agent to pause or to drain, over restarts."""
+        return self.path / "hold.json"
+
+    @property
+    def status(self) -> Path:
+        """What the running process said last of itself."""
+        return self.path / "status.json"
+
+    @property
+    def list(self) -> Path:
+        """The server list (M1) in force."""
+        return self.path / "list.gz"
+
+    @property
+    def outbox(self) -> Path:
+        """Reports that the manager has not acknowledged."""
+        return self.path / "outbox"
+
+    @property
+    def refused(self) -> Path:
+        """Reports that the manager will not take, each with its reason."""
+        return self.outbox / "refused"
+
+    @property
+    def sent(self) -> Path:
+        """Crawl logs that were acknowledged, kept for a week."""
+        return self.path / "sent"
+
+    @property
+    def crawl(self) -> Path:
+        """The durable state of the crawl: ledger, open log, segments."""
+        return self.path / "crawl"
+
+    def make(self) -> None:
+        """Make the folders, readable by this user only. Raises SettingError."""
+        try:
+            for folder in (self.path, self.outbox, self.refused, self.sent, self.crawl):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingError(
+                f"{self.path}: cannot be made ({error.strerror}); choose another with --home"
+            ) from error
+
+
+def write_whole(target: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
+    """Replace a file so that its name appears only when it is complete; return its bytes.
+
+    Whatever goes wrong, in the chunks or on the disk, leaves the old file or none.
+    """
+    part = target.with_name(target.name + PART)
+    size_bytes = 0
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(handle, "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+                size_bytes += len(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+        sync_folder(target.parent)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return size_bytes
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the files behind them."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,185 @@
+"""Check the settings that are texts with a form of their own, and those that must fit together.
+
+Invariant: a text that passed here is accepted by whoever uses it later: URLs have a host, networks
+and addresses parse, times of day are times of day. Parsers that others need are given here too.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import zoneinfo
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.settings.groups import Settings
+from shared.errors import FormatError, SettingError
+from shared.wire.names import check_agent_name
+
+__all__ = ["check_manager_url", "check_texts", "day_minutes", "name_server", "window_minutes"]
+
+_MAIL: Final = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
+_TOKEN: Final = re.compile(r"[A-Za-z_-]{1,64}")
+_TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
+_PROXY_SCHEMES: Final = {"http", "https"}
+
+
+def check_texts(settings: Settings) -> None:
+    """Refuse a text that could not be used later. Raises SettingError."""
+    _check_manager(settings)
+    _check_robot(settings)
+    _check_network(settings)
+    windows = settings.windows
+    for name in ("weekday", "weekend"):
+        for text in getattr(windows, name):
+            window_minutes(text, f"windows.{name}")
+    if not windows.weekday and not windows.weekend:
+        raise SettingError(
+            "windows.weekday and windows.weekend are both empty: the agent would never work; "
+            'the default is ["00:00-24:00"], always'
+        )
+    if windows.zone:
+        _check_zone(windows.zone)
+    if settings.reports.at:
+        day_minutes(settings.reports.at, "reports.at")
+    manager = settings.manager
+    if manager.backoff_max_s < manager.backoff_s:
+        raise SettingError(
+            f"manager.backoff_max_s = {manager.backoff_max_s}: must be >= manager.backoff_s "
+            f"({manager.backoff_s} s)"
+        )
+
+
+def check_manager_url(url: str, name: str = "manager.url") -> str:
+    """Return the URL of a manager without its last `/`; raises SettingError.
+
+    The agent's key travels with every request, so only TLS or this very machine will do.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise SettingError(f'{name} = "{url}": {error}') from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise SettingError(f'{name} = "{url}": must be https://name[:port]/')
+    if parts.username or parts.query or parts.fragment:
+        raise SettingError(f'{name} = "{url}": must be https://name[:port]/, nothing more')
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise SettingError(
+            f'{name} = "{url}": must begin with https://, because the agent\'s key would be '
+            "readable on the way; plain http is for a manager on this machine (127.0.0.1)"
+        )
+    return url.rstrip("/")
+
+
+def window_minutes(text: str, name: str = "window") -> tuple[int, int]:
+    """Return (first, end) of `02:00-08:00` in minutes of the day; 22:00-06:00 gives end < first.
+
+    Raises SettingError.
+    """
+    first, dash, end = text.partition("-")
+    if not dash:
+        raise SettingError(f'{name} has "{text}": must be HH:MM-HH:MM, as 02:00-08:00')
+    begin, stop = day_minutes(first.strip(), name), day_minutes(end.strip(), name)
+    if begin == stop or begin == 24 * 60:
+        raise SettingError(f'{name} has "{text}": is empty; all day is 00:00-24:00')
+    return begin, stop
+
+
+def day_minutes(text: str, name: str) -> int:
+    """Return the minutes of the day of `08:30`, up to 24:00; raises SettingError."""
+    match = _TIME.fullmatch(text)
+    minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
+    if not 0 <= minutes <= 24 * 60:
+        raise SettingError(f'{name} has "{text}": must be a time of day, 00:00 to 24:00')
+    return minutes
+
+
+def name_server(text: str) -> tuple[str, int]:
+    """Return (address, port) of a name server's text; raises SettingError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or (":" in host and not host.startswith("[")):  # a bare address
+        host, port = text, "53"
+    try:
+        address = str(ipaddress.ip_address(host.strip("[]")))
+        good = port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    except ValueError:
+        good = False
+    if not good:
+        raise SettingError(
+            f'network.resolver has "{text}": must be address:port, as 127.0.0.1:5353 or [::1]:53'
+        )
+    return address, int(port)
+
+
+def _check_manager(settings: Settings) -> None:
+    manager = settings.manager
+    if manager.url:
+        check_manager_url(manager.url)
+    if manager.name:
+        try:
+            check_agent_name(manager.name)
+        except FormatError as error:
+            raise SettingError(f"manager.name: {error}") from error
+    if manager.ca_file and not (settings.home / manager.ca_file).is_file():
+        raise SettingError(
+            f'manager.ca_file = "{manager.ca_file}": no such file; a relative path starts '
+            f"at {settings.home}"
+        )
+    _check_proxy("manager.proxy", manager.proxy)
+
+
+def _check_robot(settings: Settings) -> None:
+    robot = settings.robot
+    if not _TOKEN.fullmatch(robot.token):
+        raise SettingError(
+            f'robot.token = "{robot.token}": must be 1 to 64 letters, _ or -, as RFC 9309 says; '
+            'the default is "PRS"'
+        )
+    if robot.contact and not _MAIL.fullmatch(robot.contact):
+        raise SettingError(
+            f'robot.contact = "{robot.contact}": must be a mail address, as you@example.org'
+        )
+    if robot.info_url and urlsplit(robot.info_url).scheme not in {"http", "https"}:
+        raise SettingError(f'robot.info_url = "{robot.info_url}": must be an http or https URL')
+
+
+def _check_network(settings: Settings) -> None:
+    network = settings.network
+    for text in network.allowed_ranges:
+        try:
+            ipaddress.ip_network(text)
+        except ValueError as error:
+            raise SettingError(
+                f'network.allowed_ranges has "{text}": {error}; write it as 127.0.0.0/8'
+            ) from error
+    for text in network.resolver:
+        name_server(text)
+    if network.source_address:
+        try:
+            ipaddress.ip_address(network.source_address)
+        except ValueError as error:
+            raise SettingError(f"network.source_address: {error}") from error
+    _check_proxy("network.proxy", network.proxy)
+
+
+def _check_proxy(name: str, url: str) -> None:
+    if url and (urlsplit(url).scheme not in _PROXY_SCHEMES or not urlsplit(url).hostname):
+        raise SettingError(f'{name} = "{url}": must be as http://proxy.example.org:8080')
+
+
+def _check_zone(zone: str) -> None:
+    try:
+        zoneinfo.ZoneInfo(zone)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        raise SettingError(
+            f'windows.zone = "{zone}": no such time zone on this machine; write it as Asia/Tokyo, '
+            "or install the package tzdata"
+        ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
