@@ -1,0 +1,1 @@
+"""The only place where the manager is put together, and the process that serves it."""

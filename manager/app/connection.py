@@ -1,0 +1,159 @@
+"""The outermost layer of the web: what is known of a connection before anybody reads the request.
+
+It states facts on `request.state`, for the routers to judge by:
+`local` the request came over the Unix socket, so from this machine's administrator;
+`private_line` nobody can listen: TLS, loopback, or a TLS proxy that says so;
+`request_id` names the request in answers, in the log and in the audit.
+It caps bodies (a route that streams has its own limit), marks every answer as not to be stored,
+and gives senders who are refused in the middle of a body a moment to hear why.
+Invariant: nothing that a client sends can set these facts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shared.errors import LimitError
+
+__all__ = ["Connection", "Entrance"]
+
+LINGER_S: Final = 2.0
+LINGER_BYTES: Final = 64 * 1024**2
+"""What is read and dropped behind a refusal. A socket that is closed with bytes unread resets the
+connection, and the sender never sees the answer."""
+
+_ALWAYS: Final = {
+    b"cache-control": b"no-store",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """By which listener a request came."""
+
+    local: bool
+    behind_tls_proxy: bool = False
+
+
+class Connection:
+    """ASGI middleware around the whole application, one for each listener."""
+
+    def __init__(
+        self, app: ASGIApp, entrance: Entrance, body_limit: Callable[[str], int | None]
+    ) -> None:
+        """body_limit: bytes for a path; None: the route counts by itself."""
+        self._app = app
+        self._entrance = entrance
+        self._body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            raise RuntimeError(f"ASGI {scope['type']}: this server speaks HTTP only")
+        request_id = secrets.token_hex(8)
+        headers = dict(scope["headers"])
+        scope["state"] = {
+            **scope.get("state", {}),
+            "local": self._entrance.local,
+            "private_line": self._is_private(scope, headers),
+            "request_id": request_id,
+        }
+        body = _Body(receive, self._body_limit(scope["path"]), headers)
+        await self._app(scope, body.receive, _Answer(send, body, request_id).send)
+
+    def _is_private(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
+        if self._entrance.local or scope["scheme"] == "https":
+            return True
+        forwarded = headers.get(b"x-forwarded-proto")
+        if forwarded is not None:
+            # Whoever forwards is no end of the line; only a proxy of ours is believed.
+            return self._entrance.behind_tls_proxy and forwarded.strip().lower() == b"https"
+        client = scope.get("client")
+        return client is not None and _is_loopback(client[0])
+
+
+class _Body:
+    """The request's body as the application sees it: counted, and refused at its limit."""
+
+    def __init__(
+        self, receive: Receive, limit_bytes: int | None, headers: dict[bytes, bytes]
+    ) -> None:
+        self._receive = receive
+        self._limit_bytes = limit_bytes
+        self._received_bytes = 0
+        declared = headers.get(b"content-length", b"0")
+        self._declared_bytes = int(declared) if declared.isdigit() else 0
+        self.complete = self._declared_bytes == 0 and b"transfer-encoding" not in headers
+
+    async def receive(self) -> Message:
+        """Return the next part; raises LimitError over the limit, before reading if declared."""
+        limit_bytes = self._limit_bytes
+        if limit_bytes is not None and self._declared_bytes > limit_bytes:
+            raise _over(f"of {self._declared_bytes} bytes", limit_bytes)
+        message = await self._receive()
+        self._note(message)
+        if limit_bytes is not None and self._received_bytes > limit_bytes:
+            raise _over("is longer", limit_bytes)
+        return message
+
+    async def linger(self) -> None:
+        """Read and drop what is still coming, for a moment."""
+        self._received_bytes = 0
+        try:
+            async with asyncio.timeout(LINGER_S):
+                while not self.complete and self._received_bytes < LINGER_BYTES:
+                    self._note(await self._receive())
+        except TimeoutError:
+            return
+
+    def _note(self, message: Message) -> None:
+        self._received_bytes += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self.complete = True
+
+
+class _Answer:
+    """The answer as the client sees it, with the headers that every answer has."""
+
+    def __init__(self, send: Send, body: _Body, request_id: str) -> None:
+        self._send = send
+        self._body = body
+        self._request_id = request_id.encode()
+        self._closing = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a part on; behind an answer that came before the body's end, close the line."""
+        if message["type"] == "http.response.start":
+            given = {name.lower() for name, _ in message["headers"]}
+            added = [(name, value) for name, value in _ALWAYS.items() if name not in given]
+            added.append((b"x-request-id", self._request_id))
+            self._closing = not self._body.complete
+            if self._closing:
+                added.append((b"connection", b"close"))
+            await self._send({**message, "headers": [*message["headers"], *added]})
+        elif self._closing and not message.get("more_body", False):
+            await self._send({**message, "more_body": True})
+            await self._body.linger()
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        else:
+            await self._send(message)
+
+
+def _over(size: str, limit_bytes: int) -> LimitError:
+    return LimitError(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

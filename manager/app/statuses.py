@@ -1,0 +1,127 @@
+"""Errors become status codes, here and nowhere else. Status codes are a language (design 3, 8).
+
+    400 the bytes do not follow their grammar     409 stale, or contradicts what happened
+    401 unknown key                               413 larger than a limit
+    403 blocked, or not yours                     426 a protocol version that is no longer spoken
+    404 unknown                                   429 too often; Retry-After
+    408 the body came too slowly                  503 no room or no database now; Retry-After
+    405 a method that this address has not        500 our fault; the log has the request's id
+
+Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
+sentence in `error` for everything under `/api`. Nothing of an inner error goes out.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from manager.errors import (
+    BusyError,
+    ConflictError,
+    ForbiddenError,
+    LimitError,
+    NotFoundError,
+    PrsmError,
+    SlowDownError,
+    TooOldError,
+    UnknownKeyError,
+)
+from manager.intake import SlowSenderError
+from shared.errors import FormatError, UrlError
+
+__all__ = ["STATUS_OF", "speak_errors"]
+
+_log: Final = logging.getLogger(__name__)
+
+STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
+    (UnknownKeyError, 401),
+    (ForbiddenError, 403),
+    (NotFoundError, 404),
+    (SlowSenderError, 408),
+    (ConflictError, 409),
+    (SlowDownError, 429),
+    (LimitError, 413),
+    (TooOldError, 426),
+    (BusyError, 503),
+    (FormatError, 400),
+    (UrlError, 400),
+)
+"""First match wins: a subclass stands before its parent."""
+
+_HEADERS: Final[dict[int, dict[str, str]]] = {
+    401: {"WWW-Authenticate": 'Bearer realm="prsm"'},
+    426: {"Upgrade": "PRSM"},
+}
+
+
+def speak_errors(app: FastAPI) -> None:
+    """Install the answers to all errors in an application."""
+    app.add_exception_handler(PrsmError, _refused)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _broken)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    status = next((code for kind, code in STATUS_OF if isinstance(error, kind)), None)
+    if status is None:
+        return _broken(request, error)
+    headers = dict(_HEADERS.get(status, {}))
+    if isinstance(error, BusyError | SlowDownError):
+        headers["Retry-After"] = str(max(1, error.retry_after_s))
+    if status >= 500:
+        _log.warning("%s %s: %s", request.method, request.url.path, error)
+    return _answer(request, status, str(error), headers)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentence = error.detail
+    if error.status_code == 404 and error.detail == "Not Found":
+        sentence = f"{request.url.path}: there is nothing here; /docs lists what there is"
+    if error.status_code == 405 and error.headers is not None:
+        allowed = error.headers.get("Allow", "another method")
+        sentence = f"{request.method} {request.url.path}: use {allowed}"
+    return _answer(request, error.status_code, sentence, dict(error.headers or {}))
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    sentences = [_one(each) for each in error.errors()[:10]]
+    return _answer(request, 400, "; ".join(sentences), {})
+
+
+def _one(found: dict[str, Any]) -> str:
+    where = ".".join(str(part) for part in found["loc"] if part not in ("body", "query", "path"))
+    return f"{where or 'body'}: {found['msg']}"
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    # Nobody reads this; the log need not know of every line that broke.
+    return _answer(request, 400, "the connection ended in the middle of the body", {})
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    request_id = getattr(request.state, "request_id", "-")
+    _log.error(
+        "request %s: %s %s failed", request_id, request.method, request.url.path, exc_info=error
+    )
+    sentence = (
+        f"the manager failed on this request; its log tells more under {request_id}. "
+        "Try again later, and tell the administrator"
+    )
+    return _answer(request, 500, sentence, {})
+
+
+def _answer(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": sentence}, status, headers)
+    return PlainTextResponse(sentence + "\n", status, headers)

@@ -1,0 +1,152 @@
+"""What is known of a connection, and what no client can make the manager believe."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message
+
+from manager.app import connection
+from manager.app.connection import Connection, Entrance
+from shared.errors import LimitError
+from tests.manager.asgi import Caller
+
+
+async def facts(request: Request) -> Response:
+    state = request.state
+    return JSONResponse({"local": state.local, "private": state.private_line})
+
+
+async def body(request: Request) -> Response:
+    try:
+        return JSONResponse(len(await request.body()))
+    except LimitError as error:
+        return JSONResponse(str(error), 413)
+
+
+async def cached(request: Request) -> Response:
+    return Response("x", headers={"Cache-Control": "max-age=60"})
+
+
+def caller(
+    entrance: Entrance, address: str = "127.0.0.1", scheme: str = "http", limit: int | None = 1000
+) -> Caller:
+    app = Starlette(
+        routes=[
+            Route("/facts", facts), Route("/cached", cached), Route("/body", body, methods=["POST"])
+        ]
+    )  # fmt: skip
+    return Caller(Connection(app, entrance, lambda _: limit), address=address, scheme=scheme)
+
+
+@pytest.mark.parametrize(
+    ("entrance", "address", "scheme", "forwarded", "private"),
+    [
+        (Entrance(local=False), "127.0.0.1", "http", None, True),
+        (Entrance(local=False), "::1", "http", None, True),
+        (Entrance(local=False), "192.0.2.7", "http", None, False),
+        (Entrance(local=False), "192.0.2.7", "https", None, True),
+        (Entrance(local=False), "192.0.2.7", "http", "https", False),
+        (Entrance(local=False), "127.0.0.1", "http", "https", False),
+        (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "https", True),
+        (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "http", False),
+        (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "https, http", False),
+        (Entrance(local=False, behind_tls_proxy=True), "192.0.2.7", "http", None, False),
+        (Entrance(local=True), "192.0.2.7", "http", None, True),
+    ],
+)
+def test_who_may_listen(
+    entrance: Entrance, address: str, scheme: str, forwarded: str | None, private: bool
+) -> None:
+    """A line is private by TLS, loopback, or a trusted proxy's word; a header alone is nothing."""
+    headers = {} if forwarded is None else {"X-Forwarded-Proto": forwarded}
+    answer = caller(entrance, address, scheme).get("/facts", headers=headers)
+    assert answer.json() == {"local": entrance.local, "private": private}
+
+
+def test_every_answer_is_not_to_be_stored() -> None:
+    """Answers carry no-store and a request id, unless a route says otherwise; also when missing."""
+    at = caller(Entrance(local=False))
+    for path in ("/facts", "/nothing"):
+        answer = at.get(path)
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert len(answer.headers["x-request-id"]) == 16
+    assert at.get("/cached").headers["cache-control"] == "max-age=60"
+
+
+def test_bodies_are_capped() -> None:
+    """A body at the limit is taken; one byte more is refused, declared or not."""
+
+    async def chunks(count: int) -> AsyncIterator[bytes]:
+        for _ in range(count):
+            yield b"x" * 100
+
+    at = caller(Entrance(local=False))
+    assert at.post("/body", b"x" * 1000).json() == 1000
+    assert at.post("/body", chunks(10)).json() == 1000
+    declared = at.post("/body", b"x" * 1001)
+    assert declared.status_code == 413
+    assert declared.json().startswith("request body of 1001 bytes: the limit is 1000 bytes")
+    streamed = at.post("/body", chunks(11))
+    assert streamed.status_code == 413
+    assert caller(Entrance(local=False), limit=None).post("/body", b"x" * 5000).json() == 5000
+
+
+def test_a_refused_sender_hears_why() -> None:
+    """An answer that comes before the end of the body is sent at once, then the line is closed."""
+    sent: list[Message] = []
+    parts = [{"type": "http.request", "body": b"x" * 600, "more_body": True}] * 5
+    answered_at: list[int] = []
+
+    async def receive() -> Message:
+        if not parts:
+            return {"type": "http.disconnect"}
+        return parts.pop()
+
+    async def send(message: Message) -> None:
+        if message.get("body"):
+            answered_at.append(len(parts))
+        sent.append(message)
+
+    app = Connection(
+        Starlette(routes=[Route("/body", body, methods=["POST"])]),
+        Entrance(local=False),
+        lambda _: 1000,
+    )
+    scope = {
+        "type": "http", "method": "POST", "path": "/body", "scheme": "http", "query_string": b"",
+        "headers": [(b"transfer-encoding", b"chunked")], "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))
+    assert sent[0]["status"] == 413
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert answered_at == [3]
+    assert parts == []
+    assert sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+def test_nobody_lingers_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who goes on sending after a refusal is cut off, by bytes or by time."""
+    monkeypatch.setattr(connection, "LINGER_BYTES", 5000)
+    monkeypatch.setattr(connection, "LINGER_S", 0.01)
+    read = 0
+
+    async def endless() -> Message:
+        nonlocal read
+        read += 1
+        return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
+
+    async def silent() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    asyncio.run(connection._Body(endless, None, {b"transfer-encoding": b"chunked"}).linger())
+    assert read == 5
+    asyncio.run(connection._Body(silent, None, {b"content-length": b"10"}).linger())

@@ -1,0 +1,52 @@
+"""Speak to an ASGI application in this process: no sockets, no threads of a server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp
+
+__all__ = ["Caller"]
+
+
+class Caller:
+    """A client of an application, as seen from an address."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        address: str = "127.0.0.1",
+        scheme: str = "http",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._transport = httpx.ASGITransport(
+            app, raise_app_exceptions=False, client=(address, 50000)
+        )
+        self._base = f"{scheme}://manager.example"
+        self.headers = dict(headers or {})
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Send a GET."""
+        return self.send("GET", path, **options)
+
+    def post(
+        self, path: str, content: bytes | AsyncIterator[bytes] = b"", **options: Any
+    ) -> httpx.Response:
+        """Send a POST."""
+        if "json" in options:
+            return self.send("POST", path, **options)
+        return self.send("POST", path, content=content, **options)
+
+    def send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Send one request and return its whole answer."""
+        options["headers"] = {**self.headers, **options.get("headers", {})}
+
+        async def once() -> httpx.Response:
+            async with httpx.AsyncClient(transport=self._transport, base_url=self._base) as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(once())
