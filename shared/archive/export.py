@@ -15,7 +15,6 @@ to the disk.
 
 from __future__ import annotations
 
-import errno
 import re
 import shutil
 import tempfile
@@ -139,12 +138,7 @@ class HostExport:
             self._draft.rename(self.folder)
             shutil.rmtree(old)
             return
-        try:
-            self._draft.rename(self.folder)
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-                self._refuse_existing()
-            raise
+        self._draft.rename(self.folder)
 
     def _refuse_existing(self) -> None:
         if self.folder.exists() and not self._replace:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shared.archive.errors import DamageError
 from shared.archive.scan import SegmentScan
-from shared.archive.segment import OPEN_SUFFIX, OpenSegment, lock
+from shared.archive.segment import OPEN_SUFFIX, OpenSegment
 from shared.errors import ConflictError
 
 __all__ = ["Recovery", "recover_segment"]
@@ -43,17 +43,17 @@ def recover_segment(path: Path) -> Recovery:
     """
     if not path.name.endswith(OPEN_SUFFIX):
         raise ConflictError(f"{path}: a sealed segment does not change; fetch a good copy of it")
-    file = io.FileIO(path, "r+b")
+    segment = OpenSegment(path, io.FileIO(path, "r+b"))
     try:
-        lock(file, path)
-        return _recover(path, file)
+        return _recover(segment)
     except BaseException:
-        file.close()
+        segment.let_go()
         raise
 
 
-def _recover(path: Path, file: io.FileIO) -> Recovery:
-    segment = OpenSegment(path, file)
+def _recover(segment: OpenSegment) -> Recovery:
+    segment.lock()
+    path = segment.open_path
     problem: str | None = None
     with path.open("rb") as reading:
         scan = SegmentScan(reading, check_digests=False)

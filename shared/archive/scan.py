@@ -23,7 +23,7 @@ from shared.archive.http_block import (
     received_header,
     status_code,
 )
-from shared.archive.limits import MAX_HTTP_HEADER_BYTES
+from shared.archive.limits import MAX_BODY_BYTES, MAX_HTTP_HEADER_BYTES
 from shared.archive.record import RecordHeader, digest_matches, new_digest, parse_date_ms
 from shared.archive.stream import RecordStream, StoredRecord
 from shared.errors import PrsmError
@@ -92,6 +92,8 @@ class SegmentScan:
             raise DamageError(record.offset, "more than one record in a gzip member")
         if record.member_header != self._member_header:
             raise DamageError(record.offset, "gzip header differs from that of the first member")
+        if record.length > MAX_BODY_BYTES + _STORED_HEADER_BYTES:
+            raise DamageError(record.offset, f"record of {record.length} bytes")
         digests = _Digests(record) if self._check_digests else None
         has_http_header = in_header = record.kind in _ANSWERS
         head = b""

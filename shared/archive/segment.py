@@ -72,7 +72,7 @@ class OpenSegment:
     """A segment that one process writes; a lock keeps others, and recovery, away."""
 
     def __init__(self, path: Path, file: io.FileIO) -> None:
-        """Take over a locked file; `create` and `recover_segment` call this."""
+        """Take over a file; `create` and `recover_segment` call this, and then `lock`."""
         self.open_path = path
         self.path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
         self.size_bytes = 0
@@ -95,8 +95,8 @@ class OpenSegment:
         open_path = path.with_name(path.name + OPEN_SUFFIX)
         file = open_file(open_path, "xb")
         try:
-            lock(file, open_path)
             segment = cls(open_path, file)
+            segment.lock()
             segment._write(warcinfo)
             sync_directory(path.parent)
         except BaseException:
@@ -104,6 +104,15 @@ class OpenSegment:
             open_path.unlink(missing_ok=True)
             raise
         return segment
+
+    def lock(self) -> None:
+        """Claim the file for this process; raises ConflictError where another one has it."""
+        try:
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConflictError(
+                f"{self.open_path}: another process writes this segment; stop it first"
+            ) from error
 
     def append(self, encoded: EncodedCapture) -> Location:
         """Write one capture behind the others; it is safe after the next `commit`.
@@ -153,7 +162,12 @@ class OpenSegment:
         self._committed_bytes = self.size_bytes
 
     def seal(self) -> SealedSegment:
-        """Complete the segment; raises DiskFullError, and may then be called again."""
+        """Complete the segment; raises DiskFullError, and may then be called again.
+
+        Raises ConflictError where its name is taken or nothing is in it.
+        """
+        if self.captures == 0:
+            raise ConflictError(f"segment {self.path.name} holds no capture; discard it")
         if self.path.exists():
             raise ConflictError(f"segment {self.path.name} exists already; move it away")
         self.commit()
@@ -164,7 +178,7 @@ class OpenSegment:
         _write_whole(sum_path, [f"{sha256}  {self.path.name}\n".encode()])
         self.open_path.rename(self.path)
         sync_directory(self.path.parent)
-        self._release()
+        self.let_go()
         return SealedSegment(
             self.path, self.size_bytes, self.captures, sha256, *self._times_ms, index_path, sum_path
         )
@@ -175,12 +189,12 @@ class OpenSegment:
             if self._broken is None and not self._file.closed:
                 self.commit()
         finally:
-            self._release()
+            self.let_go()
 
     def discard(self) -> None:
         """Remove a segment in which nothing is."""
         self.open_path.unlink(missing_ok=True)
-        self._release()
+        self.let_go()
 
     def _write(self, data: bytes) -> None:
         self._refuse_broken()
@@ -213,19 +227,10 @@ class OpenSegment:
                 f"{self.open_path}: {self._broken}; close it and let recovery find what is whole"
             )
 
-    def _release(self) -> None:
+    def let_go(self) -> None:
+        """Close the files without committing; what was committed is on disk."""
         self._index.close()
         self._file.close()
-
-
-def lock(file: io.FileIO, path: Path) -> None:
-    """Claim a segment for this process; raises ConflictError where another one has it."""
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise ConflictError(
-            f"{path}: another process writes this segment; stop it first"
-        ) from error
 
 
 def sync_directory(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,9 +11,10 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from shared.archive.capture import Revisit
 from shared.archive.encode import encode_capture, encode_warcinfo
 from shared.archive.errors import DamageError
-from shared.archive.gzip_member import compress_member
+from shared.archive.gzip_member import Members, compress_member
 from shared.archive.reader import StoredCapture, iter_captures, read_capture
 from shared.errors import LimitError
 from tests.shared.archive.captures import INFO, NOON_MS, REQUEST, as_read, revisit_of, sample
@@ -143,6 +145,43 @@ def test_what_is_read_from_others_can_be_written() -> None:
         assert again.body == b"hello world"
 
 
+def test_records_without_links_pair_by_page_and_date() -> None:
+    """Where no record points at another, the same page at the same moment is one capture."""
+    members = Members(io.BytesIO(encode_capture(sample()).data))
+    unlinked = []
+    while members.open_next():
+        record = b"".join(iter(members.read, b""))
+        lines = record.split(b"\r\n")
+        kept = [line for line in lines if not line.startswith(b"WARC-Concurrent-To")]
+        unlinked.append(compress_member(b"\r\n".join(kept)))
+    for order in (unlinked, unlinked[::-1]):
+        (stored,) = iter_captures(io.BytesIO(b"".join(order)))
+        assert stored.capture.request == REQUEST
+
+
+def test_a_revisit_without_a_block_is_read() -> None:
+    """Others may leave the header of a revisit out."""
+    record = (
+        b"WARC/1.1\r\nWARC-Type: revisit\r\nContent-Type: application/http\r\n"
+        b"WARC-Target-URI: http://a/\r\nWARC-Date: 2026-01-01T12:00:00Z\r\n"
+        b"WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\n"
+        b"Content-Length: 0\r\n\r\n\r\n\r\n"
+    )
+    (stored,) = iter_captures(io.BytesIO(record))
+    assert stored.capture.response_header == b""
+    assert stored.capture.status is None
+    assert stored.capture.media_type == "unk"
+    assert stored.capture.revisit == Revisit(
+        "identical-payload-digest", "http://a/", 1_767_268_800_000
+    )
+
+
+def test_damage_travels_between_processes() -> None:
+    """A worker that verifies can report what it found."""
+    damage = pickle.loads(pickle.dumps(DamageError(7, "torn")))
+    assert (damage.offset, damage.problem, str(damage)) == (7, "torn", "offset 7: torn")
+
+
 def test_a_request_of_another_page_is_not_taken() -> None:
     """Records that do not point at each other are no pair."""
     lonely = encode_capture(sample(1))
@@ -171,6 +210,13 @@ def test_a_body_above_the_limit_is_refused_before_it_is_read() -> None:
     )
     with pytest.raises(LimitError, match="999999999999999 bytes, the limit is 1000"):
         list(iter_captures(io.BytesIO(compress_member(header)), max_body_bytes=1000))
+
+
+def test_a_record_header_has_a_limit() -> None:
+    """A header without end is refused before it fills the memory."""
+    endless = compress_member(b"WARC/1.1\r\n" + b"A: b\r\n" * 100_000)
+    with pytest.raises(DamageError, match="record header of more than 65536 bytes"):
+        list(iter_captures(io.BytesIO(endless)))
 
 
 def drained(captures: Iterator[StoredCapture]) -> int:
