@@ -1,12 +1,13 @@
 """The crawl as data: read this first.
 
-A URL enters at `seed` (the manager's list) or as a link of a page. `filter` asks whether it is
-ours and worth it, `dedup` lets it through once a job, `resolve` finds its host's address, and
-`frontier` keeps it on disk until its turn. The frontier alone holds politeness: one token for each
-address; only the end of a fetch (`ended`) or a refusal by robots.txt (`denied`) gives it back. A
-robots.txt is fetched under the same token, before the first page of its host. A fetched page is
-decoded, parsed and compressed (`parse`), written (`store`), and only then forgotten by the
-frontier (`kept`): a crash in between means that it is fetched again, never that it is lost.
+A URL enters at `seed` (the manager's list) or as a link of a page. `filter` asks whether it is ours
+and worth it, `dedup` lets it through once a job and enters it in the job's queue on disk, `resolve`
+finds its host's address, and `frontier` takes it from the queue at its turn. The frontier alone
+holds politeness: one token for each address; only the end of a fetch (`ended`) or a refusal by
+robots.txt (`denied`) gives it back. A robots.txt is fetched under the same token, before the first
+page of its host. A fetched page is decoded, parsed and compressed (`parse`), written (`store`), and
+only then forgotten by the frontier (`kept`): a crash in between means that it is fetched again,
+never that it is lost.
 
 Links to hosts or directories of others leave by `filter.outside` to the manager. When a job is
 done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` tells
@@ -23,21 +24,29 @@ from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
 __all__ = ["CRAWL"]
 
 MODULES: Final = (
-    Module("seed", Key.SINGLE, ("list", "finished", "failed"), ("links", "changed", "finished")),
+    Module(
+        "seed",
+        Key.SINGLE,
+        ("list", "finished", "failed"),
+        ("links", "changed", "finished", "closed"),
+    ),
     Module("filter", Key.FREE, ("links", "changed"), ("inside", "outside")),
     Module("dedup", Key.URL, ("candidates",), ("new",), spills=True),
     Module(
         "resolve",
         Key.HOST,
-        ("candidates", "rules", "answer", "tick"),
-        ("placed", "rules", "moved", "failed"),
+        ("candidates", "rules", "changed", "answer", "tick"),
+        ("placed", "rules", "rules_lost", "moved", "found", "failed"),
         spills=True,
     ),
     Module(
         "frontier",
         Key.IP,
-        ("placed", "rules", "rules_known", "denied", "ended", "kept", "moved", "changed", "tick"),
-        ("due", "rules_due", "finished", "closed"),
+        (
+            *("placed", "moved", "handed", "changed", "tick"),
+            *("rules", "rules_known", "denied", "ended", "kept"),
+        ),
+        ("due", "rules_due", "finished", "closed", "handed"),
         spills=True,
     ),
     Module(
@@ -49,25 +58,28 @@ MODULES: Final = (
     Module("robots", Key.HOST, ("fetched", "due"), ("known", "allowed", "denied")),
     Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended", "request")),
     Module("parse", Key.FREE, ("pages", "answer"), ("links", "processed")),
-    Module("store", Key.SINGLE, ("pages",), ("kept",)),
+    Module("store", Key.SINGLE, ("pages", "tick"), ("kept",)),
     Module(
         "report",
         Key.SINGLE,
-        ("outside", "requests", "kept", "finished", "closed", "denied", "placed"),
+        ("outside", "requests", "kept", "finished", "closed", "denied", "found", "tick"),
     ),
 )
 
 CONNECTIONS: Final = (
     Connection("seed.links", "filter.links"),
     Connection("seed.changed", "filter.changed", to_all=True),
+    Connection("seed.changed", "resolve.changed", to_all=True),
     Connection("seed.changed", "frontier.changed", to_all=True),
     Connection("filter.inside", "dedup.candidates"),
     Connection("filter.outside", "report.outside"),
     Connection("dedup.new", "resolve.candidates"),
     Connection("resolve.placed", "frontier.placed"),
-    Connection("resolve.placed", "report.placed"),
+    Connection("resolve.found", "report.found"),
     Connection("resolve.rules", "frontier.rules"),
+    Connection("resolve.rules_lost", "robots.fetched"),
     Connection("resolve.moved", "frontier.moved", to_all=True),
+    Connection("frontier.handed", "frontier.handed"),
     Connection("resolve.failed", "seed.failed"),
     Connection("frontier.rules_due", "rules_fetch.due"),
     Connection("rules_fetch.fetched", "robots.fetched"),
@@ -75,7 +87,8 @@ CONNECTIONS: Final = (
     Connection("rules_fetch.ended", "frontier.ended"),
     Connection("rules_fetch.page", "parse.pages"),
     Connection("rules_fetch.request", "report.requests"),
-    Connection("robots.known", "frontier.rules_known"),
+    # to all: after a redirect it is not the host's own address that the rules came from
+    Connection("robots.known", "frontier.rules_known", to_all=True),
     Connection("frontier.due", "robots.due"),
     Connection("robots.allowed", "fetch.due"),
     Connection("robots.denied", "frontier.denied"),
@@ -90,6 +103,7 @@ CONNECTIONS: Final = (
     Connection("store.kept", "report.kept"),
     Connection("frontier.finished", "seed.finished"),
     Connection("seed.finished", "report.finished"),
+    Connection("seed.closed", "report.closed"),
     Connection("frontier.closed", "report.closed"),
 )
 
@@ -102,6 +116,8 @@ OUTSIDE: Final = (
     "rules_fetch.answer",
     "fetch.answer",
     "parse.answer",
+    "store.tick",
+    "report.tick",
 )
 
 CRAWL: Final = Pipeline(MODULES, CONNECTIONS, OUTSIDE)

@@ -8,9 +8,11 @@ milliseconds unless the name says a duration.
 A **job** is one order of the manager: a unit to crawl or to probe in one round. Seen-sets, page
 counts and finishing belong to a job, so that a probe does not hide pages from the crawl after it.
 
-Life of a URL: `Link` (seed, parse, redirect) -> filter -> `Candidate` -> dedup -> `Candidate` ->
-resolve -> `Placed` -> frontier (on disk) -> `Due` -> robots -> `Due` -> fetch -> `Fetched` ->
-parse -> `Processed` -> store -> `Kept` -> frontier forgets it; report writes its log line.
+Life of a URL: in `Links` (seed, parse, redirect) -> filter -> `Candidate` -> dedup, which enters a
+new one in its job's queue on disk -> `Candidate` -> resolve -> `Placed` (the job's host answers
+there, and its queue holds something) -> frontier -> `Due` -> robots -> `Due` -> fetch ->
+`Fetched` -> parse -> `Processed` -> store -> `Kept` -> frontier forgets it; report writes its log
+line. What is on its way between dedup and frontier is thus never only in memory.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Literal
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 from shared.units import UnitIndex
+from shared.wire.orders import ListHead, Order
 
 __all__ = [
     "Candidate",
@@ -28,10 +31,12 @@ __all__ = [
     "Due",
     "FetchEnded",
     "Fetched",
+    "HandedOver",
     "HostFailed",
+    "HostFound",
     "Job",
     "Kept",
-    "Link",
+    "Links",
     "ListChanged",
     "Moved",
     "Outcome",
@@ -44,6 +49,7 @@ __all__ = [
     "RulesKnown",
     "RulesRedirected",
     "Scope",
+    "ServerList",
     "Tick",
     "UnitClosed",
     "UnitFinished",
@@ -92,12 +98,24 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerList:
+    """M1 as it came: what the list says of itself, and its units and start pages."""
+
+    head: ListHead
+    orders: tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ListChanged:
-    """A new list is in force: the scope, and which jobs begin and end with it."""
+    """What the agent holds has changed: by a new list, or because a job is done.
+
+    closed: those of `ended` that no frontier has anything of, which seed reports closed itself.
+    """
 
     scope: Scope
-    begun: tuple[Job, ...]
-    ended: tuple[Job, ...]
+    begun: tuple[Job, ...] = ()
+    ended: tuple[Job, ...] = ()
+    closed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +131,16 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A URL somebody pointed to, canonical, before anybody asked whether it is ours."""
+class Links:
+    """Where one page (or redirect, or the list) leads, before anybody asked whether it is ours.
 
-    url: str
+    One message a page and not one a link: a page has dozens, and most are known already.
+    """
+
+    urls: tuple[str, ...]  # canonical
     referer: str | None
     from_job: int  # 0: from the list itself
-    depth: int  # of the page it stands on, plus one; a list's own pages have 0
+    depth: int  # of the page they stand on, plus one; a list's own pages have 0
     redirects: int = 0  # hops that led here in a row
 
 
@@ -145,11 +166,19 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A candidate whose host has an address."""
+    """A job's host has an address, and the job's queue holds something new."""
 
-    candidate: Candidate
+    job: int
     host: str
     address: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostFound:
+    """Where a host's name leads from here, for the manager; empty: nowhere."""
+
+    host: str
+    addresses: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +199,15 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOver:
+    """Nothing of a host that moved is under way at its old address: the new one may take over."""
+
+    host: str
+    address: str  # the new one
+    jobs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Due:
     """A URL whose turn it is. Holds its address's token until a FetchEnded or a Denied."""
 
@@ -177,11 +215,17 @@ class Due:
     host: str
     address: str
     attempt: int  # from 1
+    round: int
+    probe: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """robots.txt forbids it: the token goes back without an interval."""
+    """robots.txt forbids it: the token goes back without an interval.
+
+    rule: the line that forbids; "": the rules are not at hand any more and must be fetched again,
+    so the URL keeps its place.
+    """
 
     due: Due
     host: str
@@ -197,6 +241,8 @@ class RulesDue:
     address: str  # where to fetch them; another host's after a redirect
     url: str
     hop: int  # redirects so far, at most 5
+    round: int
+    probe: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +253,8 @@ class RulesRedirected:
     host: str
     url: str
     hop: int
+    round: int
+    probe: bool
     address: str = ""  # filled in by resolve
 
 
@@ -217,7 +265,7 @@ class RulesFetched:
     host: str
     address: str
     status: int
-    body: bytes
+    body: bytes  # decoded
     reason: str = ""
 
 
@@ -230,6 +278,7 @@ class RulesKnown:
     expires_s: float
     crawl_delay_s: float | None
     all_denied: bool = False  # 5xx or unreachable: RFC 9309, 2.3.1.4
+    reason: str = ""  # why all is denied
     sitemaps: tuple[str, ...] = ()
 
 
@@ -237,7 +286,7 @@ class RulesKnown:
 class FetchEnded:
     """A request to an address is over, with or without an answer: the token comes back."""
 
-    host: str
+    host: str  # of a robots.txt: whose rules
     address: str
     url: str
     job: int  # 0: robots.txt

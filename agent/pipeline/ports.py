@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent.pipeline.messages import (
+    Due,
     Fetched,
     Job,
     Kept,
-    Link,
+    Links,
     Outcome,
     Outside,
     Processed,
     Requested,
+    RulesDue,
     UnitClosed,
     UnitFinished,
 )
@@ -29,6 +31,7 @@ from shared.archive.encode import EncodedCapture
 __all__ = [
     "Clock",
     "FetchAnswer",
+    "FetchDone",
     "FetchRequest",
     "Fetcher",
     "JobRow",
@@ -39,6 +42,7 @@ __all__ = [
     "QueuedUrl",
     "Reports",
     "Resolver",
+    "RulesDone",
 ]
 
 
@@ -87,6 +91,24 @@ class FetchAnswer:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FetchDone:
+    """An answer on its way back to the module that holds the address."""
+
+    due: Due
+    address: str
+    answer: FetchAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class RulesDone:
+    """The same for a robots.txt."""
+
+    due: RulesDue
+    address: str
+    answer: FetchAnswer
+
+
 class Fetcher(Protocol):
     """Sends requests; refuses each without a valid permit (outcome `no_permit`)."""
 
@@ -103,6 +125,7 @@ class LookUp:
     addresses: tuple[str, ...]
     ttl_s: float
     reason: str = ""
+    temporary: bool = False  # the servers did not answer, or said "later": worth another try
 
 
 class Resolver(Protocol):
@@ -115,10 +138,10 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PageWork:
-    """What became of a fetched page: its links, canonical, and its record, compressed."""
+    """What became of a fetched page: its links, each once, and its record, compressed."""
 
     processed: Processed
-    links: tuple[Link, ...]
+    links: Links  # redirects 0, depth that of the page plus one
 
 
 class PageWorker(Protocol):
@@ -165,7 +188,11 @@ class Ledger(Protocol):
 
     # jobs
     def jobs(self) -> list[JobRow]:
-        """Return the jobs of the list in force."""
+        """Return the jobs of the list in force, by number."""
+        ...
+
+    def job(self, number: int) -> JobRow | None:
+        """Return one of them, or None."""
         ...
 
     def new_job_number(self) -> int:
@@ -173,7 +200,7 @@ class Ledger(Protocol):
         ...
 
     def open_job(self, job: Job) -> None:
-        """Remember a job; a known number changes nothing."""
+        """Remember a job; of a known number the order is replaced, all else stays."""
         ...
 
     def place_job(self, job: int, host: str, address: str) -> None:
@@ -181,7 +208,7 @@ class Ledger(Protocol):
         ...
 
     def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
-        """Add to a job's counters."""
+        """Add to a job's counters; of a job that was dropped: nothing."""
         ...
 
     def finish_job(self, job: int) -> None:
@@ -199,7 +226,10 @@ class Ledger(Protocol):
 
     # frontier
     def push(self, items: Iterable[QueuedUrl]) -> None:
-        """Append to the jobs' queues; positions are chosen by the ledger."""
+        """Append to the jobs' queues, which `add_new` opened; the ledger chooses the positions.
+
+        Dedup does this in the same step as `add_new`, so that no crash parts the two.
+        """
         ...
 
     def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
@@ -207,11 +237,11 @@ class Ledger(Protocol):
         ...
 
     def queued(self, job: int) -> int:
-        """Return how many URLs of a job wait or are under way."""
+        """Return how many URLs of a job wait or are under way; in constant time."""
         ...
 
     def remove(self, job: int, position: int) -> None:
-        """Forget a URL that is done or given up."""
+        """Forget a URL that is done or given up; one that is not there changes nothing."""
         ...
 
     def retry(self, job: int, position: int, attempts: int) -> None:
