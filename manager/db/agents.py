@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from manager.db.tables import agents
 
 __all__ = [
     "AgentRow",
+    "active",
     "add",
+    "add_load",
     "all_agents",
     "by_id",
     "by_key",
@@ -68,6 +70,7 @@ class AgentRow:
     rejoined: bool
     permit_set_ms: int | None
     permit_until_ms: int
+    load_ms: float
     restart_ordered_ms: int | None
     restart_handled_ms: int | None
     restart_asked_ms: int | None
@@ -110,6 +113,14 @@ def all_agents(tx: Transaction) -> list[AgentRow]:
     return tx.rows(AgentRow, sa.select(agents).order_by(agents.c.id))
 
 
+def active(tx: Transaction) -> int:
+    """Return how many agents take part."""
+    query = sa.select(sa.func.count()).where(
+        agents.c.subscribed, agents.c.retired_ms.is_(None), agents.c.lost_ms.is_(None)
+    )
+    return int(tx.value(query))
+
+
 def names(tx: Transaction) -> dict[int, str]:
     """Return the names of all agents by number."""
     found = tx.execute(sa.select(agents.c.id, agents.c.name))
@@ -132,6 +143,17 @@ def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> No
         agent_ids = [agent_ids]
     if agent_ids:
         tx.execute(agents.update().where(agents.c.id.in_(agent_ids)).values(**values))
+
+
+def add_load(tx: Transaction, added_ms: Mapping[int, float]) -> None:
+    """Add to what it is estimated to cost agents to fetch what they own."""
+    if added_ms:
+        tx.execute(
+            agents.update()
+            .where(agents.c.id == sa.bindparam("agent"))
+            .values(load_ms=agents.c.load_ms + sa.bindparam("added", type_=sa.Float())),
+            [{"agent": agent, "added": added} for agent, added in added_ms.items()],
+        )
 
 
 def with_changed_lists(tx: Transaction) -> list[int]:

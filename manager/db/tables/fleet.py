@@ -77,6 +77,8 @@ agents: Final = sa.Table(
     flag("rejoined"),  # a new key, and the permit of the one before is not over yet
     moment("permit_set_ms"),
     count("permit_until_ms"),
+    # What it is estimated to cost it to fetch what it owns, ms; exact after each plan.
+    sa.Column("load_ms", sa.Float(), nullable=False, default=0.0, server_default="0"),
     # What it is to do.
     moment("restart_ordered_ms"),
     moment("restart_handled_ms"),

@@ -25,6 +25,7 @@ hosts: Final = sa.Table(
     moment("resolved_ms"),
     moment("resolve_after_ms"),  # NULL: not to be resolved
     count("resolve_failures"),
+    text("resolve_problem"),
     sa.Column("group_id", Whole),  # the smallest host id of the group; NULL: no address known yet
     one_of("resolution", "new", "resolved", "failed"),
     sa.Index(None, "reversed_key"),

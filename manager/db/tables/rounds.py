@@ -59,14 +59,8 @@ unit_rounds: Final = sa.Table(
     text("reason"),
     one_of("state", "waiting", "granted", "finished", "cancelled"),
     sa.Index(None, "round", "state"),
-    sa.Index(
-        "ix_unit_rounds_waiting",
-        "agent_id",
-        "round",
-        "unit_id",
-        sqlite_where=sa.text("state = 'waiting'"),
-        postgresql_where=sa.text("state = 'waiting'"),
-    ),
+    sa.Index(None, "agent_id", "state", "round", "unit_id"),
+    sa.Index(None, "unit_id"),
 )
 
 plans: Final = sa.Table(

@@ -102,15 +102,9 @@ probe_orders: Final = sa.Table(
     text("reason"),
     one_of("state", "waiting", "granted", "finished", "done", "failed"),
     sa.UniqueConstraint("round", "unit_id", "agent_id"),
-    sa.Index(
-        "ix_probe_orders_open",
-        "agent_id",
-        "state",
-        "unit_id",
-        sqlite_where=sa.text("state IN ('waiting', 'granted', 'finished')"),
-        postgresql_where=sa.text("state IN ('waiting', 'granted', 'finished')"),
-    ),
+    sa.Index(None, "agent_id", "state", "unit_id"),
     sa.Index(None, "unit_id", "state"),
+    sa.Index(None, "round", "state"),
 )
 
 distances: Final = sa.Table(

@@ -1,0 +1,159 @@
+"""Where hosts' names lead, and the groups of hosts that share an address.
+
+A group's number is the smallest host id in it, so merging two groups keeps the smaller number.
+Which groups must become one is decided by `manager.assignment.groups`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import host_addresses, hosts, rights, units
+
+__all__ = [
+    "MANAGER",
+    "DueHost",
+    "SharedAddress",
+    "addresses_of",
+    "due",
+    "merge_groups",
+    "resolutions",
+    "set_addresses",
+    "set_resolution",
+    "sharing",
+]
+
+MANAGER = 0
+"""The source of what the manager resolved itself; other sources are agents' numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueHost:
+    """A host whose name is to be resolved."""
+
+    id: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAddress:
+    """A host, its group, and an address that its name leads to."""
+
+    address: str
+    host_id: int
+    group_id: int | None
+
+
+def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
+    """Return hosts that are to be resolved now, the longest waiting first."""
+    return tx.rows(
+        DueHost,
+        sa.select(hosts.c.id, hosts.c.key)
+        .where(hosts.c.resolve_after_ms <= now_ms)
+        .order_by(hosts.c.resolve_after_ms)
+        .limit(limit),
+    )
+
+
+def resolutions(tx: Transaction, host_ids: Collection[int]) -> dict[int, tuple[str, int]]:
+    """Return (resolution, failures so far) of some hosts; those that do not exist are left out."""
+    found: dict[int, tuple[str, int]] = {}
+    for part in chunks(host_ids):
+        rows = tx.execute(
+            sa.select(hosts.c.id, hosts.c.resolution, hosts.c.resolve_failures).where(
+                hosts.c.id.in_(part)
+            )
+        )
+        found.update({row.id: (row.resolution, row.resolve_failures) for row in rows})
+    return found
+
+
+def set_resolution(tx: Transaction, rows: Sequence[Mapping[str, int | str | None]]) -> None:
+    """Write down how resolving went: rows of host, to, at_ms, after_ms, failures, why."""
+    if rows:
+        tx.execute(
+            hosts.update()
+            .where(hosts.c.id == sa.bindparam("host"))
+            .values(
+                resolution=sa.bindparam("to"),
+                resolved_ms=sa.func.coalesce(sa.bindparam("at_ms"), hosts.c.resolved_ms),
+                resolve_after_ms=sa.bindparam("after_ms"),
+                resolve_failures=sa.bindparam("failures"),
+                resolve_problem=sa.bindparam("why"),
+            ),
+            [dict(row) for row in rows],
+        )
+
+
+def set_addresses(tx: Transaction, source: int, addresses: Mapping[int, Collection[str]]) -> None:
+    """Replace what one source says of some hosts."""
+    for part in chunks(addresses):
+        tx.execute(
+            host_addresses.delete().where(
+                host_addresses.c.source == source, host_addresses.c.host_id.in_(part)
+            )
+        )
+    tx.insert(
+        host_addresses,
+        [
+            {"host_id": host, "source": source, "address": address}
+            for host, found in addresses.items()
+            for address in sorted(set(found))
+        ],
+    )
+
+
+def sharing(tx: Transaction, addresses: Collection[str]) -> list[SharedAddress]:
+    """Return every host that any source has seen at one of these addresses."""
+    found: list[SharedAddress] = []
+    for part in chunks(addresses):
+        found += tx.rows(
+            SharedAddress,
+            sa.select(host_addresses.c.address, hosts.c.id.label("host_id"), hosts.c.group_id)
+            .distinct()
+            .join(hosts, hosts.c.id == host_addresses.c.host_id)
+            .where(host_addresses.c.address.in_(part)),
+        )
+    return found
+
+
+def merge_groups(tx: Transaction, merges: Mapping[int, int], alone: Mapping[int, int]) -> None:
+    """Give hosts their group. merges: old group to new. alone: host without a group to its group.
+
+    The rights of a group's units go with it.
+    """
+    for table in (hosts, rights):
+        if merges:
+            tx.execute(
+                table.update()
+                .where(table.c.group_id == sa.bindparam("old"))
+                .values(group_id=sa.bindparam("new")),
+                [{"old": old, "new": new} for old, new in merges.items()],
+            )
+    if alone:
+        tx.execute(
+            hosts.update()
+            .where(hosts.c.id == sa.bindparam("host"))
+            .values(group_id=sa.bindparam("new")),
+            [{"host": host, "new": new} for host, new in alone.items()],
+        )
+        for part in chunks(alone):
+            tx.execute(
+                units.update()
+                .where(units.c.host_id.in_(part), units.c.state == "new")
+                .values(state="idle")
+            )
+
+
+def addresses_of(tx: Transaction, host_id: int) -> list[tuple[int, str]]:
+    """Return (source, address) of a host."""
+    rows = tx.execute(
+        sa.select(host_addresses.c.source, host_addresses.c.address)
+        .where(host_addresses.c.host_id == host_id)
+        .order_by(host_addresses.c.source, host_addresses.c.address)
+    )
+    return [(row.source, row.address) for row in rows]

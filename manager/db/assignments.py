@@ -1,0 +1,195 @@
+"""Who owns a unit: intervals that are opened and closed, never changed otherwise.
+
+Invariant: at most one open interval a unit (the database holds it). Who becomes the owner is left
+to operations and the rules of balancing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import agents, assignments, hosts, units
+
+__all__ = [
+    "AssignmentRow",
+    "close",
+    "count_by_agent",
+    "groups_of_agent",
+    "history",
+    "owned_by",
+    "owners_of",
+    "owners_of_groups",
+    "place",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentRow:
+    """One owner of one unit; `until_ms` None: still."""
+
+    id: int
+    unit_id: int
+    agent_id: int
+    epoch: int
+    since_ms: int
+    until_ms: int | None
+    generation_since: int
+    generation_until: int | None
+    reason_opened: str
+    reason_closed: str
+    plan_id: int | None
+
+
+def place(
+    tx: Transaction,
+    owners: Mapping[int, int],
+    now_ms: int,
+    reason: str,
+    plan_id: int | None = None,
+) -> int:
+    """Give units to agents (unit to agent); an interval of another owner is closed first.
+
+    Units that the agent owns already stay as they are. Returns how many changed.
+    """
+    present = owners_of(tx, owners)
+    changing = {unit: agent for unit, agent in owners.items() if present.get(unit) != agent}
+    if not changing:
+        return 0
+    close(tx, [unit for unit in changing if unit in present], now_ms, reason)
+    generations = {
+        row.id: row.generation
+        for row in tx.execute(
+            sa.select(agents.c.id, agents.c.generation).where(
+                agents.c.id.in_(set(changing.values()))
+            )
+        )
+    }
+    for part in chunks(changing):
+        epochs = {
+            row.unit_id: row.epoch
+            for row in tx.execute(
+                sa.select(assignments.c.unit_id, sa.func.max(assignments.c.epoch).label("epoch"))
+                .where(assignments.c.unit_id.in_(part))
+                .group_by(assignments.c.unit_id)
+            )
+        }
+        tx.insert(
+            assignments,
+            [
+                {
+                    "unit_id": unit,
+                    "agent_id": changing[unit],
+                    "epoch": epochs.get(unit, 0) + 1,
+                    "since_ms": now_ms,
+                    "generation_since": generations[changing[unit]] + 1,
+                    "reason_opened": reason,
+                    "plan_id": plan_id,
+                }
+                for unit in part
+            ],
+        )
+        tx.execute(units.update().where(units.c.id.in_(part)).values(state="placed"))
+    return len(changing)
+
+
+def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: str) -> None:
+    """End the open intervals of units."""
+    following = (
+        sa.select(agents.c.generation + 1)
+        .where(agents.c.id == assignments.c.agent_id)
+        .scalar_subquery()
+    )
+    for part in chunks(unit_ids):
+        tx.execute(
+            assignments.update()
+            .where(assignments.c.unit_id.in_(part), assignments.c.until_ms.is_(None))
+            .values(until_ms=now_ms, reason_closed=reason, generation_until=following)
+        )
+
+
+def owners_of(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
+    """Return the owner of each of some units; those of nobody are left out."""
+    found: dict[int, int] = {}
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(assignments.c.unit_id, assignments.c.agent_id).where(
+                assignments.c.unit_id.in_(part), assignments.c.until_ms.is_(None)
+            )
+        )
+        found.update({row.unit_id: row.agent_id for row in rows})
+    return found
+
+
+def owners_of_groups(tx: Transaction, group_ids: Collection[int]) -> list[tuple[int, int, int]]:
+    """Return (group, unit, agent) of every unit of some groups that has an owner."""
+    found: list[tuple[int, int, int]] = []
+    for part in chunks(group_ids):
+        rows = tx.execute(
+            sa.select(hosts.c.group_id, assignments.c.unit_id, assignments.c.agent_id)
+            .join(units, units.c.host_id == hosts.c.id)
+            .join(assignments, assignments.c.unit_id == units.c.id)
+            .where(hosts.c.group_id.in_(part), assignments.c.until_ms.is_(None))
+        )
+        found += [(row.group_id, row.unit_id, row.agent_id) for row in rows]
+    return found
+
+
+def owned_by(tx: Transaction, agent_id: int, limit: int) -> list[int]:
+    """Return some units that an agent owns, lowest number first."""
+    return tx.values(
+        sa.select(assignments.c.unit_id)
+        .where(assignments.c.agent_id == agent_id, assignments.c.until_ms.is_(None))
+        .order_by(assignments.c.unit_id)
+        .limit(limit)
+    )
+
+
+def groups_of_agent(tx: Transaction, agent_id: int, limit: int) -> list[tuple[int, int]]:
+    """Return (unit, group) of what an agent owns: whole groups, about `limit` units."""
+    first = owned_by(tx, agent_id, limit)
+    found: list[tuple[int, int]] = []
+    for part in chunks(first):
+        groups = (
+            sa.select(hosts.c.group_id)
+            .join(units, units.c.host_id == hosts.c.id)
+            .where(units.c.id.in_(part))
+        )
+        rows = tx.execute(
+            sa.select(assignments.c.unit_id, hosts.c.group_id)
+            .join(units, units.c.id == assignments.c.unit_id)
+            .join(hosts, hosts.c.id == units.c.host_id)
+            .where(
+                assignments.c.agent_id == agent_id,
+                assignments.c.until_ms.is_(None),
+                hosts.c.group_id.in_(groups),
+            )
+        )
+        found += [(row.unit_id, row.group_id) for row in rows]
+    return sorted(set(found))
+
+
+def count_by_agent(tx: Transaction) -> dict[int, int]:
+    """Return how many units each agent owns; agents with none are left out."""
+    rows = tx.execute(
+        sa.select(assignments.c.agent_id, sa.func.count().label("held"))
+        .where(assignments.c.until_ms.is_(None))
+        .group_by(assignments.c.agent_id)
+    )
+    return {row.agent_id: row.held for row in rows}
+
+
+def history(tx: Transaction, unit_ids: Collection[int]) -> list[AssignmentRow]:
+    """Return all owners that some units ever had, newest first."""
+    found: list[AssignmentRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            AssignmentRow,
+            sa.select(assignments)
+            .where(assignments.c.unit_id.in_(part))
+            .order_by(assignments.c.unit_id, assignments.c.epoch.desc()),
+        )
+    return found

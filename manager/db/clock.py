@@ -1,0 +1,38 @@
+"""The clock's one row: when the last tick was. Permits count from it (`assignment.permits`)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import agents, clock
+
+__all__ = ["last_tick", "move_deadlines", "set_last_tick"]
+
+
+def last_tick(tx: Transaction) -> int | None:
+    """Return when the last tick was; None: there was none yet."""
+    found = tx.value(sa.select(clock.c.last_tick_ms))
+    return None if found is None else int(found)
+
+
+def set_last_tick(tx: Transaction, now_ms: int) -> None:
+    """Note a tick."""
+    tx.upsert(clock, [{"id": 1, "last_tick_ms": now_ms, "ticks": 1}], ["id"], add=["ticks"])
+
+
+def move_deadlines(tx: Transaction, by_ms: int) -> None:
+    """Move what is promised to agents, and by them, with a clock that leapt or stood."""
+    tx.execute(
+        agents.update()
+        .where(agents.c.permit_until_ms > 0)
+        .values(permit_until_ms=agents.c.permit_until_ms + by_ms)
+    )
+    tx.execute(
+        agents.update()
+        .where(agents.c.last_contact_ms.is_not(None))
+        .values(
+            last_contact_ms=agents.c.last_contact_ms + by_ms,
+            promised_ms=agents.c.promised_ms + by_ms,
+        )
+    )

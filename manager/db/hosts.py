@@ -1,0 +1,222 @@
+"""Hosts and their units: adding them, finding them by key, listing them for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import hosts, start_pages, units
+
+__all__ = [
+    "HostRow",
+    "NewHost",
+    "NewStartPage",
+    "StartPageRow",
+    "UnitRow",
+    "add_hosts",
+    "add_start_pages",
+    "by_key",
+    "ids_of_units",
+    "set_excluded",
+    "set_unit_state",
+    "start_pages_of",
+    "units_of_hosts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewHost:
+    """A host to add: its key, the key that sorts it beside its domain, who found it where."""
+
+    key: str
+    reversed_key: str
+    found_by: int | None
+    referer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """All that is kept of a host itself."""
+
+    id: int
+    key: str
+    reversed_key: str
+    found_by: int | None
+    referer: str | None
+    first_seen_ms: int
+    excluded_ms: int | None
+    excluded_reason: str
+    resolution: str
+    resolved_ms: int | None
+    resolve_after_ms: int | None
+    resolve_failures: int
+    resolve_problem: str
+    group_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """A unit: a host (path `/`) or a directory of it."""
+
+    id: int
+    host_id: int
+    path: str
+    key: str
+    state: str
+    volume_kb: float | None
+    pages: int | None
+    volume_round: int | None
+    start_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewStartPage:
+    """A page that was found outside, to begin from inside a unit."""
+
+    unit_id: int
+    url: str
+    referer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartPageRow:
+    """A start page of a unit, as a list sends it."""
+
+    unit_id: int
+    url: str
+    referer: str | None
+
+
+def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
+    """Add the hosts that are not known yet, each with its unit `/`; return how many were new.
+
+    A new host is due to be resolved at once. Keys of one call must differ.
+    """
+    added = tx.insert_new(
+        hosts,
+        [
+            {
+                "key": host.key,
+                "reversed_key": host.reversed_key,
+                "found_by": host.found_by,
+                "referer": host.referer,
+                "first_seen_ms": now_ms,
+                "resolution": "new",
+                "resolve_after_ms": now_ms,
+            }
+            for host in new
+        ],
+    )
+    if added:
+        for part in chunks(host.key for host in new):
+            bare = sa.select(hosts.c.id, sa.literal("/"), hosts.c.key, sa.literal("new")).where(
+                hosts.c.key.in_(part),
+                ~sa.exists().where(units.c.host_id == hosts.c.id),
+            )
+            tx.execute(units.insert().from_select(["host_id", "path", "key", "state"], bare))
+    return added
+
+
+def by_key(tx: Transaction, key: str) -> HostRow | None:
+    """Return the host with this key."""
+    return tx.row(HostRow, sa.select(hosts).where(hosts.c.key == key))
+
+
+def units_of_hosts(tx: Transaction, host_keys: Collection[str]) -> list[UnitRow]:
+    """Return the units of the hosts with these keys, of each host in the order of paths."""
+    found: list[UnitRow] = []
+    for part in chunks(host_keys):
+        found += tx.rows(
+            UnitRow,
+            sa.select(units)
+            .join(hosts, hosts.c.id == units.c.host_id)
+            .where(hosts.c.key.in_(part))
+            .order_by(units.c.host_id, units.c.path),
+        )
+    return found
+
+
+def ids_of_units(tx: Transaction, keys: Collection[str]) -> dict[str, int]:
+    """Return the numbers of units by key; keys that no unit has are left out."""
+    found: dict[str, int] = {}
+    for part in chunks(keys):
+        rows = tx.execute(sa.select(units.c.key, units.c.id).where(units.c.key.in_(part)))
+        found.update({row.key: row.id for row in rows})
+    return found
+
+
+def set_unit_state(tx: Transaction, unit_ids: Collection[int], state: str) -> None:
+    """Set what becomes of units next; the states are those of the table."""
+    for part in chunks(unit_ids):
+        tx.execute(units.update().where(units.c.id.in_(part)).values(state=state))
+
+
+def set_excluded(tx: Transaction, host_id: int, excluded_ms: int | None, reason: str) -> None:
+    """Take a host out of the crawl, or back in (None)."""
+    tx.execute(
+        hosts.update()
+        .where(hosts.c.id == host_id)
+        .values(excluded_ms=excluded_ms, excluded_reason=reason)
+    )
+
+
+def add_start_pages(tx: Transaction, new: Sequence[NewStartPage], limit: int, now_ms: int) -> int:
+    """Keep start pages that are not known yet, at most `limit` a unit; return how many were new.
+
+    Pages of one call must differ.
+    """
+    known: dict[int, int] = {}
+    for part in chunks({page.unit_id for page in new}):
+        rows = tx.execute(sa.select(units.c.id, units.c.start_pages).where(units.c.id.in_(part)))
+        known.update({row.id: row.start_pages for row in rows})
+    there: set[tuple[int, str]] = set()
+    for pages in chunks(new):
+        rows = tx.execute(
+            sa.select(start_pages.c.unit_id, start_pages.c.url).where(
+                start_pages.c.unit_id.in_({page.unit_id for page in pages}),
+                start_pages.c.url.in_([page.url for page in pages]),
+            )
+        )
+        there.update((row.unit_id, row.url) for row in rows)
+    added: list[NewStartPage] = []
+    for page in new:
+        if (page.unit_id, page.url) not in there and known[page.unit_id] < limit:
+            known[page.unit_id] += 1
+            added.append(page)
+    if not added:
+        return 0
+    tx.insert(
+        start_pages,
+        [
+            {
+                "unit_id": page.unit_id,
+                "url": page.url,
+                "referer": page.referer,
+                "found_ms": now_ms,
+            }
+            for page in added
+        ],
+    )
+    tx.execute(
+        units.update()
+        .where(units.c.id == sa.bindparam("unit"))
+        .values(start_pages=sa.bindparam("pages")),
+        [{"unit": unit, "pages": known[unit]} for unit in sorted({p.unit_id for p in added})],
+    )
+    return len(added)
+
+
+def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
+    """Return the start pages of some units, by unit, in the order in which they were found."""
+    found: list[StartPageRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            StartPageRow,
+            sa.select(start_pages.c.unit_id, start_pages.c.url, start_pages.c.referer)
+            .where(start_pages.c.unit_id.in_(part))
+            .order_by(start_pages.c.unit_id, start_pages.c.id),
+        )
+    return found

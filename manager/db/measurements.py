@@ -1,0 +1,302 @@
+"""What agents measured: sums of their logs, distances and volumes made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import (
+    assignments,
+    directory_sums,
+    distances,
+    host_sums,
+    hosts,
+    unit_rounds,
+    units,
+)
+
+__all__ = [
+    "DirectoryRow",
+    "DistanceRow",
+    "PlanUnit",
+    "SumRow",
+    "add_directory_sums",
+    "add_sums",
+    "agent_totals",
+    "crawled_sums",
+    "directories_of_host",
+    "distances_among",
+    "distances_of_units",
+    "plan_units",
+    "set_distances",
+    "set_volumes",
+    "sums_of_agent",
+    "sums_of_units",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SumRow:
+    """What one agent measured of one unit in one round, over all its logs."""
+
+    agent_id: int
+    unit_id: int
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryRow:
+    """The same for one directory of a host's pages."""
+
+    agent_id: int
+    host_id: int
+    path: str
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceRow:
+    """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable."""
+
+    unit_id: int
+    agent_id: int
+    measured_ms: int
+    round: int
+    kind: str
+    lines: int
+    bytes: int
+    ms: int
+    ms_per_kb: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanUnit:
+    """A unit that a plan may place: its group, what is known of its size, who owns it."""
+
+    unit_id: int
+    group_id: int
+    volume_kb: float | None
+    owner: int | None
+
+
+_COUNTED = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
+
+
+def add_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
+    """Add what a log says to what earlier logs said. Keys of one call must differ."""
+    tx.upsert(
+        host_sums,
+        [asdict(row) for row in rows],
+        ["agent_id", "unit_id", "round", "kind"],
+        add=_COUNTED,
+    )
+
+
+def add_directory_sums(tx: Transaction, rows: Sequence[DirectoryRow]) -> None:
+    """The same for directories."""
+    tx.upsert(
+        directory_sums,
+        [asdict(row) for row in rows],
+        ["agent_id", "host_id", "path", "round", "kind"],
+        add=_COUNTED,
+    )
+
+
+def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return all sums of an agent for some units."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums).where(
+                host_sums.c.agent_id == agent_id, host_sums.c.unit_id.in_(part)
+            ),
+        )
+    return found
+
+
+def sums_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return all sums for some units, newest round first."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums)
+            .where(host_sums.c.unit_id.in_(part))
+            .order_by(host_sums.c.unit_id, host_sums.c.round.desc(), host_sums.c.kind),
+        )
+    return found
+
+
+def directories_of_host(tx: Transaction, host_id: int, limit: int) -> list[DirectoryRow]:
+    """Return what is known of a host's directories, the largest first."""
+    return tx.rows(
+        DirectoryRow,
+        sa.select(directory_sums)
+        .where(directory_sums.c.host_id == host_id)
+        .order_by(directory_sums.c.round.desc(), directory_sums.c.response_bytes.desc())
+        .limit(limit),
+    )
+
+
+def set_distances(tx: Transaction, rows: Sequence[DistanceRow]) -> None:
+    """Write distances down; one pair of unit and agent has one."""
+    tx.upsert(distances, [asdict(row) for row in rows], ["unit_id", "agent_id"])
+
+
+def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[DistanceRow]:
+    """Return all distances to some units, by unit and agent."""
+    found: list[DistanceRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            DistanceRow,
+            sa.select(distances)
+            .where(distances.c.unit_id.in_(part))
+            .order_by(distances.c.unit_id, distances.c.agent_id),
+        )
+    return found
+
+
+def distances_among(
+    tx: Transaction, agent_ids: Collection[int]
+) -> Iterator[tuple[int, int, float | None, int, int]]:
+    """Yield (unit, agent, ms_per_kb, bytes, lines) for all units that a round takes."""
+    result = tx.execute(
+        sa.select(
+            distances.c.unit_id,
+            distances.c.agent_id,
+            distances.c.ms_per_kb,
+            distances.c.bytes,
+            distances.c.lines,
+        )
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(
+            distances.c.agent_id.in_(agent_ids), units.c.state.in_(("idle", "placed", "probing"))
+        )
+    )
+    for row in result:
+        yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
+
+
+def plan_units(tx: Transaction, unit_ids: Collection[int] | None = None) -> list[PlanUnit]:
+    """Return the units that a plan places, by number: all that a round takes, or some."""
+    query = (
+        sa.select(
+            units.c.id.label("unit_id"),
+            hosts.c.group_id,
+            units.c.volume_kb,
+            assignments.c.agent_id.label("owner"),
+        )
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .outerjoin(
+            assignments,
+            sa.and_(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None)),
+        )
+        .order_by(units.c.id)
+    )
+    if unit_ids is None:
+        return tx.rows(PlanUnit, query.where(units.c.state.in_(("idle", "placed", "probing"))))
+    found: list[PlanUnit] = []
+    for part in chunks(sorted(unit_ids)):
+        found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))
+    return found
+
+
+def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return what those measured who finished some units in a round, where their logs came."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums)
+            .join(
+                unit_rounds,
+                sa.and_(
+                    unit_rounds.c.unit_id == host_sums.c.unit_id,
+                    unit_rounds.c.round == host_sums.c.round,
+                    unit_rounds.c.agent_id == host_sums.c.agent_id,
+                ),
+            )
+            .where(
+                host_sums.c.unit_id.in_(part),
+                host_sums.c.round == round_number,
+                host_sums.c.kind == "crawl",
+                unit_rounds.c.state == "finished",
+            ),
+        )
+    return found
+
+
+def set_volumes(tx: Transaction, sums: Sequence[SumRow]) -> None:
+    """Make the volume of units, and what their crawl took, from the sums of a round.
+
+    A volume of a newer round stays.
+    """
+    if not sums:
+        return
+    given = [
+        {
+            "unit": row.unit_id,
+            "in_round": row.round,
+            "kb": row.response_bytes / 1000,
+            "fetched": row.pages,
+            "size": row.response_bytes,
+            "took": row.ms,
+        }
+        for row in sums
+    ]
+    tx.execute(
+        units.update()
+        .where(
+            units.c.id == sa.bindparam("unit"),
+            sa.func.coalesce(units.c.volume_round, 0) <= sa.bindparam("in_round"),
+        )
+        .values(
+            volume_kb=sa.bindparam("kb"),
+            pages=sa.bindparam("fetched"),
+            volume_round=sa.bindparam("in_round"),
+        ),
+        given,
+    )
+    tx.execute(
+        unit_rounds.update()
+        .where(
+            unit_rounds.c.unit_id == sa.bindparam("unit"),
+            unit_rounds.c.round == sa.bindparam("in_round"),
+        )
+        .values(bytes=sa.bindparam("size"), ms=sa.bindparam("took")),
+        given,
+    )
+
+
+def agent_totals(tx: Transaction, round_number: int, kind: str) -> list[tuple[int, int, int]]:
+    """Return (agent, ms, response bytes) that agents measured in a round."""
+    rows = tx.execute(
+        sa.select(
+            host_sums.c.agent_id,
+            sa.func.sum(host_sums.c.ms).label("ms"),
+            sa.func.sum(host_sums.c.response_bytes).label("size"),
+        )
+        .where(host_sums.c.round == round_number, host_sums.c.kind == kind)
+        .group_by(host_sums.c.agent_id)
+        .order_by(host_sums.c.agent_id)
+    )
+    return [(row.agent_id, int(row.ms), int(row.size)) for row in rows]

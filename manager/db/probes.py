@@ -1,0 +1,272 @@
+"""Probe orders: which agent is to measure which unit, and how far that is.
+
+waiting -> granted -> finished -> done, or failed from any of the first three. A right that is
+freed without the unit being finished puts its order back to waiting (`rights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import agents, distances, hosts, probe_orders, rights, units
+
+__all__ = [
+    "OrderRow",
+    "WaitingOrder",
+    "add",
+    "any_open",
+    "counts",
+    "fail",
+    "finish",
+    "of_unit",
+    "order_everywhere",
+    "overdue",
+    "set_done",
+    "set_granted",
+    "settled_units",
+    "unlogged",
+    "waiting_for",
+]
+
+OPEN = ("waiting", "granted", "finished")
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingOrder:
+    """An order that its agent could be given now."""
+
+    unit_id: int
+    group_id: int
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """All that is kept of an order."""
+
+    id: int
+    round: int
+    unit_id: int
+    agent_id: int
+    state: str
+    ordered_ms: int
+    granted_ms: int | None
+    finished_ms: int | None
+    pages: int
+    reason: str
+
+
+def order_everywhere(
+    tx: Transaction, round_number: int, agent_ids: Collection[int], fresh_ms: int, now_ms: int
+) -> int:
+    """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
+
+    Units are those that a round takes: with an address, not excluded. Returns how many orders.
+    """
+    fresh = sa.exists().where(
+        distances.c.unit_id == units.c.id,
+        distances.c.agent_id == agents.c.id,
+        distances.c.measured_ms >= fresh_ms,
+    )
+    pairs = sa.select(
+        sa.literal(round_number, sa.BigInteger()),
+        units.c.id,
+        agents.c.id,
+        sa.literal("waiting"),
+        sa.literal(now_ms, sa.BigInteger()),
+    ).where(units.c.state.in_(("idle", "placed")), agents.c.id.in_(agent_ids), ~fresh)
+    columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
+    return tx.changed(probe_orders.insert().from_select(columns, pairs))
+
+
+def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:
+    """Order (unit, agent) pairs; those ordered in this round already stay as they are."""
+    return tx.insert_new(
+        probe_orders,
+        [
+            {
+                "round": round_number,
+                "unit_id": unit,
+                "agent_id": agent,
+                "state": "waiting",
+                "ordered_ms": now_ms,
+            }
+            for unit, agent in pairs
+        ],
+    )
+
+
+def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
+    """Return orders of an agent in whose group nobody else has a right, lowest unit first."""
+    busy = sa.exists().where(
+        rights.c.group_id == hosts.c.group_id,
+        sa.or_(rights.c.agent_id != agent_id, rights.c.unit_id == probe_orders.c.unit_id),
+    )
+    return tx.rows(
+        WaitingOrder,
+        sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
+        .join(units, units.c.id == probe_orders.c.unit_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "waiting",
+            ~busy,
+        )
+        .order_by(probe_orders.c.unit_id)
+        .limit(limit),
+    )
+
+
+def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_ms: int) -> None:
+    """Note that an agent was given these units to probe."""
+    for part in chunks(unit_ids):
+        tx.execute(
+            probe_orders.update()
+            .where(
+                probe_orders.c.agent_id == agent_id,
+                probe_orders.c.state == "waiting",
+                probe_orders.c.unit_id.in_(part),
+            )
+            .values(state="granted", granted_ms=now_ms)
+        )
+
+
+def finish(
+    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, int, int, str]], now_ms: int
+) -> None:
+    """Note that an agent finished (unit, round, pages, reason); its log is still to come."""
+    if finished:
+        tx.execute(
+            probe_orders.update()
+            .where(
+                probe_orders.c.agent_id == agent_id,
+                probe_orders.c.unit_id == sa.bindparam("unit"),
+                probe_orders.c.round == sa.bindparam("in_round"),
+                probe_orders.c.state.in_(("waiting", "granted")),
+            )
+            .values(
+                state="finished",
+                finished_ms=now_ms,
+                pages=sa.bindparam("fetched"),
+                reason=sa.bindparam("why"),
+            ),
+            [
+                {"unit": unit, "in_round": number, "fetched": pages, "why": reason}
+                for unit, number, pages, reason in finished
+            ],
+        )
+
+
+def set_done(tx: Transaction, agent_id: int, measured: Sequence[tuple[int, int]]) -> None:
+    """Note that the log of (unit, round) came, for orders that were finished."""
+    if measured:
+        tx.execute(
+            probe_orders.update()
+            .where(
+                probe_orders.c.agent_id == agent_id,
+                probe_orders.c.unit_id == sa.bindparam("unit"),
+                probe_orders.c.round == sa.bindparam("in_round"),
+                probe_orders.c.state == "finished",
+            )
+            .values(state="done"),
+            [{"unit": unit, "in_round": number} for unit, number in measured],
+        )
+
+
+def fail(
+    tx: Transaction,
+    reason: str,
+    *,
+    agent_id: int | None = None,
+    unit_ids: Collection[int] | None = None,
+    states: Sequence[str] = OPEN,
+) -> int:
+    """Give orders up: of an agent, of units, or of units of an agent. Returns how many."""
+    assert agent_id is not None or unit_ids is not None, "all orders are never meant"
+    given = sa.and_(
+        probe_orders.c.state.in_(states),
+        sa.true() if agent_id is None else probe_orders.c.agent_id == agent_id,
+    )
+    failing = probe_orders.update().values(state="failed", reason=reason)
+    if unit_ids is None:
+        return tx.changed(failing.where(given))
+    return sum(
+        tx.changed(failing.where(given, probe_orders.c.unit_id.in_(part)))
+        for part in chunks(unit_ids)
+    )
+
+
+def overdue(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
+    """Return units that an agent was given to probe before a moment and has not finished."""
+    return tx.values(
+        sa.select(probe_orders.c.unit_id)
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "granted",
+            probe_orders.c.granted_ms < before_ms,
+        )
+        .limit(limit)
+    )
+
+
+def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
+    """Return units whose probe an agent finished before a moment, and no log of which came."""
+    return tx.values(
+        sa.select(probe_orders.c.unit_id)
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "finished",
+            probe_orders.c.finished_ms < before_ms,
+        )
+        .limit(limit)
+    )
+
+
+def any_open(tx: Transaction, round_number: int) -> bool:
+    """Tell whether an order of a round is still to be carried out."""
+    return bool(
+        tx.value(
+            sa.select(
+                sa.exists().where(
+                    probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN)
+                )
+            )
+        )
+    )
+
+
+def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:
+    """Return (unit, group) of units in state `probing` that no open order speaks of."""
+    still = sa.exists().where(probe_orders.c.unit_id == units.c.id, probe_orders.c.state.in_(OPEN))
+    rows = tx.execute(
+        sa.select(units.c.id, hosts.c.group_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(units.c.state == "probing", ~still)
+        .order_by(units.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.group_id) for row in rows]
+
+
+def counts(tx: Transaction, round_number: int) -> dict[str, int]:
+    """Return how many orders of a round are in each state."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
+        .where(probe_orders.c.round == round_number)
+        .group_by(probe_orders.c.state)
+    )
+    return {row.state: row.orders for row in rows}
+
+
+def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
+    """Return all orders to probe a unit, newest first."""
+    return tx.rows(
+        OrderRow,
+        sa.select(probe_orders)
+        .where(probe_orders.c.unit_id == unit_id)
+        .order_by(probe_orders.c.id.desc()),
+    )

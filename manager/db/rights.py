@@ -1,0 +1,350 @@
+"""Who may fetch a unit now. A right passes from one agent to another only through *free*.
+
+Invariants: at most one row a unit, which is its key; at most one agent a group, which `waiting_*`
+of `probes` and `rounds` see to. Only `free` deletes rows, and each leaves a holding behind. An
+order or a unit of a round that was being worked on under a right waits again when the right is
+freed without having been finished.
+When a right may be freed is decided by operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import (
+    agents,
+    holdings,
+    probe_orders,
+    rights,
+    unit_rounds,
+    units,
+)
+
+__all__ = [
+    "Condition",
+    "Grant",
+    "HeldRow",
+    "ListedRow",
+    "RightRow",
+    "count_of",
+    "directories_of_others",
+    "free",
+    "grant",
+    "held_between",
+    "listed",
+    "of_agent",
+    "of_units",
+    "set_limit",
+    "units_in_groups",
+    "withdraw",
+]
+
+Condition = sa.ColumnElement[bool]
+"""On the columns of `manager.db.tables.rights`; only this package makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A right to give."""
+
+    unit_id: int
+    group_id: int
+    kind: str
+    round: int
+    max_transfer: int
+
+
+@dataclass(frozen=True, slots=True)
+class RightRow:
+    """A right that somebody has."""
+
+    unit_id: int
+    group_id: int
+    agent_id: int
+    kind: str
+    round: int
+    max_transfer: int
+    epoch: int
+    granted_ms: int
+    granted_generation: int
+    withdrawn_generation: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRow:
+    """A unit of a list."""
+
+    unit_id: int
+    host_id: int
+    key: str
+    path: str
+    max_transfer: int
+    start_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRow:
+    """When an agent held a unit, and for what; `until_ms` None: still does."""
+
+    unit: str
+    kind: str
+    round: int
+    since_ms: int
+    until_ms: int | None
+
+
+def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) -> None:
+    """Give rights to one agent; they stand in its next generation."""
+    if not grants:
+        return
+    agent = tx.execute(
+        sa.select(agents.c.generation, agents.c.permit_epoch).where(agents.c.id == agent_id)
+    ).one()
+    tx.insert(
+        rights,
+        [
+            {
+                "unit_id": given.unit_id,
+                "group_id": given.group_id,
+                "agent_id": agent_id,
+                "kind": given.kind,
+                "round": given.round,
+                "max_transfer": given.max_transfer,
+                "epoch": agent.permit_epoch,
+                "granted_ms": now_ms,
+                "granted_generation": agent.generation + 1,
+            }
+            for given in grants
+        ],
+    )
+    tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
+
+
+def withdraw(
+    tx: Transaction,
+    now_ms: int,
+    reason: str,
+    *,
+    unit_ids: Collection[int] | None = None,
+    agent_id: int | None = None,
+) -> None:
+    """Take rights out of the next generation of whoever has them: of units, of an agent, or of
+    units as far as the agent has them.
+
+    They are free when the agent acknowledges that generation; those that stood in no list yet
+    are free at once.
+    """
+    for condition in _chosen(unit_ids, agent_id):
+        unlisted = sa.exists().where(
+            agents.c.id == rights.c.agent_id,
+            agents.c.generation < rights.c.granted_generation,
+        )
+        _free(tx, sa.and_(condition, unlisted), now_ms, reason)
+        pending = sa.and_(condition, rights.c.withdrawn_generation.is_(None))
+        touched = tx.values(sa.select(rights.c.agent_id).where(pending).distinct())
+        if not touched:
+            continue
+        following = (
+            sa.select(agents.c.generation + 1)
+            .where(agents.c.id == rights.c.agent_id)
+            .scalar_subquery()
+        )
+        tx.execute(rights.update().where(pending).values(withdrawn_generation=following))
+        tx.execute(agents.update().where(agents.c.id.in_(touched)).values(list_changed=True))
+
+
+def free(
+    tx: Transaction,
+    now_ms: int,
+    reason: str,
+    *,
+    agent_id: int,
+    unit_ids: Collection[int] | None = None,
+    acknowledged: int | None = None,
+) -> int:
+    """End rights of an agent: all, of some units, or those withdrawn up to a generation.
+
+    Returns how many. What was finished must have been written down before.
+    """
+    freed = 0
+    for condition in _chosen(unit_ids, agent_id):
+        chosen = condition
+        if acknowledged is not None:
+            chosen = sa.and_(condition, rights.c.withdrawn_generation <= acknowledged)
+        freed += _free(tx, chosen, now_ms, reason)
+    return freed
+
+
+def _chosen(unit_ids: Collection[int] | None, agent_id: int | None) -> list[Condition]:
+    whose = sa.true() if agent_id is None else rights.c.agent_id == agent_id
+    if unit_ids is None:
+        assert agent_id is not None, "all rights of all agents are never meant"
+        return [whose]
+    return [sa.and_(whose, rights.c.unit_id.in_(part)) for part in chunks(unit_ids)]
+
+
+def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> int:
+    if not tx.value(sa.select(sa.exists().where(condition))):
+        return 0
+    for table, work in ((probe_orders, "probe"), (unit_rounds, "crawl")):
+        under = sa.exists().where(
+            condition,
+            rights.c.kind == work,
+            rights.c.unit_id == table.c.unit_id,
+            rights.c.round == table.c.round,
+            rights.c.agent_id == table.c.agent_id,
+        )
+        chosen = sa.select(rights.c.unit_id).where(condition)
+        tx.execute(
+            table.update()
+            .where(table.c.unit_id.in_(chosen), table.c.state == "granted", under)
+            .values(state="waiting")
+        )
+    tx.execute(
+        holdings.insert().from_select(
+            ["unit_id", "agent_id", "kind", "round", "since_ms", "until_ms", "reason"],
+            sa.select(
+                rights.c.unit_id,
+                rights.c.agent_id,
+                rights.c.kind,
+                rights.c.round,
+                rights.c.granted_ms,
+                sa.literal(now_ms, sa.BigInteger()),
+                sa.literal(reason, sa.Text()),
+            ).where(condition),
+        )
+    )
+    return tx.changed(rights.delete().where(condition))
+
+
+def set_limit(tx: Transaction, agent_id: int, max_transfer: int) -> None:
+    """Set how many pages of each unit that it crawls an agent may fetch; a new list says so."""
+    tx.execute(
+        rights.update()
+        .where(rights.c.agent_id == agent_id, rights.c.kind == "crawl")
+        .values(max_transfer=max_transfer)
+    )
+    tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
+
+
+def of_agent(tx: Transaction, agent_id: int) -> list[RightRow]:
+    """Return all rights of an agent, by unit."""
+    return tx.rows(
+        RightRow,
+        sa.select(rights).where(rights.c.agent_id == agent_id).order_by(rights.c.unit_id),
+    )
+
+
+def of_units(tx: Transaction, unit_ids: Collection[int]) -> list[RightRow]:
+    """Return the rights to some units."""
+    found: list[RightRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(RightRow, sa.select(rights).where(rights.c.unit_id.in_(part)))
+    return found
+
+
+def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
+    """Return how many rights of a kind an agent has."""
+    return int(
+        tx.value(
+            sa.select(sa.func.count()).where(rights.c.agent_id == agent_id, rights.c.kind == kind)
+        )
+    )
+
+
+def units_in_groups(tx: Transaction, group_ids: Collection[int]) -> list[RightRow]:
+    """Return all rights in some groups."""
+    found: list[RightRow] = []
+    for part in chunks(group_ids):
+        found += tx.rows(RightRow, sa.select(rights).where(rights.c.group_id.in_(part)))
+    return found
+
+
+def listed(
+    tx: Transaction,
+    agent_id: int,
+    generation: int,
+    kind: str | None,
+    after: tuple[int, int],
+    limit: int,
+) -> list[ListedRow]:
+    """Return the next units of an agent's list, in the order of (max_transfer, unit_id).
+
+    kind: only rights of that kind; None: all. after: the last pair that was read.
+    """
+    query = (
+        sa.select(
+            units.c.id.label("unit_id"),
+            units.c.host_id,
+            units.c.key,
+            units.c.path,
+            rights.c.max_transfer,
+            units.c.start_pages,
+        )
+        .join(units, units.c.id == rights.c.unit_id)
+        .where(
+            rights.c.agent_id == agent_id,
+            rights.c.granted_generation <= generation,
+            sa.or_(
+                rights.c.withdrawn_generation.is_(None),
+                rights.c.withdrawn_generation > generation,
+            ),
+            sa.tuple_(rights.c.max_transfer, rights.c.unit_id) > sa.tuple_(*map(sa.literal, after)),
+        )
+        .order_by(rights.c.max_transfer, rights.c.unit_id)
+        .limit(limit)
+    )
+    if kind is not None:
+        query = query.where(rights.c.kind == kind)
+    return tx.rows(ListedRow, query)
+
+
+def directories_of_others(
+    tx: Transaction, agent_id: int, host_ids: Collection[int]
+) -> list[tuple[int, str]]:
+    """Return (host, path) of the directory units of some hosts that an agent has no right to."""
+    found: list[tuple[int, str]] = []
+    for part in chunks(host_ids):
+        mine = sa.exists().where(rights.c.unit_id == units.c.id, rights.c.agent_id == agent_id)
+        rows = tx.execute(
+            sa.select(units.c.host_id, units.c.path)
+            .where(units.c.host_id.in_(part), units.c.path != "/", ~mine)
+            .order_by(units.c.host_id, units.c.path)
+        )
+        found += [(row.host_id, row.path) for row in rows]
+    return found
+
+
+def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -> list[HeldRow]:
+    """Return what an agent held at any moment between two, rights that it still has included."""
+    past = (
+        sa.select(
+            units.c.key.label("unit"),
+            holdings.c.kind,
+            holdings.c.round,
+            holdings.c.since_ms,
+            holdings.c.until_ms,
+        )
+        .join(units, units.c.id == holdings.c.unit_id)
+        .where(
+            holdings.c.agent_id == agent_id,
+            holdings.c.until_ms >= since_ms,
+            holdings.c.since_ms <= until_ms,
+        )
+    )
+    present = (
+        sa.select(
+            units.c.key.label("unit"),
+            rights.c.kind,
+            rights.c.round,
+            rights.c.granted_ms.label("since_ms"),
+            sa.cast(sa.null(), sa.BigInteger()).label("until_ms"),
+        )
+        .join(units, units.c.id == rights.c.unit_id)
+        .where(rights.c.agent_id == agent_id, rights.c.granted_ms <= until_ms)
+    )
+    return tx.rows(HeldRow, past) + tx.rows(HeldRow, present)

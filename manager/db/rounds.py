@@ -1,0 +1,298 @@
+"""Rounds, and the units of a round: waiting -> granted -> finished, or cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import assignments, hosts, rights, rounds, unit_rounds, units
+
+__all__ = [
+    "FinishedRow",
+    "RoundRow",
+    "WaitingUnit",
+    "add",
+    "any_unfinished",
+    "by_number",
+    "cancel_units",
+    "counts",
+    "enter",
+    "enter_all",
+    "finish_units",
+    "finishers",
+    "hand_over",
+    "last_number",
+    "newest",
+    "open_round",
+    "progress_by_agent",
+    "set_granted",
+    "update",
+    "waiting_for",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """All that is kept of a round."""
+
+    number: int
+    method: str
+    state: str
+    probe: bool
+    seed: int
+    started_by: str
+    started_ms: int
+    crawling_ms: int | None
+    finished_ms: int | None
+    reason: str
+    plan_id: int | None
+    makespan_ms: int | None
+    makespan_agent: str
+    elapsed_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingUnit:
+    """A unit that its owner could be given to crawl now."""
+
+    unit_id: int
+    group_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRow:
+    """What an agent says of a unit that it finished."""
+
+    unit_id: int
+    round: int
+    pages: int
+    size_bytes: int
+    reason: str
+
+
+_COLUMNS = [rounds.c[name] for name in RoundRow.__dataclass_fields__]
+
+
+def open_round(tx: Transaction) -> RoundRow | None:
+    """Return the round that goes on, or None."""
+    return tx.row(RoundRow, sa.select(*_COLUMNS).where(rounds.c.open == 1))
+
+
+def by_number(tx: Transaction, number: int) -> RoundRow | None:
+    """Return a round."""
+    return tx.row(RoundRow, sa.select(*_COLUMNS).where(rounds.c.number == number))
+
+
+def newest(tx: Transaction, limit: int) -> list[RoundRow]:
+    """Return rounds, newest first."""
+    return tx.rows(RoundRow, sa.select(*_COLUMNS).order_by(rounds.c.number.desc()).limit(limit))
+
+
+def last_number(tx: Transaction) -> int:
+    """Return the number of the newest round; 0: there was none."""
+    return int(tx.value(sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0))))
+
+
+def add(tx: Transaction, **values: Any) -> None:
+    """Add a round that goes on."""
+    tx.insert(rounds, [{**values, "open": 1}])
+
+
+def update(tx: Transaction, number: int, **values: Any) -> None:
+    """Set columns of a round; a state says whether it still goes on."""
+    if "state" in values:
+        values["open"] = 1 if values["state"] in ("probing", "crawling") else None
+    tx.execute(rounds.update().where(rounds.c.number == number).values(**values))
+
+
+def enter_all(tx: Transaction, number: int) -> int:
+    """Let every unit that has an owner take part in a round; return how many are new in it."""
+    there = sa.exists().where(
+        unit_rounds.c.round == number, unit_rounds.c.unit_id == assignments.c.unit_id
+    )
+    owned = sa.select(
+        sa.literal(number, sa.BigInteger()),
+        assignments.c.unit_id,
+        assignments.c.agent_id,
+        sa.literal("waiting"),
+    ).where(assignments.c.until_ms.is_(None), ~there)
+    return tx.changed(
+        unit_rounds.insert().from_select(["round", "unit_id", "agent_id", "state"], owned)
+    )
+
+
+def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
+    """Let some units take part in a round, with their owners; what is under way there stays.
+
+    A unit that was taken out of the round comes back into it.
+    """
+    tx.insert_new(
+        unit_rounds,
+        [
+            {"round": number, "unit_id": unit, "agent_id": agent, "state": "waiting"}
+            for unit, agent in owners.items()
+        ],
+    )
+    if owners:
+        tx.execute(
+            unit_rounds.update()
+            .where(
+                unit_rounds.c.round == number,
+                unit_rounds.c.unit_id == sa.bindparam("unit"),
+                unit_rounds.c.state == "cancelled",
+            )
+            .values(agent_id=sa.bindparam("to_agent"), state="waiting", reason=""),
+            [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
+        )
+
+
+def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
+    """Give what is not finished of some units to their new owners; it waits for a right again."""
+    if owners:
+        tx.execute(
+            unit_rounds.update()
+            .where(
+                unit_rounds.c.round == number,
+                unit_rounds.c.unit_id == sa.bindparam("unit"),
+                unit_rounds.c.agent_id != sa.bindparam("to_agent"),
+                unit_rounds.c.state.in_(("waiting", "granted")),
+            )
+            .values(agent_id=sa.bindparam("to_agent"), state="waiting"),
+            [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
+        )
+
+
+def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:
+    """Return units that wait for a right of their owner, in whose group nobody else has one."""
+    busy = sa.exists().where(
+        rights.c.group_id == hosts.c.group_id,
+        sa.or_(rights.c.agent_id != agent_id, rights.c.unit_id == unit_rounds.c.unit_id),
+    )
+    return tx.rows(
+        WaitingUnit,
+        sa.select(unit_rounds.c.unit_id, hosts.c.group_id)
+        .join(units, units.c.id == unit_rounds.c.unit_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(
+            unit_rounds.c.agent_id == agent_id,
+            unit_rounds.c.state == "waiting",
+            unit_rounds.c.round == number,
+            ~busy,
+        )
+        .order_by(unit_rounds.c.unit_id)
+        .limit(limit),
+    )
+
+
+def set_granted(tx: Transaction, number: int, unit_ids: Collection[int]) -> None:
+    """Note that the owners of units were given the right to crawl them."""
+    for part in chunks(unit_ids):
+        tx.execute(
+            unit_rounds.update()
+            .where(unit_rounds.c.round == number, unit_rounds.c.unit_id.in_(part))
+            .values(state="granted")
+        )
+
+
+def finish_units(
+    tx: Transaction, agent_id: int, finished: Sequence[FinishedRow], now_ms: int
+) -> None:
+    """Note that an agent crawled units to their end, whoever owns them by now."""
+    if finished:
+        tx.execute(
+            unit_rounds.update()
+            .where(
+                unit_rounds.c.round == sa.bindparam("in_round"),
+                unit_rounds.c.unit_id == sa.bindparam("unit"),
+                unit_rounds.c.state.in_(("waiting", "granted")),
+            )
+            .values(
+                agent_id=agent_id,
+                state="finished",
+                pages=sa.bindparam("fetched"),
+                bytes=sa.bindparam("size"),
+                finished_ms=now_ms,
+                reason=sa.bindparam("why"),
+            ),
+            [
+                {
+                    "in_round": row.round,
+                    "unit": row.unit_id,
+                    "fetched": row.pages,
+                    "size": row.size_bytes,
+                    "why": row.reason,
+                }
+                for row in finished
+            ],
+        )
+
+
+def cancel_units(
+    tx: Transaction, number: int, reason: str, unit_ids: Collection[int] | None = None
+) -> None:
+    """Take what is not finished out of a round: of some units, or of all."""
+    cancelling = (
+        unit_rounds.update()
+        .where(unit_rounds.c.round == number, unit_rounds.c.state.in_(("waiting", "granted")))
+        .values(state="cancelled", reason=reason)
+    )
+    if unit_ids is None:
+        tx.execute(cancelling)
+        return
+    for part in chunks(unit_ids):
+        tx.execute(cancelling.where(unit_rounds.c.unit_id.in_(part)))
+
+
+def any_unfinished(tx: Transaction, number: int) -> bool:
+    """Tell whether a unit of a round is still to be crawled."""
+    return bool(
+        tx.value(
+            sa.select(
+                sa.exists().where(
+                    unit_rounds.c.round == number,
+                    unit_rounds.c.state.in_(("waiting", "granted")),
+                )
+            )
+        )
+    )
+
+
+def finishers(tx: Transaction, number: int) -> dict[int, int]:
+    """Return the agents that finished units of a round, and when each finished its last."""
+    rows = tx.execute(
+        sa.select(unit_rounds.c.agent_id, sa.func.max(unit_rounds.c.finished_ms).label("last_ms"))
+        .where(unit_rounds.c.round == number, unit_rounds.c.state == "finished")
+        .group_by(unit_rounds.c.agent_id)
+    )
+    return {row.agent_id: row.last_ms for row in rows}
+
+
+def counts(tx: Transaction, number: int) -> dict[str, int]:
+    """Return how many units of a round are in each state."""
+    rows = tx.execute(
+        sa.select(unit_rounds.c.state, sa.func.count().label("held"))
+        .where(unit_rounds.c.round == number)
+        .group_by(unit_rounds.c.state)
+    )
+    return {row.state: row.held for row in rows}
+
+
+def progress_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int, int, int]]:
+    """Return (agent, state, units, pages, bytes) of a round."""
+    rows = tx.execute(
+        sa.select(
+            unit_rounds.c.agent_id,
+            unit_rounds.c.state,
+            sa.func.count().label("held"),
+            sa.func.sum(unit_rounds.c.pages).label("pages"),
+            sa.func.sum(unit_rounds.c.bytes).label("size"),
+        )
+        .where(unit_rounds.c.round == number)
+        .group_by(unit_rounds.c.agent_id, unit_rounds.c.state)
+        .order_by(unit_rounds.c.agent_id, unit_rounds.c.state)
+    )
+    return [(r.agent_id, r.state, r.held, int(r.pages), int(r.size)) for r in rows]

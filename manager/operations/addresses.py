@@ -1,0 +1,163 @@
+"""Where hosts' names lead: what the manager resolved, what agents see, and the groups that follow.
+
+Invariant: hosts that were ever seen at one address are one group, and a group has one owner. Where
+two groups turn out to be one, the agent that owns most of it gets all of it, and the others'
+rights in it are withdrawn. A host is handed out only when it has a group.
+How names are resolved is left to `manager.naming`, which calls `hosts_to_resolve` and
+`record_resolutions`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from manager.assignment import AddressGroups
+from manager.db import addresses, assignments, rights, rounds
+from manager.db.addresses import MANAGER
+from manager.db.engine import Database, Transaction
+from manager.operations.policy import DEFAULT_POLICY, Policy
+
+__all__ = ["Resolution", "hosts_to_resolve", "record_addresses", "record_resolutions"]
+
+SLOWEST_RETRY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A host to resolve, or what came of it.
+
+    addresses: empty where the name leads nowhere that may be crawled; `problem` says why.
+    """
+
+    host_id: int
+    key: str
+    addresses: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def hosts_to_resolve(db: Database, now_ms: int, limit: int) -> list[Resolution]:
+    """Return hosts whose name is to be resolved now, the longest waiting first."""
+    with db.read() as tx:
+        return [Resolution(host.id, host.key) for host in addresses.due(tx, now_ms, limit)]
+
+
+def record_resolutions(
+    db: Database,
+    resolved: Sequence[Resolution],
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> None:
+    """Write down what resolving brought, and when to ask again.
+
+    A name that led somewhere before and does not now keeps its old addresses: a name server that
+    is away for an hour takes no host out of the crawl.
+    """
+    with db.write() as tx:
+        before = addresses.resolutions(tx, [one.host_id for one in resolved])
+        found = {
+            one.host_id: one.addresses
+            for one in resolved
+            if one.addresses and one.host_id in before
+        }
+        rows: list[dict[str, int | str | None]] = []
+        for one in resolved:
+            if one.host_id not in before:
+                continue
+            state, failures = before[one.host_id]
+            if one.addresses:
+                rows.append(_row(one.host_id, "resolved", now_ms, policy.resolve_fresh_s, 0))
+                continue
+            pause_s = min(SLOWEST_RETRY_S, policy.resolve_retry_s * 2.0 ** min(failures, 20))
+            state = "resolved" if state == "resolved" else "failed"
+            row = _row(one.host_id, state, now_ms, pause_s, failures + 1)
+            rows.append({**row, "at_ms": None, "why": one.problem[:200]})
+        addresses.set_resolution(tx, rows)
+        record_addresses(tx, MANAGER, found, now_ms)
+
+
+def _row(
+    host_id: int, state: str, now_ms: int, pause_s: float, failures: int
+) -> dict[str, int | str | None]:
+    return {
+        "host": host_id,
+        "to": state,
+        "at_ms": now_ms,
+        "after_ms": now_ms + round(pause_s * 1000),
+        "failures": failures,
+        "why": "",
+    }
+
+
+def record_addresses(
+    tx: Transaction, source: int, found: Mapping[int, Collection[str]], now_ms: int
+) -> None:
+    """Write down at which addresses a source sees some hosts, and merge groups that share one.
+
+    source: an agent's number, or MANAGER.
+    """
+    found = {host: seen for host, seen in found.items() if seen}
+    if not found:
+        return
+    addresses.set_addresses(tx, source, found)
+    groups = AddressGroups()
+    stored: dict[int, int | None] = {}
+    for row in addresses.sharing(tx, {address for seen in found.values() for address in seen}):
+        stored[row.host_id] = row.group_id
+        groups.add(row.host_id, row.address)
+        if row.group_id is not None:
+            groups.join(row.host_id, row.group_id)
+    merges: dict[int, int] = {}
+    alone: dict[int, int] = {}
+    for host, old in stored.items():
+        new = groups.group_of(host)
+        assert new is not None, "every host here was added"
+        if old is None:
+            alone[host] = new
+        elif old != new:
+            merges[old] = new
+    addresses.merge_groups(tx, merges, alone)
+    _one_owner(tx, set(merges.values()) | (set(alone.values()) - alone.keys()), now_ms)
+
+
+def _one_owner(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
+    """Give each of some groups to one agent, and withdraw the rights of others in it."""
+    owned: dict[int, Counter[int]] = defaultdict(Counter)
+    units: dict[int, dict[int, int]] = defaultdict(dict)
+    for group, unit, agent in assignments.owners_of_groups(tx, group_ids):
+        owned[group][agent] += 1
+        units[group][unit] = agent
+    held: dict[int, Counter[int]] = defaultdict(Counter)
+    standing = rights.units_in_groups(tx, group_ids)
+    for right in standing:
+        held[right.group_id][right.agent_id] += 1
+    keeper = {
+        group: min(
+            owned[group] or held[group],
+            key=lambda agent, group=group: (  # type: ignore[misc]  # a default binds the loop
+                -owned[group][agent],
+                -held[group][agent],
+                agent,
+            ),
+        )
+        for group in group_ids
+        if owned[group] or held[group]
+    }
+    moving = {
+        unit: keeper[group]
+        for group, of_group in units.items()
+        for unit, agent in of_group.items()
+        if agent != keeper[group]
+    }
+    assignments.place(tx, moving, now_ms, "shares an address with other units of this agent")
+    current = rounds.open_round(tx)
+    if current is not None:
+        rounds.hand_over(tx, current.number, moving)
+    rights.withdraw(
+        tx,
+        now_ms,
+        "shares an address with units of another agent",
+        unit_ids=[right.unit_id for right in standing if right.agent_id != keeper[right.group_id]],
+    )

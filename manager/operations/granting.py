@@ -1,0 +1,77 @@
+"""Give an agent the rights that wait for it: probes that were ordered, units that it owns.
+
+Invariant: in one group only one agent has rights at a time (`manager.assignment.rights.may_grant`;
+the queries leave out groups in which another has any), so an address sees one robot. Rights go
+only to agents whose permit is valid: who is silent is given nothing to sit on.
+"""
+
+from __future__ import annotations
+
+from manager.db import probes, rights, rounds
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.rights import Grant
+from manager.db.rounds import RoundRow
+from manager.operations.policy import Policy
+
+__all__ = ["grant_waiting", "may_receive"]
+
+
+def may_receive(agent: AgentRow, now_ms: int) -> bool:
+    """Tell whether an agent may be given rights now."""
+    return agent.takes_part and not agent.rejoined and agent.permit_until_ms > now_ms
+
+
+def grant_waiting(
+    tx: Transaction, agent: AgentRow, current: RoundRow | None, now_ms: int, policy: Policy
+) -> int:
+    """Give an agent what waits for it and is free, at most a batch; return how much that was.
+
+    A plain agent is given probes or crawls, never both: its list has one limit for all units.
+    """
+    if current is None or not may_receive(agent, now_ms):
+        return 0
+    probing = rights.count_of(tx, agent.id, "probe")
+    if not agent.is_plain:
+        probed = _grant_probes(tx, agent, policy.probes_at_once - probing, now_ms, policy)
+        return probed + _grant_crawls(tx, agent, current, now_ms, policy)
+    if not rights.count_of(tx, agent.id, "crawl"):
+        # It calls once a night: what it is given is all that it does until tomorrow.
+        probed = _grant_probes(tx, agent, policy.batch, now_ms, policy)
+        if probed or probing:
+            return probed
+    return 0 if probing else _grant_crawls(tx, agent, current, now_ms, policy)
+
+
+def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:
+    if room <= 0:
+        return 0
+    orders = probes.waiting_for(tx, agent.id, room)
+    rights.grant(
+        tx,
+        agent.id,
+        [
+            Grant(order.unit_id, order.group_id, "probe", order.round, policy.probe_pages)
+            for order in orders
+        ],
+        now_ms,
+    )
+    probes.set_granted(tx, agent.id, [order.unit_id for order in orders], now_ms)
+    return len(orders)
+
+
+def _grant_crawls(
+    tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
+) -> int:
+    waiting = rounds.waiting_for(tx, agent.id, current.number, policy.batch)
+    rights.grant(
+        tx,
+        agent.id,
+        [
+            Grant(unit.unit_id, unit.group_id, "crawl", current.number, agent.list_limit or 0)
+            for unit in waiting
+        ],
+        now_ms,
+    )
+    rounds.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
+    return len(waiting)

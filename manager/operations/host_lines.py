@@ -1,0 +1,133 @@
+"""Lines of a server list become hosts and start pages; for imports and for M2 alike.
+
+Invariant: memory is bounded by a batch, whatever the number of lines; each batch is one
+transaction, and reading the same lines again changes nothing. Directives and comments mean
+nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from manager.db import hosts
+from manager.db.engine import Transaction, chunks
+from manager.db.hosts import NewHost, NewStartPage
+from shared.errors import PrsmError, UrlError
+from shared.units import UnitIndex, explicit, is_unit
+from shared.urls import canonical, host_of, reversed_host_key
+
+__all__ = ["FoundUrl", "Tally", "batches", "parsed", "store"]
+
+BATCH: Final = 1_000
+URL_LIMIT: Final = 2_083  # what browsers took for long; the agents' limit too
+REFUSALS_KEPT: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUrl:
+    """One line: the canonical URL with its port, its host, and who links to it."""
+
+    url: str
+    host: str
+    referer: str | None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of lines. new: hosts; start_pages: new ones; known: lines that brought nothing.
+
+    refused: (line, reason) of the first 1,000; refused_count: of all.
+    """
+
+    new: int = 0
+    start_pages: int = 0
+    known: int = 0
+    refused: list[tuple[int, str]] = field(default_factory=list)
+    refused_count: int = 0
+
+    def refuse(self, line: int, reason: str) -> None:
+        """Count a line that cannot be used."""
+        self.refused_count += 1
+        if len(self.refused) < REFUSALS_KEPT:
+            self.refused.append((line, reason))
+
+
+def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterable[FoundUrl]:
+    """Yield what lines (number, URL, referer) name; those that name nothing are tallied."""
+    for number, text, referer in lines:
+        try:
+            url = explicit(canonical(text))
+            if len(url) > URL_LIMIT:
+                raise UrlError(f"URL of {len(url)} characters: at most {URL_LIMIT} are taken")
+            yield FoundUrl(url, host_of(url), _short(referer))
+        except PrsmError as error:
+            tally.refuse(number, str(error))
+
+
+def store(
+    tx: Transaction,
+    batch: list[FoundUrl],
+    found_by: int | None,
+    room: int,
+    start_pages_limit: int,
+    now_ms: int,
+    tally: Tally,
+) -> int:
+    """Store one batch, at most `room` new hosts and start pages; return how many were left out."""
+    first: dict[str, FoundUrl] = {}
+    for found in batch:
+        first.setdefault(found.host, found)
+    there = {unit.key for unit in hosts.units_of_hosts(tx, first)}
+    new = [found for key, found in first.items() if key not in there]
+    left_out = max(0, len(new) - room)
+    new = new[: max(0, room)]
+    added = hosts.add_hosts(
+        tx,
+        [
+            NewHost(found.host, reversed_host_key(found.host), found_by, found.referer)
+            for found in new
+        ],
+        now_ms,
+    )
+    pages = _start_pages(tx, batch, first)
+    room -= added
+    left_out += max(0, len(pages) - max(0, room))
+    started = hosts.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
+    tally.new += added
+    tally.start_pages += started
+    tally.known += max(0, len(batch) - added - started - left_out)
+    return left_out
+
+
+def _start_pages(
+    tx: Transaction, batch: list[FoundUrl], first: dict[str, FoundUrl]
+) -> list[NewStartPage]:
+    """Return the pages of a batch, each with the longest unit that holds it."""
+    wanted = {found.url: found for found in batch if not is_unit(found.url)}
+    if not wanted:
+        return []
+    units = {
+        unit.key: unit
+        for unit in hosts.units_of_hosts(tx, {found.host for found in wanted.values()})
+        if unit.state != "excluded"
+    }
+    index = UnitIndex(units)
+    made = []
+    for url, found in wanted.items():
+        holding = index.holding(url)
+        if holding is not None:
+            made.append(NewStartPage(units[holding].id, url, found.referer))
+    return made
+
+
+def _short(referer: str | None) -> str | None:
+    if not referer:
+        return None
+    return referer if len(referer) <= URL_LIMIT else None
+
+
+def batches(found: Iterable[FoundUrl]) -> Iterable[list[FoundUrl]]:
+    """Yield lists that one transaction each stores."""
+    return chunks(found, BATCH)

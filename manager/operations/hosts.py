@@ -1,0 +1,113 @@
+"""Hosts, as people act on them: import, exclude, include. Looking at them is in `host_views`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from manager.db import assignments, hosts, probes, rights, rounds
+from manager.db.engine import Database, Transaction
+from manager.db.hosts import HostRow
+from manager.errors import NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.host_lines import Tally, batches, parsed, store
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.urls import host_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["Imported", "exclude_host", "import_hosts", "include_host"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of the lines; `refused` holds the first 1,000 of them with their reasons."""
+
+    new: int
+    start_pages: int
+    known: int
+    refused: list[tuple[int, str]]
+    refused_count: int
+
+
+def import_hosts(
+    db: Database,
+    lines: Iterable[tuple[int, str]],
+    actor: Actor,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> Imported:
+    """Add hosts from a list as operators write it: a URL a line, perhaps a tab and a referer.
+
+    lines: (number, text), any number of them. `http://` is put before names; empty lines and
+    comments are skipped. A URL that is no host's top is kept as a start page.
+    """
+    tally = Tally()
+    try:
+        for batch in batches(parsed(_urls(lines), tally)):
+            with db.write() as tx:
+                store(tx, batch, None, len(batch) * 2, policy.start_pages_per_unit, now_ms, tally)
+    finally:
+        # What a broken upload brought before it broke is there, and is noted.
+        with db.write() as tx:
+            note(
+                tx,
+                now_ms,
+                actor,
+                "host.import",
+                "",
+                new=tally.new,
+                start_pages=tally.start_pages,
+                known=tally.known,
+                refused=tally.refused_count,
+            )
+    return Imported(tally.new, tally.start_pages, tally.known, tally.refused, tally.refused_count)
+
+
+def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | None]]:
+    for number, text in lines:
+        line = text.strip()
+        if not line or line.startswith("#"):
+            continue
+        url, tab, referer = line.partition("\t")
+        yield number, complete_line(url), referer if tab else None
+
+
+def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int) -> None:
+    """Take a host out of the crawl: no agent owns it or is sent to it any more.
+
+    Whoever fetches it now stops when it takes its next list. Excluding again changes the reason.
+    Raises NotFoundError, UrlError.
+    """
+    with db.write() as tx:
+        host, unit_ids = _host_and_units(tx, key)
+        hosts.set_excluded(tx, host.id, now_ms, reason)
+        hosts.set_unit_state(tx, unit_ids, "excluded")
+        assignments.close(tx, unit_ids, now_ms, "excluded")
+        probes.fail(tx, "excluded", unit_ids=unit_ids)
+        current = rounds.open_round(tx)
+        if current is not None:
+            rounds.cancel_units(tx, current.number, "excluded", unit_ids)
+        rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
+        note(tx, now_ms, actor, "host.exclude", host.key, reason=reason)
+
+
+def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
+    """Let a host into the crawl again; it is probed and placed like a new one.
+
+    One that is not excluded stays as it is. Raises NotFoundError, UrlError.
+    """
+    with db.write() as tx:
+        host, unit_ids = _host_and_units(tx, key)
+        if host.excluded_ms is None:
+            return
+        hosts.set_excluded(tx, host.id, None, "")
+        hosts.set_unit_state(tx, unit_ids, "new" if host.group_id is None else "idle")
+        note(tx, now_ms, actor, "host.include", host.key)
+
+
+def _host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[int]]:
+    key = host_key(complete_line(text))
+    host = hosts.by_key(tx, key)
+    if host is None:
+        raise NotFoundError(f"host {key}: not known; import it first")
+    return host, [unit.id for unit in hosts.units_of_hosts(tx, [key])]

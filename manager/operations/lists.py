@@ -1,0 +1,150 @@
+"""The server list (M1): the units whose right an agent has, as of one generation.
+
+Invariant: the list of a generation names exactly the rights given by then and not withdrawn by
+then; those that ended in the meantime may be missing, and never come back under the same number.
+Where units were finished since the list was last written, a new generation begins, so that an
+agent that lost its disk is not sent back to them.
+The lines are read in pages: a list of a million units is never in memory. Writing and sending them
+is left to the caller, who keeps one file a generation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import agents, hosts, rights, rounds
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.rights import ListedRow
+from manager.errors import ForbiddenError
+from manager.operations.contact import renew_plain
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.finishing import Claim, finish_units
+from manager.operations.granting import grant_waiting
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.wire.orders import ListHead, Order, head_lines, order_lines
+from shared.wire.server_list import ListLine
+
+__all__ = ["ListVersion", "current_list"]
+
+PAGE: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListVersion:
+    """A list to send. `lines` reads the database as it is consumed, once, from any thread."""
+
+    agent_id: int
+    generation: int
+    round: int
+    lines: Iterator[ListLine]
+
+
+def current_list(
+    db: Database, agent: AgentIdentity, now_ms: int, policy: Policy = DEFAULT_POLICY
+) -> ListVersion:
+    """Return the list that an agent is to work from now, and note that it was asked for.
+
+    A restart that was ordered is thereby handled. For a plain agent asking is more: it renews its
+    permit, ends what its list before said where a log came since, and acknowledges the new list.
+    Raises ForbiddenError for an agent that was retired.
+    """
+    with db.write() as tx:
+        row = agents.by_id(tx, agent.id)
+        if row is None or row.retired_ms is not None:
+            raise ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")
+        current = rounds.open_round(tx)
+        if row.is_plain:
+            row = renew_plain(tx, row, "list", now_ms, policy)
+            _end_list_before(tx, row, now_ms)
+            grant_waiting(tx, row, current, now_ms, policy)
+            row = agents.by_id(tx, agent.id) or row
+        if row.list_outrun or (row.is_plain and row.list_changed):
+            agents.raise_generation(tx, row.id)
+            row = agents.by_id(tx, agent.id) or row
+        if row.is_plain:
+            rights.free(tx, now_ms, "acknowledged", agent_id=row.id, acknowledged=row.generation)
+        agents.update(
+            tx,
+            row.id,
+            last_contact_ms=now_ms,
+            last_contact="list",
+            list_sent_ms=now_ms,
+            list_sent_generation=row.generation,
+            log_since_list=False,
+            restart_ordered_ms=None,
+            restart_handled_ms=now_ms if row.restart_ordered_ms else row.restart_handled_ms,
+        )
+        number = current.number if current is not None else rounds.last_number(tx)
+        kind = _kind(tx, row)
+    lease_s = policy.plain_renewal_s if row.is_plain else policy.permit_s
+    head = ListHead(number, row.generation, round(lease_s))
+    return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind))
+
+
+def _end_list_before(tx: Transaction, row: AgentRow, now_ms: int) -> None:
+    """Take what a plain agent's list before said as finished, where its log came since.
+
+    It says nothing of single units; it asks for the next list when it is through with one.
+    """
+    if not (row.log_since_list and row.list_sent_generation):
+        return
+    finish_units(
+        tx,
+        row,
+        [
+            Claim(right.unit_id, right.kind, right.round, 0, 0, "its agent asked for a new list")
+            for right in rights.of_agent(tx, row.id)
+        ],
+        row.list_sent_generation,
+        now_ms,
+        log_came=True,
+    )
+
+
+def _kind(tx: Transaction, row: AgentRow) -> str | None:
+    """Return what a plain agent's list is of, as it has one limit: crawls before probes."""
+    if not row.is_plain:
+        return None
+    return "crawl" if rights.count_of(tx, row.id, "crawl") else "probe"
+
+
+def _lines(db: Database, row: AgentRow, head: ListHead, kind: str | None) -> Iterator[ListLine]:
+    yield from head_lines(head)
+    yield from order_lines(_orders(db, row, kind))
+
+
+def _orders(db: Database, row: AgentRow, kind: str | None) -> Iterator[Order]:
+    after = (-1, -1)
+    while True:
+        with db.read() as tx:
+            page = rights.listed(tx, row.id, row.generation, kind, after, PAGE)
+            made = _page_orders(tx, row.id, page)
+        if not page:
+            return
+        yield from made
+        after = (page[-1].max_transfer, page[-1].unit_id)
+
+
+def _page_orders(tx: Transaction, agent_id: int, page: list[ListedRow]) -> list[Order]:
+    of_others: dict[int, list[str]] = defaultdict(list)
+    for host, path in rights.directories_of_others(tx, agent_id, {row.host_id for row in page}):
+        of_others[host].append(path)
+    pages: dict[int, list[Order]] = defaultdict(list)
+    limits = {row.unit_id: row.max_transfer for row in page if row.start_pages}
+    for start in hosts.start_pages_of(tx, limits):
+        order = Order(start.url, start.referer, limits[start.unit_id])
+        pages[start.unit_id].append(order)
+    made: list[Order] = []
+    for row in page:
+        excepted = tuple(
+            path
+            for path in of_others.get(row.host_id, ())
+            if path != row.path and path.startswith(row.path)
+        )
+        made.append(Order(row.key, None, row.max_transfer, None, excepted))
+        made += pages.get(row.unit_id, ())
+    return made
