@@ -4,17 +4,18 @@
 does both for a batch of hosts.
 """
 
-from manager.naming.look_up import Names, Resolution, look_up
+from manager.naming.look_up import HostAnswer, Names, look_up, resolve_due
 from manager.naming.networks import AddressRules
 from manager.naming.questions import NameServers, NoAnswerError, NoSuchNameError, Record
 
 __all__ = [
     "AddressRules",
+    "HostAnswer",
     "NameServers",
     "Names",
     "NoAnswerError",
     "NoSuchNameError",
     "Record",
-    "Resolution",
     "look_up",
+    "resolve_due",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from manager.settings.fields import setting
+from manager.settings.policy import PolicySettings
 
 __all__ = [
     "ConsoleSettings",
@@ -64,71 +65,6 @@ class DatabaseSettings:
         "",
         unit="URL",
         reason="empty: SQLite in the data directory; or postgresql://user@host/name for replicas",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PolicySettings:
-    """How long rights last, and what is measured."""
-
-    permit_s: float = setting(
-        2.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=DAY_S,
-        reason="the outage that agents survive, and the delay of a take-over",
-    )
-    grace_s: float = setting(
-        0.5 * HOUR_S,
-        unit="s",
-        least=1,
-        most=7 * DAY_S,
-        reason="an agent may be this much later than it promised before it is lost",
-    )
-    plain_contact_s: float = setting(
-        26.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=30 * DAY_S,
-        reason="an agent of the five messages sleeps by day and calls once a night",
-    )
-    tick_s: float = setting(
-        5.0,
-        unit="s",
-        least=0.1,
-        most=600,
-        reason="how soon a report leads to the next list; a tick with nothing to do is cheap",
-    )
-    poll_s: float = setting(
-        60.0,
-        unit="s",
-        least=0.2,
-        most=HOUR_S,
-        reason="how often an agent syncs; 1,000 agents are then 17 requests a second",
-    )
-    probe_pages: int = setting(
-        50, unit="pages", least=1, most=10_000, reason="what the source measures a host with"
-    )
-    probe_fresh_s: float = setting(
-        30.0 * DAY_S,
-        unit="s",
-        least=60,
-        most=3650 * DAY_S,
-        reason="a distance older than this is measured again",
-    )
-    probe_timeout_s: float = setting(
-        6.0 * HOUR_S,
-        unit="s",
-        least=10,
-        most=30 * DAY_S,
-        reason="50 pages at 20 s take 17 minutes; an order this old goes back to the queue",
-    )
-    join_token_s: float = setting(
-        72.0 * HOUR_S,
-        unit="s",
-        least=60,
-        most=30 * DAY_S,
-        reason="a partner installs within a long week-end; a forgotten token must die",
     )
 
 

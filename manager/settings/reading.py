@@ -119,10 +119,10 @@ def _check_together(settings: Settings) -> None:
                 f'server.public_url = "{server.public_url}": must be https://name[:port]/, '
                 "as agents reach it"
             )
-    if policy.permit_s < 2 * policy.poll_s:
+    if policy.permit_s < 2 * policy.next_poll_s:
         raise SettingError(
-            f"policy.permit_s = {policy.permit_s}: must be >= twice policy.poll_s "
-            f"({policy.poll_s} s), or permits end between two polls"
+            f"policy.permit_s = {policy.permit_s}: must be >= twice policy.next_poll_s "
+            f"({policy.next_poll_s} s), or permits end between two polls"
         )
     for network in settings.naming.allowed_networks:
         try:

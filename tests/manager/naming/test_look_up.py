@@ -9,10 +9,10 @@ import pytest
 
 from manager.naming import (
     AddressRules,
+    HostAnswer,
     NoAnswerError,
     NoSuchNameError,
     Record,
-    Resolution,
     look_up,
 )
 from manager.naming.questions import Kind
@@ -38,7 +38,7 @@ class FakeServers:
         return list(answer)
 
 
-def resolve(servers: FakeServers, *hosts: str, allowed: Sequence[str] = ()) -> list[Resolution]:
+def resolve(servers: FakeServers, *hosts: str, allowed: Sequence[str] = ()) -> list[HostAnswer]:
     return asyncio.run(look_up(hosts, servers, AddressRules(allowed), at_once=3))
 
 

@@ -1,0 +1,163 @@
+"""The settings that the operations go by: how long rights last, what is measured.
+
+Names and defaults are those of `manager.operations.policy.Policy`, which is made from these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from manager.settings.fields import setting
+
+__all__ = ["PolicySettings"]
+
+HOUR_S, DAY_S = 3600, 86400
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """How long rights last, what is measured, and how much is done at once."""
+
+    permit_s: float = setting(
+        2.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=DAY_S,
+        reason="the outage that agents survive, and the delay of a take-over",
+    )
+    grace_s: float = setting(
+        0.5 * HOUR_S,
+        unit="s",
+        least=1,
+        most=7 * DAY_S,
+        reason="an agent may be this much later than it promised before it is lost",
+    )
+    plain_renewal_s: float = setting(
+        26.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=30 * DAY_S,
+        reason="an agent of the five messages sleeps by day and calls once a night",
+    )
+    tick_s: float = setting(
+        5.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how soon a report leads to the next list; a tick with nothing to do is cheap",
+    )
+    gap_s: float = setting(
+        60.0,
+        unit="s",
+        least=1,
+        most=HOUR_S,
+        reason="more than this between two ticks was an outage or a clock that jumped",
+    )
+    next_poll_s: float = setting(
+        60.0,
+        unit="s",
+        least=0.2,
+        most=HOUR_S,
+        reason="how often an agent syncs; 1,000 agents are then 17 requests a second",
+    )
+    soon_poll_s: float = setting(
+        5.0,
+        unit="s",
+        least=0.1,
+        most=HOUR_S,
+        reason="the same when there is something for the agent to take",
+    )
+    syncs_per_s: float = setting(
+        50.0,
+        unit="requests/s",
+        least=0.1,
+        most=100000,
+        reason="of the whole fleet; a larger one is told to call less often",
+    )
+    probe_pages: int = setting(
+        50, unit="pages", least=1, most=10000, reason="what the source measures a host with"
+    )
+    probe_fresh_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=1,
+        most=3650 * DAY_S,
+        reason="a distance older than this is measured again",
+    )
+    probe_timeout_s: float = setting(
+        6.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=30 * DAY_S,
+        reason="50 pages at 20 s take 17 minutes; an order this old goes back to the queue",
+    )
+    plain_probe_timeout_s: float = setting(
+        60.0 * HOUR_S,
+        unit="s",
+        least=10,
+        most=60 * DAY_S,
+        reason="the same for a plain agent: two nights and a day",
+    )
+    log_grace_s: float = setting(
+        120.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="after the last unit was finished; then its log counts as lost",
+    )
+    probe_everywhere_pairs: int = setting(
+        2_000_000,
+        unit="pairs",
+        least=0,
+        most=10**12,
+        reason="hosts times agents; above, a host is probed by some agents only",
+    )
+    probes_of_a_host: int = setting(
+        5,
+        unit="agents",
+        least=1,
+        most=10000,
+        reason="by so many: its finder, its owner, the rest at random",
+    )
+    probes_at_once: int = setting(
+        400,
+        unit="hosts",
+        least=1,
+        most=100000,
+        reason="of one agent: twice the hosts that it fetches from in parallel",
+    )
+    start_pages_per_unit: int = setting(
+        1_000,
+        unit="pages",
+        least=0,
+        most=10**6,
+        reason="pages of a unit that others found; more are not kept",
+    )
+    resolve_fresh_s: float = setting(
+        7.0 * DAY_S,
+        unit="s",
+        least=60,
+        most=3650 * DAY_S,
+        reason="a name is asked about again after a week",
+    )
+    resolve_retry_s: float = setting(
+        600.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="after a failure; doubled with each, up to a day",
+    )
+    batch: int = setting(
+        5_000,
+        unit="rows",
+        least=10,
+        most=10**6,
+        reason="what one step of a tick handles of one agent",
+    )
+    join_token_s: float = setting(
+        72.0 * HOUR_S,
+        unit="s",
+        least=60,
+        most=30 * DAY_S,
+        reason="a partner installs within a long week-end; a forgotten token must die",
+    )
