@@ -1,0 +1,61 @@
+"""Who fetches what, so that all agents end at the same time: pure rules, numbers in, plans out.
+
+`cost_matrix` turns volumes and distances into a `Problem`; `make_plan` answers with a `Plan` that
+can be shown before anything moves. The methods stand side by side in `BALANCERS`: the source's
+equalisation along the spanning tree (`tree`), prices near the optimum (`prices`), and the two
+yardsticks `random` and `keep`. Each plan carries a lower bound of what any plan could reach.
+"""
+
+from __future__ import annotations
+
+from manager.balancing.arrays import NOBODY
+from manager.balancing.balancers import (
+    BALANCERS,
+    Balancer,
+    Options,
+    Outcome,
+    compare,
+    make_plan,
+)
+from manager.balancing.bound import Bound, lower_bound
+from manager.balancing.cost import CostMatrix, Fill, agent_costs, cost_matrix, makespan
+from manager.balancing.errors import BalancingError
+from manager.balancing.give_and_move import GiveAndMove, after_step, explain, give, move
+from manager.balancing.plan import Move, Moves, Plan, Reason
+from manager.balancing.problem import Atoms, Problem, collapse
+from manager.balancing.tree import Accept, TreeOptions, TreeResult, TreeStep, equalise
+
+__all__ = [
+    "BALANCERS",
+    "NOBODY",
+    "Accept",
+    "Atoms",
+    "Balancer",
+    "BalancingError",
+    "Bound",
+    "CostMatrix",
+    "Fill",
+    "GiveAndMove",
+    "Move",
+    "Moves",
+    "Options",
+    "Outcome",
+    "Plan",
+    "Problem",
+    "Reason",
+    "TreeOptions",
+    "TreeResult",
+    "TreeStep",
+    "after_step",
+    "agent_costs",
+    "collapse",
+    "compare",
+    "cost_matrix",
+    "equalise",
+    "explain",
+    "give",
+    "lower_bound",
+    "make_plan",
+    "makespan",
+    "move",
+]

@@ -1,0 +1,15 @@
+"""What balancing refuses: the caller's numbers do not describe a problem that can be solved.
+
+PrsmError
+└── BalancingError     shapes, signs, indices or options that contradict each other
+"""
+
+from __future__ import annotations
+
+from shared.errors import PrsmError
+
+__all__ = ["BalancingError"]
+
+
+class BalancingError(PrsmError):
+    """Costs, owners, groups, pins or options that no plan can be made from."""

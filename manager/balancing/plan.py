@@ -1,0 +1,225 @@
+"""A plan: who owns what before and after, what that costs, and why; for preview before use.
+
+Invariant: a plan is complete. Every unit has exactly one owner after it, and `moves` is exactly
+the difference between before and after. Applying it is left to an operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from manager.balancing.arrays import NOBODY, FloatArray, IntArray
+from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.problem import Atoms, Problem
+from manager.balancing.tree import TreeStep
+
+__all__ = ["Move", "Moves", "Plan", "Reason", "draw_up", "spoken"]
+
+
+class Reason(IntEnum):
+    """Why a unit changes hands."""
+
+    NEW = 0
+    PINNED = 1
+    BARRED = 2
+    ADDRESS = 3
+    BALANCE = 4
+
+    @property
+    def words(self) -> str:
+        """Return the reason as the console shows it."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Reason.NEW: "had no owner",
+    Reason.PINNED: "is pinned to this agent",
+    Reason.BARRED: "cannot stay: its owner does not reach it or may not have it",
+    Reason.ADDRESS: "joins the other units on its address",
+    Reason.BALANCE: "evens the cost",
+}
+
+
+@dataclass(frozen=True)
+class Move:
+    """One unit that changes hands. giver: NOBODY where it had no owner, and then gain_ms is 0.
+
+    gain_ms: what the giver no longer spends. cost_ms: what the taker will.
+    """
+
+    unit: int
+    giver: int
+    taker: int
+    gain_ms: float
+    cost_ms: float
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Moves:
+    """All moves of a plan as columns, each (moves,); those that save most come first.
+
+    Columns, because a first placement of half a million units is half a million moves.
+    """
+
+    unit: IntArray
+    giver: IntArray
+    taker: IntArray
+    gain_ms: FloatArray
+    cost_ms: FloatArray
+    reason: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def __getitem__(self, index: int) -> Move:
+        return Move(
+            int(self.unit[index]),
+            int(self.giver[index]),
+            int(self.taker[index]),
+            float(self.gain_ms[index]),
+            float(self.cost_ms[index]),
+            Reason(int(self.reason[index])),
+        )
+
+    def __iter__(self) -> Iterator[Move]:
+        return (self[index] for index in range(len(self)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one method proposes for one problem.
+
+    before, after: (units,) agent index; NOBODY only in before. costs_*_ms, units_*: (agents,).
+    bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.
+    steps: the rounds of equalisation, for `tree`; else empty. explanation: sentences for people.
+    """
+
+    method: str
+    names: tuple[str, ...]
+    before: IntArray
+    after: IntArray
+    moves: Moves
+    costs_before_ms: FloatArray
+    costs_after_ms: FloatArray
+    bound_ms: float
+    explanation: tuple[str, ...]
+    steps: tuple[TreeStep, ...] = ()
+
+    @property
+    def makespan_before_ms(self) -> float:
+        """Return the greatest agent cost before; units of nobody are in nobody's cost."""
+        return makespan(self.costs_before_ms)[0]
+
+    @property
+    def busiest_before(self) -> str:
+        """Return whose cost is the greatest before."""
+        return self.names[makespan(self.costs_before_ms)[1]]
+
+    @property
+    def makespan_after_ms(self) -> float:
+        """Return the greatest agent cost after."""
+        return makespan(self.costs_after_ms)[0]
+
+    @property
+    def busiest_after(self) -> str:
+        """Return whose cost is the greatest after."""
+        return self.names[makespan(self.costs_after_ms)[1]]
+
+    @property
+    def above_bound(self) -> float:
+        """Return makespan after over the bound; 1.03 means at most 3% above the best possible."""
+        return self.makespan_after_ms / self.bound_ms if self.bound_ms > 0 else 1.0
+
+    @property
+    def units_after(self) -> IntArray:
+        """Return (agents,) how many units each agent owns after."""
+        return np.bincount(self.after, minlength=len(self.names)).astype(np.intp)
+
+    def as_lines(self) -> list[str]:
+        """Write `agent:cost:units` for each agent after the plan; cost in whole ms.
+
+        Source: seed 004, 5.2.2 step 7, the output of `distribution.pl`.
+        """
+        rows = zip(self.names, self.costs_after_ms, self.units_after, strict=True)
+        return [f"{name}:{cost:.0f}:{units}" for name, cost, units in rows]
+
+
+def draw_up(
+    method: str,
+    problem: Problem,
+    atoms: Atoms,
+    owner: IntArray,
+    bound_ms: float,
+    said: tuple[str, ...] = (),
+    steps: tuple[TreeStep, ...] = (),
+) -> Plan:
+    """Return the plan that takes `problem` to `owner`, (atoms,), with moves and their reasons."""
+    after = atoms.expand(owner)
+    costs_before = agent_costs(problem.costs, problem.before)
+    costs_after = agent_costs(problem.costs, after)
+    moves = _moves(problem, atoms, after)
+    least, who = makespan(costs_after)
+    reached = f"the makespan is {spoken(least)} ({problem.names[who]})"
+    summary = [
+        f"{method}: {reached}, {_above(least, bound_ms)}.",
+        f"{len(moves)} of {len(after)} units change hands.",
+    ]
+    if np.any(problem.before != NOBODY):
+        longest, whose = makespan(costs_before)
+        summary.append(f"Before, it was {spoken(longest)} ({problem.names[whose]}).")
+    if atoms.unreached:
+        summary.append(
+            f"No agent reaches all units of {atoms.unreached} addresses: they are placed by"
+            " assumed costs, for somebody must go on trying."
+        )
+    return Plan(
+        method=method,
+        names=problem.names,
+        before=problem.before,
+        after=after,
+        moves=moves,
+        costs_before_ms=costs_before,
+        costs_after_ms=costs_after,
+        bound_ms=bound_ms,
+        explanation=(*summary, *said),
+        steps=steps,
+    )
+
+
+def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
+    """Return what differs between before and after, the greatest saving first."""
+    unit = np.flatnonzero(problem.before != after)
+    giver, taker = problem.before[unit], after[unit]
+    had = giver != NOBODY
+    gain = np.zeros(len(unit))
+    gain[had] = problem.costs[giver[had], unit[had]]
+    cost = problem.costs[taker, unit].astype(np.float64)
+    start = atoms.start[atoms.of_unit[unit]]
+    reason = np.full(len(unit), Reason.BALANCE, dtype=np.int8)
+    reason[(start == taker) & had] = Reason.ADDRESS
+    reason[start == NOBODY] = Reason.BARRED
+    if problem.pins is not None:
+        reason[problem.pins[unit] != NOBODY] = Reason.PINNED
+    reason[~had] = Reason.NEW
+    order = np.lexsort((unit, cost - gain))
+    return Moves(unit[order], giver[order], taker[order], gain[order], cost[order], reason[order])
+
+
+def _above(makespan_ms: float, bound_ms: float) -> str:
+    if bound_ms <= 0:
+        return "the best possible"
+    return f"{100 * (makespan_ms / bound_ms - 1):.1f}% above the best possible"
+
+
+def spoken(duration_ms: float) -> str:
+    """Return a duration for people, in the unit that gives one to three digits before the point."""
+    for size_ms, name in ((3_600_000, "h"), (60_000, "min"), (1_000, "s")):
+        if duration_ms >= 2 * size_ms:
+            return f"{duration_ms / size_ms:.1f} {name}"
+    return f"{duration_ms:.0f} ms"

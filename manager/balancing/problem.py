@@ -1,0 +1,221 @@
+"""What is to be balanced: costs, present owners, and what must hold whatever the method.
+
+A `Problem` speaks of units, as the rest of the manager does. Methods work on `Atoms`: what must
+stay with one agent (units that share an address) is one column, and what an agent may not have
+costs it infinity there. So no method can split a group, move a pinned unit or use a forbidden
+pair, because it cannot express it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from manager.balancing.arrays import NOBODY, BoolArray, FloatArray, IntArray, Matrix
+from manager.balancing.errors import BalancingError
+from manager.balancing.give_and_move import tree_edges
+
+__all__ = ["Atoms", "Problem", "collapse"]
+
+
+def _no_edges() -> IntArray:
+    return np.empty((0, 2), dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Units, agents and what is known about them.
+
+    names: (agents,). costs: (agents, units) ms, finite and >= 0 (see `cost.cost_matrix`).
+    before: (units,) agent that owns the unit now, or NOBODY. edges: (edges, 2) the tree.
+    group: (units,) any integers; units with the same one share an address and stay together.
+    pins: (units,) agent that must own the unit, or NOBODY. forbidden: (agents, units) never, by
+    rule (a plain agent gets no directories). unreachable: (agents, units) not while another
+    agent can. A pin outweighs both.
+    Raises BalancingError where these contradict each other.
+    """
+
+    names: tuple[str, ...]
+    costs: Matrix
+    before: IntArray
+    edges: IntArray = field(default_factory=_no_edges)
+    group: IntArray | None = None
+    pins: IntArray | None = None
+    forbidden: BoolArray | None = None
+    unreachable: BoolArray | None = None
+
+    def __post_init__(self) -> None:
+        agents, units = self.costs.shape
+        if not agents:
+            raise BalancingError("there is no agent to give units to: enrol one first")
+        if len(self.names) != agents:
+            raise BalancingError(f"{len(self.names)} names for {agents} agents: give one each")
+        for name, owners in (("before", self.before), ("pins", self.pins)):
+            if owners is None:
+                continue
+            _check_length(name, owners, units)
+            if units and (owners.min() < NOBODY or owners.max() >= agents):
+                raise BalancingError(
+                    f"{name} names an agent outside 0..{agents - 1}; write {NOBODY} for nobody"
+                )
+        if self.group is not None:
+            _check_length("group", self.group, units)
+        for name, mask in (("forbidden", self.forbidden), ("unreachable", self.unreachable)):
+            if mask is not None and mask.shape != self.costs.shape:
+                raise BalancingError(f"{name} has shape {mask.shape}, costs {self.costs.shape}")
+        tree_edges(self.edges, agents)
+        for agent, row in enumerate(self.costs):
+            if units and not (row.min() >= 0 and np.isfinite(row.max())):
+                raise BalancingError(
+                    f"costs of {self.names[agent]} are not all finite and >= 0:"
+                    " fill the gaps with cost_matrix"
+                )
+
+
+def _check_length(name: str, owners: IntArray, units: int) -> None:
+    if owners.shape != (units,):
+        raise BalancingError(f"{name} has shape {owners.shape}: there are {units} units")
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """What a method may place: each column goes to one agent, as a whole.
+
+    costs: (agents, atoms) ms, inf where the agent may not have it; every column has a finite
+    entry. sizes: (atoms,) units inside. start: (atoms,) present owner or NOBODY; never a
+    forbidden one. fixed: (atoms,) pinned; `start` is then where it belongs. of_unit: (units,)
+    the atom of each unit. unreached: how many atoms no agent reaches as a whole, for which what is
+    unreachable had to be allowed.
+    """
+
+    names: tuple[str, ...]
+    costs: Matrix
+    sizes: IntArray
+    start: IntArray
+    fixed: BoolArray
+    of_unit: IntArray
+    edges: IntArray
+    unreached: int
+
+    @property
+    def agents(self) -> int:
+        """Return the number of agents."""
+        return len(self.names)
+
+    @property
+    def count(self) -> int:
+        """Return the number of atoms."""
+        return len(self.sizes)
+
+    def expand(self, owner: IntArray) -> IntArray:
+        """Return (units,) owners from (atoms,) owners."""
+        return owner[self.of_unit]
+
+
+def collapse(problem: Problem) -> Atoms:
+    """Make one atom of each group, apply pins and forbidden pairs, and find the present owners.
+
+    A group that is split today starts with the agent that holds most of its cost. An owner that
+    may not have the atom any more (another agent's pin, unreachable) does not count.
+    """
+    units = problem.costs.shape[1]
+    if problem.group is None:
+        of_unit, count = np.arange(units, dtype=np.intp), units
+    else:
+        labels, inverse = np.unique(problem.group, return_inverse=True)
+        of_unit, count = inverse.astype(np.intp), len(labels)
+    costs = _summed(problem.costs, of_unit, count)
+    pin = _atom_pins(problem, of_unit, count)
+    fixed = pin != NOBODY
+    barred, unreached = _barred(problem, of_unit, count, fixed)
+    for agent, (row, bar) in enumerate(zip(costs, barred, strict=True)):
+        row[np.where(fixed, pin != agent, bar)] = np.inf
+    start = _largest_holder(problem, of_unit, count)
+    held = np.flatnonzero(start != NOBODY)
+    start[held[np.isinf(costs[start[held], held])]] = NOBODY
+    return Atoms(
+        names=problem.names,
+        costs=costs,
+        sizes=np.bincount(of_unit, minlength=count).astype(np.intp),
+        start=np.where(fixed, pin, start),
+        fixed=fixed,
+        of_unit=of_unit,
+        edges=problem.edges,
+        unreached=unreached,
+    )
+
+
+def _summed(costs: Matrix, of_unit: IntArray, count: int) -> Matrix:
+    """Return (agents, atoms) sums over each atom's units, as a new array of the same type."""
+    if count == len(of_unit):
+        return np.ascontiguousarray(costs[:, np.argsort(of_unit)])
+    summed = np.empty((len(costs), count), dtype=costs.dtype)
+    for agent, row in enumerate(costs):
+        summed[agent] = np.bincount(of_unit, weights=row, minlength=count)
+    return summed
+
+
+def _barred(
+    problem: Problem, of_unit: IntArray, count: int, fixed: BoolArray
+) -> tuple[BoolArray, int]:
+    """Return (agents, atoms) who may not have what, and how many atoms nobody reaches."""
+    barred = _any_member(problem.forbidden, problem, of_unit, count)
+    never = np.flatnonzero(barred.all(axis=0) & ~fixed)
+    if len(never):
+        unit = np.flatnonzero(of_unit == never[0])[0]
+        raise BalancingError(
+            f"unit {unit} (with all on its address) is forbidden to every agent: allow it to one"
+        )
+    reach = barred | _any_member(problem.unreachable, problem, of_unit, count)
+    lost = np.asarray(reach.all(axis=0)) & ~fixed
+    return np.where(lost, barred, reach), int(lost.sum())
+
+
+def _any_member(
+    mask: BoolArray | None, problem: Problem, of_unit: IntArray, count: int
+) -> BoolArray:
+    """Return (agents, atoms): the mask holds for at least one unit of the atom."""
+    held = np.zeros((len(problem.names), count), dtype=np.bool_)
+    if mask is not None:
+        for agent, row in enumerate(mask):
+            held[agent, of_unit[row]] = True
+    return held
+
+
+def _atom_pins(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
+    """Return (atoms,) the pinned agent or NOBODY; refuse two pins that cannot both hold."""
+    pin = np.full(count, NOBODY, dtype=np.intp)
+    if problem.pins is None:
+        return pin
+    pinned = np.flatnonzero(problem.pins != NOBODY)
+    wanted = problem.pins[pinned]
+    pin[of_unit[pinned]] = wanted
+    clash = np.flatnonzero(pin[of_unit[pinned]] != wanted)
+    if len(clash):
+        unit = pinned[clash[0]]
+        raise BalancingError(
+            f"unit {unit} is pinned to {problem.names[problem.pins[unit]]}, but a unit on the same"
+            f" address to {problem.names[pin[of_unit[unit]]]}: remove one of the two pins"
+        )
+    return pin
+
+
+def _largest_holder(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
+    """Return (atoms,) the agent that holds most of the atom's cost now (the first of equals)."""
+    start = np.full(count, NOBODY, dtype=np.intp)
+    held = np.flatnonzero(problem.before != NOBODY)
+    owner = problem.before[held]
+    if count == len(of_unit):
+        start[of_unit[held]] = owner
+        return start
+    agents = len(problem.names)
+    keys, inverse = np.unique(of_unit[held] * agents + owner, return_inverse=True)
+    share: FloatArray = np.bincount(
+        inverse, weights=problem.costs[owner, held], minlength=len(keys)
+    ).astype(np.float64)
+    atom, agent = keys // agents, keys % agents
+    # The last write wins below, so the largest share comes last, and of equals the first agent.
+    order = np.lexsort((-agent, share, atom))
+    start[atom[order]] = agent[order]
+    return start
