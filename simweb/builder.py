@@ -14,7 +14,7 @@ from pathlib import Path
 from shared.errors import SettingError
 from simweb.chance import draw, draw64, normal, shuffled, whole
 from simweb.distance import HOST_NETWORK
-from simweb.options import WorldOptions
+from simweb.options import NAME, WorldOptions
 from simweb.plan import HostPlan, World
 from simweb.robots import ROBOTS_KINDS
 from simweb.sizes import bytes_per_page, pages_per_host
@@ -110,7 +110,7 @@ def _folders(options: WorldOptions, before: list[HostPlan]) -> Iterable[HostPlan
 def _folder_option(options: WorldOptions, text: str) -> tuple[str, int, Path]:
     label, equals, directory = text.partition("=")
     name, at, region = label.lower().partition("@")
-    if not (name and equals and directory) or (at and not region.isdigit()):
+    if not (NAME.fullmatch(name) and equals and directory) or (at and not region.isdigit()):
         raise SettingError(f"--folder {text}: write NAME=DIR or NAME@REGION=DIR")
     number = int(region) if at else int(draw(options.seed, "folder", name) * options.regions)
     if number >= options.regions:

@@ -1,21 +1,29 @@
 """What an honest, complete crawl gets: every URL of the world, by outcome, known from the plan.
 
-URLs are in the form in which the crawler should store them. A host in trouble, or one whose
-robots.txt forbids all or fails, gives no capture. `strict` is for robots that obey a Disallow
-whomever it addresses. Times are not considered: `slow` hosts and pages count as `slow`.
+URLs are in the form in which a crawler should store them. A host in trouble, or one whose
+robots.txt forbids all or fails, gives no capture; URLs of such a host that nobody can find are
+listed all the same. Of a crawl with patience it holds that
+
+    captures <= what it stores <= captures | damaged | noindex | nofollow | excess | trap
+
+`strict` is for robots that obey a Disallow whomever it addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from simweb.folder_crawl import folder_urls
 from simweb.leaves import LANDINGS, landing_path
 from simweb.plan import HostPlan, World
+from simweb.site import Leaf
 from simweb.trouble import HOST_TROUBLE, PAGE_TROUBLE, Outcome
 
-__all__ = ["Expected", "expect_host", "expect_world"]
+__all__ = ["Expected", "captures_of", "expect_host", "expect_world", "outcome_counts"]
+
+_GOOD = (Outcome.CAPTURE, Outcome.RETRY, Outcome.SLOW)
 
 
 @dataclass(slots=True)
@@ -26,8 +34,14 @@ class Expected:
 
     @property
     def captures(self) -> set[str]:
-        """Return the URLs that answer 200, whole, at the first request or later."""
-        return self.urls[Outcome.CAPTURE] | self.urls[Outcome.RETRY] | self.urls[Outcome.SLOW]
+        """Return the URLs that answer 200, whole: at once, slowly, or when asked again."""
+        return self.of(*_GOOD)
+
+    @property
+    def tolerated(self) -> set[str]:
+        """Return the URLs that a crawl may store or not, as its policy is."""
+        kinds = (Outcome.DAMAGED, Outcome.NOINDEX, Outcome.NOFOLLOW, Outcome.EXCESS, Outcome.TRAP)
+        return self.of(*kinds)
 
     def of(self, *outcomes: Outcome) -> set[str]:
         """Return the URLs of some outcomes."""
@@ -54,43 +68,62 @@ def expect_world(
 
 
 def expect_host(world: World, host: HostPlan, port: int, strict: bool = False) -> Expected:
-    """Return what a crawl of one host gets, its island included."""
+    """Return what a crawl of one host gets, its island included.
+
+    A folder host is crawled here, file by file: seconds for thousands of files.
+    """
     found = Expected()
     if host.folder:
         found.urls[Outcome.CAPTURE] = folder_urls(world.options, host, port)
         return found
-    forbidden = host.robots in ("error", "forbid") or (strict and host.robots == "others")
-    whole = _whole_host(host, forbidden)
-    for path, outcome in _paths(world, host, strict):
-        # A fault of the host decides, unless the path was forbidden anyway.
-        kind = outcome if whole is None or outcome is Outcome.DENIED else whole
-        if kind is Outcome.SLOW and outcome is not Outcome.CAPTURE:
-            kind = outcome
-        found.urls[kind].add(host.url(port, path))
+    site = world.site(host)
+    for outcome, kind, count in _groups(host, strict):
+        paths = (_path(kind, number) for number in range(count))
+        if not kind:
+            paths = (site.path_of(page) for page in range(count))
+        found.urls[outcome].update(host.url(port, path) for path in paths)
     return found
 
 
-def _whole_host(host: HostPlan, forbidden: bool) -> Outcome | None:
-    if host.trouble:
-        outcome = HOST_TROUBLE[host.trouble].outcome
-        if outcome in (Outcome.ERROR, Outcome.REDIRECT):
-            return outcome
-        if not forbidden:
-            return outcome if outcome is not Outcome.CAPTURE else None
-    return Outcome.DENIED if forbidden else None
+def outcome_counts(host: HostPlan, strict: bool = False) -> Counter[Outcome]:
+    """Return how many URLs of a generated host have each outcome, without making them."""
+    found: Counter[Outcome] = Counter()
+    for outcome, _, count in _groups(host, strict):
+        found[outcome] += count
+    return found
 
 
-def _paths(world: World, host: HostPlan, strict: bool) -> Iterable[tuple[str, Outcome]]:
-    """Yield (path, outcome) of every URL that links or redirects lead to on a healthy host."""
-    site = world.site(host)
-    for page in range(site.pages):
-        yield site.path_of(page), Outcome.CAPTURE
-    for leaf in site.leaves():
-        if leaf.kind == "private":
-            yield leaf.path, Outcome.DENIED
-        elif leaf.kind == "private-open":
-            yield leaf.path, Outcome.CAPTURE
+def captures_of(counts: Counter[Outcome]) -> int:
+    """Return how many URLs of these counts are captures."""
+    return sum(counts[kind] for kind in _GOOD)
+
+
+def _groups(host: HostPlan, strict: bool) -> Iterator[tuple[Outcome, str, int]]:
+    """Yield (outcome, kind of leaf or empty for pages, how many) on a generated host."""
+    yield _settled(host, Outcome.CAPTURE, strict), "", host.pages
+    for kind, count in host.leaves:
+        if kind == "private":
+            outcome = Outcome.DENIED
+        elif kind == "private-open":
+            outcome = Outcome.CAPTURE
         else:
-            yield leaf.path, PAGE_TROUBLE[leaf.kind].outcome
-        if leaf.kind in LANDINGS:
-            yield landing_path(leaf.kind, leaf.number), Outcome.CAPTURE
+            outcome = PAGE_TROUBLE[kind].outcome
+        yield _settled(host, outcome, strict), kind, count
+        if kind in LANDINGS:
+            yield _settled(host, Outcome.CAPTURE, strict), f"landing-{kind}", count
+
+
+def _settled(host: HostPlan, outcome: Outcome, strict: bool) -> Outcome:
+    """Return what a URL's outcome becomes by the host's trouble and robots.txt."""
+    whole = HOST_TROUBLE[host.trouble].outcome if host.trouble else Outcome.CAPTURE
+    if whole in (Outcome.ERROR, Outcome.REDIRECT):
+        return whole
+    if host.robots in ("error", "forbid") or (strict and host.robots == "others"):
+        return Outcome.DENIED
+    return whole if outcome is Outcome.CAPTURE else outcome
+
+
+def _path(kind: str, number: int) -> str:
+    if kind.startswith("landing-"):
+        return landing_path(kind.removeprefix("landing-"), number)
+    return Leaf(kind, number).path

@@ -192,8 +192,8 @@ def _judge_connections(verdict: Verdict, spans: Iterable[list[Event]], rules: Ru
     by_pair: dict[tuple[str, str], list[tuple[float, float, int]]] = defaultdict(list)
     for events in spans:
         # A connection without an end (the server was killed) lasts as long as it was heard of.
-        starts = [float(event.get("mono_start") or event["mono"]) for event in events]
-        times = [float(event.get("mono_end") or event["mono"]) for event in events]
+        starts = [_moment(event, "mono_start") for event in events]
+        times = [_moment(event, "mono_end") for event in events]
         first = events[0]
         span = (min(starts), max(times), int(first["connection"]))
         by_pair[first["client"], first["server"]].append(span)
@@ -216,6 +216,11 @@ def _grouped(requests: list[Event], key: Callable[[Event], Hashable]) -> Iterabl
     for event in requests:
         groups[key(event)].append(event)
     return groups.values()
+
+
+def _moment(event: Event, name: str) -> float:
+    """Return when a request began or ended, or when anything else happened."""
+    return float(event[name] if name in event else event["mono"])
 
 
 def _gap_ms(last: Event, event: Event) -> float:

@@ -46,7 +46,7 @@ class StartError(PrsmError):
 class SimulatedWeb:
     """A running `python -m simweb`; a context manager."""
 
-    def __init__(self, folder: Path, **options: Value) -> None:
+    def __init__(self, folder: Path, /, **options: Value) -> None:
         self.folder = folder
         self.log_path = folder / "requests.jsonl"
         self._options = options

@@ -14,6 +14,7 @@ from simweb.pages import leaf_html, page_html, trap_html
 from simweb.plan import HostPlan, World
 from simweb.running import Running
 from simweb.site import Leaf
+from simweb.traps import TRAPS, trap_body, trap_start
 
 __all__ = ["CHAIN_HOPS", "DEEP_HOPS", "LANDINGS", "LeafAnswers", "landing_path", "other_host"]
 
@@ -22,7 +23,6 @@ LANDINGS = ("redirect", "redirect-chain")
 LARGE_BYTES, BOMB_BYTES = 25_000_000, 100_000_000
 
 _LANDING = re.compile(r"/landing/([a-z-]+)/(\d{1,9})\.html\Z")
-_TRAP = re.compile(r"/t/trap/(\d{1,9})/(\d{1,9})/\Z")
 _HOP = re.compile(r"hop=(\d{1,3})\Z")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PLAIN = ("duplicate", "noindex", "nofollow", "private", "private-open")
@@ -57,7 +57,12 @@ class LeafAnswers:
     def answer(self, host: HostPlan, path: str, query: str) -> Answer | None:
         """Return the answer of the leaf at a path; None when there is no such leaf."""
         site = self._world.site(host)
+        trap = trap_body(host, site.leaf_counts, f"{path}?{query}" if query else path)
+        if trap is not None:
+            return Answer(200, [content_type(host)], trap, fault="trap")
         leaf = site.leaf_at(path)
+        if query and not (leaf and leaf.kind.startswith("redirect") and _HOP.match(query)):
+            return None
         if leaf is not None:
             answer = self._of(host, leaf, query)
             answer.fault = "" if leaf.kind.startswith("private") else leaf.kind
@@ -66,10 +71,6 @@ class LeafAnswers:
         if match and match[1] in LANDINGS:
             known = int(match[2]) < site.leaf_counts.get(match[1], 0)
             return self._page(host, Leaf(f"landing-{match[1]}", int(match[2]))) if known else None
-        match = _TRAP.match(path)
-        if match and int(match[1]) < site.leaf_counts.get("trap", 0):
-            body = trap_html(host, Leaf("trap", int(match[1])), int(match[2]))
-            return Answer(200, [self._html(host)], body, fault="trap")
         return None
 
     def _of(self, host: HostPlan, leaf: Leaf, query: str) -> Answer:
@@ -82,6 +83,9 @@ class LeafAnswers:
             return self._later(host, leaf)
         if kind == "garbage":
             return Answer(200, [], b"220 not a web server\r\n" * 3, delivery=Delivery(raw=True))
+        if kind in TRAPS:
+            body = trap_html(host, leaf, leaf.path, trap_start(host, leaf))
+            return Answer(200, [content_type(host)], body)
         if kind == "image":
             return Answer(200, [("Content-Type", "image/png")], _png(draw64(host.key, leaf.path)))
         answer = self._page(host, leaf)
@@ -107,16 +111,14 @@ class LeafAnswers:
             answer.headers.append(("Content-Encoding", "gzip"))
         elif kind == "large":
             answer.body += b"<!--" + b"x" * (LARGE_BYTES - len(answer.body) - 7) + b"-->"
-        elif kind == "big-header":
+        else:  # big-header
             answer.headers += [(f"X-Filler-{number}", "y" * 4_000) for number in range(20)]
-        elif kind == "trap":
-            answer.body = answer.body.replace(b"<ul>", b'<ul>\n<li><a href="0/1/">calendar</a>', 1)
         return answer
 
     def _redirect(self, host: HostPlan, leaf: Leaf, query: str) -> Answer:
         match = _HOP.match(query)
         hop = int(match[1]) if match else 0
-        status = _REDIRECTS[leaf.number % len(_REDIRECTS)]
+        status = _REDIRECTS[(host.key + leaf.number) % len(_REDIRECTS)]
         next_hop = f"{leaf.path}?hop={hop + 1}"
         match leaf.kind:
             case "redirect-loop":
@@ -155,10 +157,7 @@ class LeafAnswers:
         else:
             version, _ = self._running.version_of(host, leaf.path)
             body = leaf_html(host, leaf, version)
-        return Answer(200, [self._html(host)], body)
-
-    def _html(self, host: HostPlan) -> tuple[str, str]:
-        return content_type(host)
+        return Answer(200, [content_type(host)], body)
 
 
 def content_type(host: HostPlan) -> tuple[str, str]:

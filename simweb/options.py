@@ -6,12 +6,16 @@ Two worlds with equal `WorldOptions` are equal, page by page and byte by byte (g
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from shared.errors import SettingError
 
-__all__ = ["ServeOptions", "WorldOptions", "flag_of"]
+__all__ = ["NAME", "ServeOptions", "WorldOptions", "flag_of"]
+
+
+NAME = re.compile(r"(?=.{1,200}\Z)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 
 def _setting(default: Any, text: str, least: float | None = None, most: float | None = None) -> Any:
@@ -88,6 +92,8 @@ class WorldOptions:
 
     def __post_init__(self) -> None:
         _check(self)
+        if not NAME.fullmatch(self.domain):
+            raise SettingError(f"--domain {self.domain}: write lower-case labels, as sim.test")
 
     def to_json(self) -> dict[str, Any]:
         """Return the options as JSON values."""

@@ -10,12 +10,11 @@ A page has exactly the size that the plan gives it, unless its links alone are l
 from __future__ import annotations
 
 import math
-from html import escape
 
 from simweb.chance import Stream, draw64, normal
 from simweb.plan import HostPlan, World
 from simweb.site import Leaf
-from simweb.text import FLOOR, paragraphs, python_charset, title
+from simweb.text import FLOOR, paragraphs, python_charset, titles
 
 __all__ = ["leaf_html", "page_html", "page_size", "trap_html"]
 
@@ -33,17 +32,17 @@ def page_html(world: World, host: HostPlan, page: int, version: int, port: int) 
     """Return the body of a page."""
     site = world.site(host)
     stream = Stream(draw64(host.key, "page", page, version))
-    links = [f'<a href="{escape(site.path_of(child))}">' for child in site.children_of(page)]
+    links = [f'<a href="{_attribute(site.path_of(child))}">' for child in site.children_of(page)]
     links += [_leaf_link(leaf) for leaf in site.leaves_on(page)]
     if page:
-        links.append(f'<a href="{escape(site.path_of(site.parent_of(page)))}">')
+        links.append(f'<a href="{_attribute(site.path_of(site.parent_of(page)))}">')
         links.append('<a href="/">')
     count = int(world.options.links_mean * 2 * stream.unit() + 0.5)
     for other in site.random_links(page, count, stream):
         links.append(_varied(host, site.path_of(other), port, stream))
     for outlink in world.outlinks(host, page, version):
         url = world.hosts[outlink.host].url(port, outlink.path)
-        links.append(f'<a href="{escape(url)}">')
+        links.append(f'<a href="{_attribute(url)}">')
     note = f"page {page} version {version}"
     return _document(host, note, links, page_size(host, page), stream)
 
@@ -57,12 +56,16 @@ def leaf_html(host: HostPlan, leaf: Leaf, version: int = 0) -> bytes:
     return _document(host, note, ['<a href="/">'], size, stream, robots)
 
 
-def trap_html(host: HostPlan, leaf: Leaf, step: int) -> bytes:
-    """Return one month of a calendar whose links never end."""
-    stream = Stream(draw64(host.key, leaf.path, step))
-    path = leaf.path.removesuffix(".html")
-    links = [f'<a href="{path}/{step + ahead}/">' for ahead in (1, 12)]
-    return _document(host, f"calendar {step}", links, 2_000, stream)
+def trap_html(host: HostPlan, leaf: Leaf, identity: str, links: list[str]) -> bytes:
+    """Return a page of a trap; its text depends on `identity` alone."""
+    stream = Stream(draw64(host.key, leaf.path, identity))
+    tags = [f'<a href="{link}">' for link in links]
+    return _document(host, f"{leaf.kind} {leaf.number}", tags, 2_000, stream)
+
+
+def _attribute(url: str) -> str:
+    """Escape a URL of ours, which holds no quotes, for an attribute."""
+    return url.replace("&", "&amp;")
 
 
 def _leaf_link(leaf: Leaf) -> str:
@@ -86,7 +89,7 @@ def _varied(host: HostPlan, path: str, port: int, stream: Stream) -> str:
         href = f"{path}#part{stream.below(9)}"
     elif form == 8:
         href = f"/./a/..{path}"
-    href = escape(href)
+    href = _attribute(href)
     if form == 9:
         return f'<iframe src="{href}"></iframe><a>'
     if form == 10:
@@ -106,7 +109,8 @@ def _document(
     codec = python_charset(charset)
     label = f'<meta charset="{charset}">\n' if charset == codec else ""
     robots = f'<meta name="robots" content="{robots}">\n' if robots else ""
-    name = title(charset, stream.bits())
+    names = titles(charset)
+    name = names[stream.below(len(names))]
     head = (
         f"<!DOCTYPE html>\n<html>\n<head>\n{label}<title>{name}</title>\n{robots}</head>\n"
         f"<body>\n<h1>{name}</h1>\n<p>{note} of {host.name}</p>\n<ul>\n"

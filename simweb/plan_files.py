@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from simweb.expect import expect_host
+from simweb.expect import captures_of, expect_host, outcome_counts
 from simweb.plan import World
 
 __all__ = ["host_rows", "write_plan"]
@@ -33,18 +33,20 @@ def host_rows(world: World, port: int, with_urls: bool) -> list[dict[str, Any]]:
     seeds = {host.index for host in world.seeds}
     rows = []
     for host in world.hosts:
-        expected = expect_host(world, host, port)
         row = host.to_json()
         row |= {
             "url": host.url(port),
             "seed": host.index in seeds,
             "found_on": _found_on(world, host.index, port),
             "bytes": round(host.pages * host.page_bytes),
-            "expected_captures": len(expected.captures),
-            "expected": expected.counts(),
         }
         if with_urls:
-            row["urls"] = {kind.value: sorted(urls) for kind, urls in expected.urls.items() if urls}
+            urls = expect_host(world, host, port)
+            row["urls"] = {kind.value: sorted(found) for kind, found in urls.urls.items() if found}
+        if not host.folder:
+            counts = outcome_counts(host)
+            row["expected_captures"] = captures_of(counts)
+            row["expected"] = {kind.value: count for kind, count in counts.items() if count}
         rows.append(row)
     return rows
 

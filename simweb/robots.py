@@ -81,12 +81,12 @@ class Rules:
 
     def of(self, user_agent: str) -> list[tuple[bool, str]]:
         """Return the rules for a robot: of the longest name in its User-Agent, else of `*`."""
-        header = user_agent.lower()
+        tokens = set(re.findall(r"[a-z_-]+", user_agent.lower()))
         named = [
             name
             for names, _ in self.groups
             for name in names
-            if name != "*" and name and _token(name) in header
+            if name != "*" and _token(name) in tokens
         ]
         chosen = max(named, key=len) if named else "*"
         return [rule for names, rules in self.groups if chosen in names for rule in rules]

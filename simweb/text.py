@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from simweb.chance import Stream, draw64
 
-__all__ = ["FLOOR", "paragraphs", "python_charset", "title"]
+__all__ = ["FLOOR", "paragraphs", "python_charset", "titles"]
 
 FLOOR = 400  # bytes of the longest paragraph; a page is padded to its exact size
 
@@ -39,9 +39,14 @@ def paragraphs(charset: str) -> tuple[bytes, ...]:
     return tuple(f"<p>{make(stream, charset)}</p>\n".encode(codec) for _ in range(_COUNT))
 
 
-def title(charset: str, key: int) -> str:
-    """Return a short title that the charset can write."""
-    stream = Stream(key)
+@lru_cache(maxsize=16)
+def titles(charset: str) -> tuple[str, ...]:
+    """Return short titles that the charset can write."""
+    stream = Stream(draw64("titles", charset))
+    return tuple(_title(stream, charset) for _ in range(_COUNT))
+
+
+def _title(stream: Stream, charset: str) -> str:
     if charset in _JAPANESE:
         return "".join(_KANJI[stream.below(len(_KANJI))] for _ in range(8))
     return " ".join(_word(stream, charset) for _ in range(4)).capitalize()
@@ -53,7 +58,7 @@ def _western(stream: Stream, charset: str) -> str:
 
 
 def _word(stream: Stream, charset: str) -> str:
-    if charset != "ascii" and stream.below(25) == 0:
+    if stream.below(25) == 0:
         return _ACCENTED[stream.below(len(_ACCENTED))]
     count = 1 + stream.below(3)
     return "".join(_SYLLABLES[stream.below(len(_SYLLABLES))] for _ in range(count))

@@ -77,6 +77,8 @@ PAGE_TROUBLE = {
     "endless": Trouble(0.0, Outcome.EXCESS, "a chunked body without end"),
     "big-header": Trouble(0.0, Outcome.EXCESS, "80 KB of response headers"),
     "trap": Trouble(0.0, Outcome.TRAP, "a calendar: each page links to the next, for ever"),
+    "trap-path": Trouble(0.0, Outcome.TRAP, "a relative link that repeats a path segment"),
+    "trap-session": Trouble(0.0, Outcome.TRAP, "one page under ever new session numbers"),
 }
 
 HOST_TROUBLE = {
