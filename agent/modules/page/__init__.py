@@ -1,0 +1,13 @@
+"""The work on one fetched page: from an answer's bytes to its links and its record.
+
+    work.py          all of it, in order: start here
+    content.py       content encodings off, counted and capped
+    charset.py       which encoding the text has; labels.py knows its names
+    elements.py      HTML to the few elements that matter; tags.py where the parser fails
+    links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
+    robots_tags.py   `nofollow` and `noindex`
+    addresses.py     a reference to a canonical URL, in the document's encoding
+
+Pure and picklable on both sides: this runs wherever the page worker lives. Nothing a site sends
+raises; what goes wrong becomes a note of the page.
+"""

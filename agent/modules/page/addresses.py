@@ -1,0 +1,73 @@
+"""A reference on a page to a canonical URL, in the document's encoding.
+
+Browsers write the query of a link in the encoding of the page, so `?q=` with Japanese text leads
+elsewhere on a Shift_JIS page than on one in UTF-8; the rest of a URL is always UTF-8.
+Source: WHATWG URL, 4.4 (query state) and WHATWG Encoding, 7 (encode or fail).
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+from typing import Final
+
+from shared.errors import UrlError
+from shared.urls import canonical
+
+__all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query"]
+
+MAX_REFERENCE_CHARACTERS: Final = 8192
+"""Longer ones are `data:` URLs and traps; no segment could name their page."""
+
+_HANDLER: Final = "prsm-query"
+_ESCAPED: Final = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
+_ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")
+_UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+def _as_reference(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    lost = error.object[error.start : error.end]
+    return "".join(f"%26%23{ord(character)}%3B" for character in lost), error.end
+
+
+codecs.register_error(_HANDLER, _as_reference)
+
+
+class Addresses:
+    """Resolves the references of one page."""
+
+    def __init__(self, base: str, codec: str) -> None:
+        """base: a canonical URL. codec: of the page, as `charset_of` returns it."""
+        self._base = base
+        self._codec = codec
+
+    def resolve(self, reference: str) -> str | None:
+        """Return the canonical URL that a reference names; None where no crawler can go there."""
+        if len(reference) > MAX_REFERENCE_CHARACTERS:
+            return None
+        if not reference.isascii() and self._codec not in _UNICODE:
+            reference = _with_query_in(self._codec, reference)
+        try:
+            url = canonical(reference, self._base)
+        except UrlError:
+            return None
+        return url if len(url) <= MAX_REFERENCE_CHARACTERS else None
+
+
+def _with_query_in(codec: str, reference: str) -> str:
+    url, _, _ = reference.partition("#")
+    start, mark, query = url.partition("?")
+    return start + mark + encoded_query(query, codec) if mark else url
+
+
+@lru_cache(maxsize=1024)
+def encoded_query(query: str, codec: str) -> str:
+    """Return a query percent-encoded in an encoding; what that lacks becomes `&#N;`, escaped."""
+    if codec == "iso2022_jp":
+        query = _ISO_2022_SHIFTS.sub("\ufffd", query)
+    elif codec == "gb18030":  # the one character that this encoding decodes only
+        query = query.replace("\ue5e5", "%26%2358853%3B")
+    octets = query.strip().encode(codec, _HANDLER)
+    return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], octets).decode("ascii")

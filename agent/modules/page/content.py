@@ -1,0 +1,171 @@
+"""Takes the content encodings off a body: what comes out is counted, capped, and never lost.
+
+A body that is cut, damaged or larger than allowed gives what could be decoded, and a note that
+says why it is not all. Brotli is understood where its library is installed; `ACCEPTED` names what
+may be asked for.
+Source: RFC 9110, 8.4; RFC 1950 to 1952, 7932.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, cast
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
+__all__ = ["ACCEPTED", "Decoded", "decode_content"]
+
+MAX_ENCODINGS: Final = 5
+CHUNK_BYTES: Final = 16 * 1024
+
+_GZIP: Final = 31
+_ZLIB: Final = 15
+_RAW: Final = -15
+_ISAL_ERROR: Final = cast("type[Exception]", IsalError)  # isal's stubs do not say so
+_BROTLI: Final[Any] = import_module("brotli") if find_spec("brotli") else None
+
+ACCEPTED: Final = "gzip, deflate, br" if _BROTLI else "gzip, deflate"
+"""The value of Accept-Encoding: what `decode_content` can take off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A body without its encodings; `note` is empty where it is whole."""
+
+    body: bytes
+    note: str = ""
+
+
+def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
+    """Return a body without the encodings that a Content-Encoding lists.
+
+    encodings: as sent, "" where there is none; the last one listed was put on last. max_bytes
+    holds for the outcome of each step.
+    """
+    names = [name.strip().lower() for name in encodings.split(",")]
+    names = [name for name in names if name and name != "identity"]
+    if len(names) > MAX_ENCODINGS:
+        return Decoded(body, f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off")
+    notes: list[str] = []
+    for name in reversed(names):
+        decode = _DECODERS.get(name)
+        if decode is None:
+            notes.append(f"decode-error: unknown encoding {ascii(name[:40].strip())[1:-1]}")
+            break
+        step = decode(body, max_bytes) if body else Decoded(body)
+        body = step.body
+        if step.note:
+            notes.append(step.note)
+    return Decoded(body, "; ".join(notes))
+
+
+def _gunzip(body: bytes, max_bytes: int) -> Decoded:
+    quick = _at_once(body, _GZIP, max_bytes)
+    if quick is not None:
+        return Decoded(quick)
+    out = bytearray()
+    rest = body
+    while True:
+        problem, rest = _inflate(rest, _GZIP, max_bytes, out)
+        # Members may follow one another; anything else behind the end is ignored, as browsers do.
+        if problem or not rest.startswith(b"\x1f\x8b"):
+            return Decoded(bytes(out), problem)
+
+
+def _undeflate(body: bytes, max_bytes: int) -> Decoded:
+    """Take `deflate` off: zlib's format by the standard, the bare stream by many servers."""
+    wrapped = len(body) >= 2 and body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    window = _ZLIB if wrapped else _RAW
+    quick = _at_once(body, window, max_bytes)
+    if quick is not None:
+        return Decoded(quick)
+    out = bytearray()
+    problem, _ = _inflate(body, window, max_bytes, out)
+    if problem and not out and wrapped:
+        problem, _ = _inflate(body, _RAW, max_bytes, out)
+    return Decoded(bytes(out), problem)
+
+
+def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
+    decoder = _BROTLI.Decompressor()
+    out = bytearray()
+    data = body
+    try:
+        while not decoder.is_finished():
+            piece = decoder.process(data, output_buffer_limit=CHUNK_BYTES)
+            out += piece
+            data = b""
+            if len(out) > max_bytes:
+                return _too_long(out, max_bytes)
+            if not piece and decoder.can_accept_more_data() and not decoder.is_finished():
+                return Decoded(bytes(out), "decode-error: brotli stream ends early")
+    except _BROTLI.error:
+        return Decoded(bytes(out), "decode-error: brotli stream is damaged")
+    return Decoded(bytes(out))
+
+
+def _at_once(body: bytes, window: int, max_bytes: int) -> bytes | None:
+    """Return a whole and sound stream decoded by the fast library, None for any other."""
+    decoder = isal_zlib.decompressobj(window)
+    try:
+        out = decoder.decompress(body, max_bytes + 1)
+    except _ISAL_ERROR:
+        return None
+    sound = decoder.eof and not decoder.unused_data and len(out) <= max_bytes
+    return out if sound else None
+
+
+def _inflate(body: bytes, window: int, max_bytes: int, out: bytearray) -> tuple[str, bytes]:
+    """Append the decoded stream to `out`; return what went wrong, and the bytes behind its end."""
+    decoder = zlib.decompressobj(window)
+    for start in range(0, len(body), CHUNK_BYTES):
+        data = body[start : start + CHUNK_BYTES]
+        before = decoder.copy()
+        try:
+            while data and not decoder.eof:
+                out += decoder.decompress(data, max_bytes + 1 - len(out))
+                if len(out) > max_bytes:
+                    del out[max_bytes:]
+                    return f"decode-error: more than {max_bytes} bytes decoded", b""
+                data = decoder.unconsumed_tail
+        except zlib.error as error:
+            kept = len(out)
+            _byte_by_byte(before, body[start : start + CHUNK_BYTES], max_bytes - kept, out)
+            return f"decode-error: {_plain(error)}", b""
+        if decoder.eof:
+            return "", decoder.unused_data + body[start + CHUNK_BYTES :]
+    return "decode-error: compressed stream ends early", b""
+
+
+def _byte_by_byte(decoder: Any, data: bytes, max_bytes: int, out: bytearray) -> None:
+    """Append what comes before the damage inside a piece."""
+    for at in range(len(data)):
+        if max_bytes <= 0:
+            return
+        try:
+            piece = decoder.decompress(data[at : at + 1], max_bytes)
+        except zlib.error:
+            return
+        out += piece
+        max_bytes -= len(piece)
+
+
+def _too_long(out: bytearray, max_bytes: int) -> Decoded:
+    return Decoded(bytes(out[:max_bytes]), f"decode-error: more than {max_bytes} bytes decoded")
+
+
+def _plain(error: Exception) -> str:
+    return str(error).rpartition(": ")[2] or "damaged stream"
+
+
+_DECODERS: Final[dict[str, Callable[[bytes, int], Decoded]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _undeflate,
+    **({"br": _unbrotli} if _BROTLI else {}),
+}

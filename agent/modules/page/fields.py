@@ -1,0 +1,51 @@
+"""Reads the header fields that a page's links and text depend on.
+
+    Content-Type: text/html; charset=x        -> charset
+    Link: <next.html>; rel=next               -> targets with their relations
+    any field, all its values                 -> values
+
+Each is one pass over at most 64 KB; what does not fit a grammar is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["field_values", "header_charset", "link_targets"]
+
+_PARAMETER: Final = re.compile(r""";\s*([^\s;=",]+)=(?:"([^"]*)"|([^;,"\s]*))\s*(?=[;,]|$)""")
+_TARGET: Final = re.compile(
+    r"<([^<>]*)>((?:\s*;\s*[^\s;,=]+(?:\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]*))?)*)"
+)
+_RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re.IGNORECASE)
+
+
+def field_values(header: bytes, name: str) -> list[str]:
+    """Return the values of all fields with a name, in order, decoded as Latin-1."""
+    wanted = name.lower().encode("ascii")
+    values = []
+    for line in header.split(b"\n"):
+        key, colon, value = line.partition(b":")
+        if colon and key.strip().lower() == wanted:
+            values.append(value.strip().decode("latin-1"))
+    return values
+
+
+def header_charset(content_type: str) -> str | None:
+    """Return the charset label of a Content-Type, None without a readable one."""
+    for match in _PARAMETER.finditer(content_type):
+        name, quoted, plain = match.groups()
+        if name.lower() == "charset" and (quoted or plain):
+            label: str = quoted or plain
+            return label
+    return None
+
+
+def link_targets(value: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield (target, relations in lower case) of a Link field (RFC 8288)."""
+    for match in _TARGET.finditer(value):
+        relation = _RELATION.search(match[2])
+        words = (relation[1] or relation[2] or "") if relation else ""
+        yield match[1].strip(), frozenset(words.lower().split())

@@ -1,0 +1,158 @@
+"""The links of a page: what a reader can follow, and what a browser would load to show it.
+
+    a area                      href: to follow
+    form                        action, of GET forms only: posting changes things. Without its
+                                query, which a browser replaces by the form's fields
+    link                        href, whatever the relation, as styles, icons, next and canonical
+                                pages; not `dns-prefetch` and `preconnect`, which name no page
+    frame iframe script img     src; `img`, `source`: srcset too, `link`: imagesrcset
+    source audio video track    src; `video`: poster
+    embed, input type=image     src
+    object                      data
+    body table td th            background, as old pages have it and browsers still load it
+    meta refresh, Refresh       the page that follows
+    Link (header)               as `link`
+
+Not links: `cite`, `longdesc`, `ping`, `profile`, what a script or a style would load.
+`base` is not one either: it only says against what the others are resolved.
+`rel=nofollow` takes `a`, `area` and `form` out, a page's own `nofollow` all of them.
+Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.modules.page.addresses import Addresses
+from agent.modules.page.elements import Element
+from agent.modules.page.fields import field_values, link_targets
+from agent.modules.page.refresh import refresh_target
+from agent.modules.page.robots_tags import RobotsTag, read_tags
+from agent.modules.page.srcset import srcset_urls
+from shared.errors import UrlError
+from shared.urls import canonical
+
+__all__ = ["PageLinks", "links_of"]
+
+_FOLLOWED: Final = ("a", "area")
+_SOURCE: Final = frozenset(
+    ("frame", "iframe", "script", "img", "source", "audio", "video", "track", "embed")
+)
+_BACKGROUND: Final = frozenset(("body", "table", "td", "th"))
+_HOSTS_ONLY: Final = frozenset(("dns-prefetch", "preconnect"))
+
+Attributes = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """What a page leads to. `urls` are canonical, without repeats, in document order."""
+
+    urls: tuple[str, ...]
+    canonical_url: str | None = None  # the address that the page prefers for itself
+    tag: RobotsTag = field(default_factory=RobotsTag)
+    cut: bool = False  # there were more than `max_links`
+
+
+def links_of(
+    found: Iterable[Element],
+    header: bytes,
+    url: str,
+    codec: str,
+    *,
+    agent_token: str,
+    max_links: int,
+) -> PageLinks:
+    """Return the links of a page at a canonical URL, from its elements and its header block."""
+    page = list(found)
+    metas = [attributes for name, attributes in page if name == "meta"]
+    tag = read_tags(
+        ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
+        field_values(header, "X-Robots-Tag"),
+        agent_token,
+    )
+    addresses = Addresses(_base_of(page, url), codec)
+    preferred = _preferred(page, addresses)
+    if tag.nofollow:
+        return PageLinks((), preferred, tag)
+    seen: dict[str, None] = {}
+    for reference in _references(page, header):
+        target = addresses.resolve(reference)
+        if target is None or target in seen:
+            continue
+        if len(seen) >= max_links:
+            return PageLinks(tuple(seen), preferred, tag, cut=True)
+        seen[target] = None
+    return PageLinks(tuple(seen), preferred, tag)
+
+
+def _base_of(page: list[Element], url: str) -> str:
+    """Return the URL against which references are resolved: the first `base` with an address."""
+    for name, attributes in page:
+        href = attributes.get("href")
+        if name == "base" and href is not None:
+            try:
+                return canonical(href, url)
+            except UrlError:
+                return url
+    return url
+
+
+def _preferred(page: list[Element], addresses: Addresses) -> str | None:
+    for name, attributes in page:
+        if name == "link" and "canonical" in _words(attributes, "rel"):
+            return addresses.resolve(attributes.get("href") or "")
+    return None
+
+
+def _references(page: list[Element], header: bytes) -> Iterator[str]:
+    for value in field_values(header, "Refresh"):
+        yield from _present(refresh_target(value))
+    for value in field_values(header, "Link"):
+        for target, relations in link_targets(value):
+            if relations.isdisjoint(_HOSTS_ONLY):
+                yield target
+    for name, attributes in page:
+        yield from _of_element(name, attributes)
+
+
+def _of_element(name: str, attributes: Attributes) -> Iterator[str]:
+    if name in _FOLLOWED:
+        if "nofollow" not in _words(attributes, "rel"):
+            yield from _present(attributes.get("href"))
+    elif name in _SOURCE:
+        yield from _present(attributes.get("src"))
+        if name in ("img", "source"):
+            yield from srcset_urls(attributes.get("srcset") or "")
+        elif name == "video":
+            yield from _present(attributes.get("poster"))
+    elif name == "link":
+        if _words(attributes, "rel").isdisjoint(_HOSTS_ONLY):
+            yield from _present(attributes.get("href"))
+            yield from srcset_urls(attributes.get("imagesrcset") or "")
+    elif name == "form":
+        method = (attributes.get("method") or "get").strip().lower()
+        if method not in ("post", "dialog") and "nofollow" not in _words(attributes, "rel"):
+            yield from _present((attributes.get("action") or "").partition("?")[0])
+    elif name == "meta":
+        if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+            yield from _present(refresh_target(attributes.get("content") or ""))
+    elif name == "object":
+        yield from _present(attributes.get("data"))
+    elif name in _BACKGROUND:
+        yield from _present(attributes.get("background"))
+    elif name == "input" and (attributes.get("type") or "").strip().lower() == "image":
+        yield from _present(attributes.get("src"))
+
+
+def _present(reference: str | None) -> Iterator[str]:
+    """Yield a reference that is not empty: an empty one names the page itself."""
+    if reference and not reference.isspace():
+        yield reference
+
+
+def _words(attributes: Attributes, name: str) -> frozenset[str]:
+    value = attributes.get(name)
+    return frozenset(value.lower().split()) if value else frozenset()

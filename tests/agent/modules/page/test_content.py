@@ -1,0 +1,130 @@
+"""Content encodings: taken off, counted, and kept as far as they are sound."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.modules.page.content import ACCEPTED, decode_content
+from tests.fixtures_dir import fixture_folder
+
+LIMIT = 1_000_000
+
+
+def sample(name: str) -> bytes:
+    return (fixture_folder("compressed-bodies") / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "encodings"),
+    [
+        ("html-gzip.bin", "gzip"),
+        ("html-gzip.bin", "x-gzip"),
+        ("html-rawdeflate.bin", "deflate"),
+        ("html-zlibdeflate.bin", "deflate"),
+        ("html-br.bin", "br"),
+        ("html-gzip-deflate.bin", "gzip, deflate"),
+        ("html-gzip-deflate-gzip.bin", " GZIP,deflate , identity, gzip"),
+    ],
+)
+def test_takes_encodings_off(name: str, encodings: str) -> None:
+    """Each way of writing the encodings leads to the page."""
+    decoded = decode_content(sample(name), encodings, LIMIT)
+    assert decoded.note == ""
+    assert decoded.body.lstrip()[:5].lower() in (b"<!doc", b"<html")
+    assert decoded.body.rstrip().endswith(b"</html>")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+def test_a_bomb_stops_at_the_limit(encoding: str) -> None:
+    """A small body that would become a large one is cut at the limit, and says so."""
+    decoded = decode_content(sample(f"bomb-{encoding}.bin"), encoding, LIMIT)
+    assert len(decoded.body) == LIMIT
+    assert "more than 1000000 bytes" in decoded.note
+
+
+def test_keeps_what_came_before_the_end_was_lost() -> None:
+    """A cut gzip stream gives all that it holds, and a note."""
+    decoded = decode_content(sample("unexpected-eof.gz"), "gzip", LIMIT)
+    # The sample of the outcome was written as UTF-8, each byte as a character.
+    assert decoded.body.decode("latin-1").encode() == sample("unexpected-eof-output.txt")
+    assert "ends early" in decoded.note
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("truncated-crc-error.gz", b"</html"), ("truncated-crc-error-short.gz", b"</html>")],
+)
+def test_a_torn_end_costs_what_is_missing_and_a_note(name: str, end: bytes) -> None:
+    """Without its checksum and last bits a page is there to the last whole byte."""
+    decoded = decode_content(sample(name), "gzip", LIMIT)
+    assert decoded.body.rstrip().endswith(end)
+    assert decoded.note.startswith("decode-error")
+
+
+@given(st.binary(min_size=200, max_size=3000), st.data())
+def test_damage_loses_only_what_is_behind_it(plain: bytes, data: st.DataObject) -> None:
+    """Of a stream cut anywhere a prefix of the page comes out."""
+    encoding, packed = data.draw(
+        st.sampled_from(
+            [
+                ("gzip", gzip.compress(plain)),
+                ("deflate", zlib.compress(plain)),
+                ("br", brotli.compress(plain)),
+            ]
+        )
+    )
+    cut = data.draw(st.integers(1, len(packed) - 1))
+    decoded = decode_content(packed[:cut], encoding, LIMIT)
+    assert plain.startswith(decoded.body)
+    assert decoded.note
+
+
+@given(st.binary(max_size=500), st.sampled_from(["gzip", "deflate", "br", "gzip,br,deflate"]))
+def test_any_bytes_are_a_body(body: bytes, encodings: str) -> None:
+    """Nothing a server sends raises or grows beyond the limit."""
+    assert len(decode_content(body, encodings, 1000).body) <= 1000
+
+
+@given(st.binary(max_size=300), st.integers(0, 400))
+def test_the_limit_is_exact(plain: bytes, limit: int) -> None:
+    """A page of exactly the limit is whole; one byte more is cut."""
+    for encoding, packed in (
+        ("gzip", gzip.compress(plain)),
+        ("deflate", zlib.compress(plain)),
+        ("br", brotli.compress(plain)),
+    ):
+        decoded = decode_content(packed, encoding, limit)
+        assert decoded.body == plain[:limit]
+        assert bool(decoded.note) == (len(plain) > limit)
+
+
+def test_members_follow_one_another_and_garbage_is_ignored() -> None:
+    """Several gzip members are one page; bytes behind the last are none of it."""
+    packed = gzip.compress(b"one ") + gzip.compress(b"two") + b"\n\n"
+    assert decode_content(packed, "gzip", LIMIT).body == b"one two"
+    assert decode_content(packed, "gzip", LIMIT).note == ""
+
+
+def test_an_unknown_encoding_is_left_on() -> None:
+    """A body that cannot be decoded stays as it came, with a note of one printable line."""
+    decoded = decode_content(b"raw", "zst\u0085d " + "x" * 99, LIMIT)
+    assert decoded.body == b"raw"
+    assert decoded.note.startswith("decode-error: unknown encoding")
+    assert decoded.note.isprintable()
+
+
+def test_too_many_encodings_are_left_on() -> None:
+    """A chain of encodings has a limit."""
+    assert "6 encodings" in decode_content(b"x", ",".join(["gzip"] * 6), LIMIT).note
+
+
+def test_asks_for_what_it_can_take_off() -> None:
+    """What is announced is what is understood."""
+    for encoding in ACCEPTED.split(", "):
+        assert "unknown" not in decode_content(b"x", encoding, LIMIT).note

@@ -1,0 +1,147 @@
+"""All the work on a page."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.modules.page.work import PageLimits, work_on
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+from shared.archive.capture import Capture, Truncation
+
+LIMITS = PageLimits(agent_token="prsm", max_decoded_bytes=10_000, max_links=5)
+URL = "http://www.a.example/dir/"
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+def fetched(
+    body: bytes,
+    header: bytes = HTML,
+    *,
+    is_rules: bool = False,
+    truncated: Truncation | None = None,
+) -> Fetched:
+    return Fetched(
+        capture=Capture(URL, 1_700_000_000_000, b"", header, body, truncated=truncated),
+        url=URL,
+        host="http://www.a.example:80/",
+        address="192.0.2.1",
+        job=7,
+        depth=2,
+        redirects=1,
+        is_rules=is_rules,
+    )
+
+
+def work(body: bytes, header: bytes = HTML) -> PageWork:
+    return work_on(fetched(body, header), LIMITS)
+
+
+def test_a_page_becomes_links_and_a_record() -> None:
+    """Links know their page; those to other hosts are listed for the archive."""
+    done = work(b"<a href=x><a href=//b.example/><a href=https://www.a.example/>")
+    assert done.links.urls == (
+        f"{URL}x",
+        "http://b.example/",
+        "https://www.a.example/",
+    )
+    assert (done.links.referer, done.links.from_job, done.links.depth) == (URL, 7, 3)
+    assert done.links.redirects == 0
+    assert done.processed.outward == ("http://b.example/", "https://www.a.example/")
+    assert done.processed.encoded.entry.url == URL
+    assert done.processed.note == ""
+
+
+def test_links_are_found_under_a_content_encoding() -> None:
+    """The body is decoded for its links and archived as sent."""
+    header = HTML.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    body = gzip.compress(b"<a href=x>")
+    done = work(body, header)
+    assert done.links.urls == (f"{URL}x",)
+    assert done.processed.encoded.entry.length > 0
+
+
+def test_a_japanese_page_keeps_its_queries() -> None:
+    """The query of a link follows the encoding that the page declares."""
+    page = "<meta charset=Shift_JIS><a href='?q=日'>".encode("cp932")
+    assert work(page).links.urls == (f"{URL}?q=%93%FA",)
+
+
+def test_only_html_has_links() -> None:
+    """Text, images and styles are not searched; a page without a type is looked at."""
+    plain = HTML.replace(b"text/html", b"text/plain")
+    assert work(b"<a href=x>", plain).links.urls == ()
+    bare = b"HTTP/1.0 200 OK\r\n\r\n"
+    assert work(b"  <!-- x --><HTML><a href=x>", bare).links.urls == (f"{URL}x",)
+    assert work(b"GIF89a<a href=x>", bare).links.urls == ()
+    xhtml = HTML.replace(b"text/html", b"Application/XHTML+xml; charset=utf-8")
+    assert work(b"<a href='x'/>", xhtml).links.urls == (f"{URL}x",)
+
+
+def test_errors_and_redirects_have_no_links() -> None:
+    """Only a page that was found leads on."""
+    for status in (b"301 Moved", b"404 Not Found", b"500 Oh"):
+        assert work(b"<a href=x>", HTML.replace(b"200 OK", status)).links.urls == ()
+
+
+def test_a_robots_txt_is_archived_and_not_read() -> None:
+    """robots.txt is kept like a page."""
+    done = work_on(fetched(b"<a href=x>", is_rules=True), LIMITS)
+    assert done.links.urls == ()
+    assert done.processed.is_rules
+
+
+def test_what_was_noticed_stands_in_the_record() -> None:
+    """Notes travel with the record, for those who search the archive."""
+    done = work(
+        b"<meta name=robots content=noindex><link rel=canonical href=/c>"
+        + b"".join(b"<a href=%d>" % n for n in range(9))
+    )
+    assert done.processed.note == "noindex; canonical: http://www.a.example/c; links cut at 5"
+
+
+def test_a_page_that_cannot_be_decoded_is_archived_with_a_note() -> None:
+    """Damage costs the links, not the page."""
+    header = HTML.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    done = work(b"no gzip", header)
+    assert done.links.urls == ()
+    assert done.processed.note.startswith("decode-error")
+
+
+def test_a_truncated_page_is_read_as_far_as_it_came() -> None:
+    """A cut page has the links that came."""
+    page = fetched(b"<a href=x><a href=y", truncated="disconnect")
+    assert work_on(page, LIMITS).links.urls == (f"{URL}x",)
+
+
+def test_the_work_can_be_done_in_another_process() -> None:
+    """What goes in and what comes out can be pickled."""
+    page = fetched(b"<a href=x>")
+    again = pickle.loads(pickle.dumps((page, LIMITS)))
+    done = work_on(*again)
+    assert pickle.loads(pickle.dumps(done)) == done == work_on(page, LIMITS)
+
+
+HEADERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [b"Content-Type", b"Content-Encoding", b"X-Robots-Tag", b"Link", b"Refresh", b"X"]
+        ),
+        st.binary(max_size=40).map(lambda value: value.replace(b"\n", b"")),
+    ),
+    max_size=5,
+)
+
+
+@given(st.binary(max_size=200), HEADERS, st.sampled_from([b"text/html", b"*/*"]))
+def test_nothing_that_a_server_sends_raises(
+    body: bytes, fields: list[tuple[bytes, bytes]], media_type: bytes
+) -> None:
+    """Any header and any body become a record."""
+    lines = b"".join(b"%b: %b\r\n" % field for field in fields)
+    header = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n%b\r\n" % (media_type, lines)
+    work(body, header)
