@@ -5,7 +5,7 @@
     encode.py    capture -> bytes (pure, runs in worker processes)
     segment.py   one growing file; writer.py names and rotates them
     reader.py    segment -> captures; verify.py and recover.py judge and mend
-    cdxj.py      the index beside a segment
+    cdxj.py      the index beside a segment, surt_key.py its key
     sums.py      html/sumh/suml/host:port
     classic.py   extserver.list, transferredurl.list, transferredurldate.list
     export.py    one host in the source's layout

@@ -1,7 +1,8 @@
 """The index beside a segment: CDXJ, as pywb and other replay tools read it.
 
-A line is `urlkey timestamp {json}`; the file is sorted by bytes, so that a look-up can bisect it.
-The numbers of the JSON are strings, as cdxj-indexer writes them.
+A line is `key timestamp {json}`, the key being that of `surt_key.py`; the file is sorted by bytes,
+so that a look-up can bisect it. The JSON is byte for byte that of cdxj-indexer 1.5: numbers are
+strings, and what is not known is left out.
 
 Invariant: sorting takes bounded memory: runs of `RUN_LINES` lines are spilled to unnamed files and
 merged at the end.
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from shared.archive.http_block import UNKNOWN_TYPE
 from shared.archive.record import warc_date
 
 __all__ = ["REVISIT_TYPE", "CdxjSorter", "IndexEntry", "cdxj_line"]
@@ -30,7 +32,8 @@ RUN_LINES: Final = 20_000
 class IndexEntry:
     """What an index says of one response or revisit record.
 
-    urlkey    reversed-host key of the URL
+    urlkey    reversed-host key of the URL, for our own indexes
+    surt      key of replay tools, for the CDXJ
     mime      media type of the response, `warc/revisit` for a revisit
     digest    of the payload, with its label; "" where a revisit has none
     offset    of the record's gzip member; in an encoded capture from its first byte
@@ -38,6 +41,7 @@ class IndexEntry:
     """
 
     urlkey: str
+    surt: str
     url: str
     fetched_at_ms: int
     mime: str
@@ -51,7 +55,7 @@ def cdxj_line(entry: IndexEntry, offset: int, filename: str) -> bytes:
     """Return the line of an entry whose record begins at `offset` of `filename`."""
     fields = {
         "url": entry.url,
-        "mime": entry.mime,
+        "mime": "" if entry.mime == UNKNOWN_TYPE else entry.mime,
         "status": "" if entry.status is None else str(entry.status),
         "digest": entry.digest,
         "length": str(entry.length),
@@ -61,7 +65,7 @@ def cdxj_line(entry: IndexEntry, offset: int, filename: str) -> bytes:
     date = warc_date(entry.fetched_at_ms)
     timestamp = date[:19].translate(_DIGITS_ONLY)
     text = json.dumps({name: value for name, value in fields.items() if value})
-    return f"{entry.urlkey} {timestamp} {text}\n".encode()
+    return f"{entry.surt} {timestamp} {text}\n".encode()
 
 
 class CdxjSorter:

@@ -20,6 +20,7 @@ from shared.archive.gzip_member import compress_member
 from shared.archive.http_block import media_type, status_code, stored_header
 from shared.archive.limits import check_capture, check_line
 from shared.archive.record import RECORD_END, VERSION, canonical_ip, record_ids, warc_date
+from shared.archive.surt_key import surt_key
 from shared.errors import FormatError
 from shared.urls import reversed_host_key
 
@@ -105,6 +106,7 @@ def encode_capture(capture: Capture) -> EncodedCapture:
         members + answer_member,
         IndexEntry(
             urlkey=reversed_host_key(capture.url),
+            surt=surt_key(capture.url),
             url=capture.url,
             fetched_at_ms=capture.fetched_at_ms,
             mime=REVISIT_TYPE if revisit else media_type(capture.response_header),

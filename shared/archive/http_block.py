@@ -24,6 +24,7 @@ from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 __all__ = [
+    "UNKNOWN_TYPE",
     "header_end",
     "header_value",
     "last_modified_ms",
@@ -32,6 +33,9 @@ __all__ = [
     "status_code",
     "stored_header",
 ]
+
+UNKNOWN_TYPE: Final = "unk"
+"""The word of CDX for a media type that nobody told."""
 
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _TEXT: Final = rb"[^\x00-\x08\x0a-\x1f\x7f]*"
@@ -108,9 +112,9 @@ def header_value(header: bytes, name: str) -> bytes | None:
 
 
 def media_type(header: bytes) -> str:
-    """Return `type/subtype` of Content-Type in lower case, `unk` (the word of CDX) without."""
+    """Return `type/subtype` of Content-Type in lower case, UNKNOWN_TYPE without."""
     match = _MEDIA_TYPE.match(header_value(header, "Content-Type") or b"")
-    return "unk" if match is None else match[0].decode("ascii").lower()
+    return UNKNOWN_TYPE if match is None else match[0].decode("ascii").lower()
 
 
 def last_modified_ms(header: bytes) -> int:

@@ -26,6 +26,7 @@ from shared.archive.http_block import (
 from shared.archive.limits import MAX_BODY_BYTES, MAX_HTTP_HEADER_BYTES
 from shared.archive.record import RecordHeader, digest_matches, new_digest, parse_date_ms
 from shared.archive.stream import RecordStream, StoredRecord
+from shared.archive.surt_key import surt_key
 from shared.errors import PrsmError
 from shared.urls import reversed_host_key
 
@@ -168,6 +169,7 @@ def _entry(record: StoredRecord, stored: bytes, length: int) -> IndexEntry:
         url = header.target_uri
         return IndexEntry(
             urlkey=reversed_host_key(url),
+            surt=surt_key(url),
             url=url,
             fetched_at_ms=parse_date_ms(header.need("WARC-Date")),
             mime=REVISIT_TYPE if record.kind == "revisit" else media_type(received),

@@ -14,6 +14,7 @@ from tests.shared.archive.disks import file_limit
 
 ENTRY = IndexEntry(
     urlkey="jp,example,www)/a?b",
+    surt="jp,example)/a?b",
     url="http://www.example.jp/a?b",
     fetched_at_ms=1_767_268_800_123,
     mime="text/html",
@@ -28,7 +29,7 @@ def test_a_line_is_key_time_and_json() -> None:
     """The numbers are strings and the time has 14 digits, as replay tools expect."""
     line = cdxj_line(ENTRY, 1234, "x.warc.gz")
     key, timestamp, text = line.decode().split(" ", 2)
-    assert (key, timestamp) == ("jp,example,www)/a?b", "20260101120000")
+    assert (key, timestamp) == ("jp,example)/a?b", "20260101120000")
     assert line.endswith(b"}\n")
     assert json.loads(text) == {
         "url": "http://www.example.jp/a?b",
@@ -42,11 +43,10 @@ def test_a_line_is_key_time_and_json() -> None:
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    """A line has no status and no digest where there is none."""
-    entry = IndexEntry("a)/", "http://a/", 0, "warc/revisit", None, "", 0, 1)
+    """A line has no media type, status or digest where there is none."""
+    entry = IndexEntry("a)/", "a)/", "http://a/", 0, "unk", None, "", 0, 1)
     assert set(json.loads(cdxj_line(entry, 0, "x").decode().split(" ", 2)[2])) == {
         "url",
-        "mime",
         "length",
         "offset",
         "filename",

@@ -22,6 +22,7 @@ from shared.archive.warc import (
 from shared.errors import ConflictError
 from tests.shared.archive.captures import INFO, NOON_MS, revisit_of, sample
 
+ROOT = Path(__file__).resolve().parents[3]
 NAME = "PRSM-20260101120000-00000-a.warc.gz"
 WARCINFO = encode_warcinfo(INFO, NAME, NOON_MS)
 CAPTURES = [sample(1), revisit_of(sample(1)), sample(2, b"x" * 300)]
@@ -186,7 +187,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_killed_writer_loses_only_the_torn_capture(tmp_path: Path) -> None:
     """After kill -9 every capture whose append had returned is there, and the lock is free."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     (path,) = tmp_path.iterdir()
     found = recover_segment(path)

@@ -91,7 +91,7 @@ def test_the_index_is_sorted_and_leads_to_the_captures(tmp_path: Path) -> None:
         start, length = int(fields["offset"]), int(fields["length"])
         (stored,) = iter_captures(io.BytesIO(data[start : start + length]))
         assert stored.capture.url == fields["url"]
-        assert key == "jp,example,www)" + fields["url"].removeprefix("http://www.example.jp")
+        assert key == "jp,example)" + fields["url"].removeprefix("http://www.example.jp")
         assert (fields["status"], fields["mime"], fields["filename"]) == ("200", "text/html", NAME)
         assert fields["digest"] == stored.capture.payload_digest
 
