@@ -7,6 +7,7 @@ refusal with the line's number, and then no file stays.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.intake.held import Held, Holdings
-from manager.intake.sections import Section
+from manager.intake.sections import LogKind, Section
 from manager.store import LogFile, LogRow, LogSum, read_sums
 from shared.errors import FormatError, LimitError, LineError, UrlError
 from shared.urls import canonical, host_of
@@ -29,9 +30,10 @@ from shared.wire.crawl_log import (
 )
 from shared.wire.gzip_stream import decompress, split_lines
 
-__all__ = ["LogJob", "ParsedLog", "RefusedLog", "parse_log", "read_name"]
+__all__ = ["LogJob", "ParsedLog", "RefusedLog", "first_since_ms", "parse_log", "read_name"]
 
 READ_BYTES: Final = 256 * 1024
+HEAD_BYTES: Final = 64 * 1024
 HOSTS_REMEMBERED: Final = 100_000
 NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
@@ -46,8 +48,10 @@ class LogJob:
 
     body: Path
     target: Path
-    defaults: Section
+    defaults: Section  # its times are those of a log that does not say
     held: tuple[Held, ...]
+    round: int  # of lines that belong to no holding, in a log that does not say
+    kind: LogKind
     decoded_limit_bytes: int
     memory_bytes: int
 
@@ -78,6 +82,21 @@ def read_name(body: Path) -> LogName:
     if not first.endswith(b"\n"):
         raise LineError(1, "must be AGENT.yyyymmddHHMM and LF, then gzip of the log lines")
     return decode_name(first[:-1])
+
+
+def first_since_ms(body: Path) -> int | None:
+    """Return the `#Since=` that stands before the first line of a log, or None.
+
+    Whatever is wrong with the log is left to `parse_log`.
+    """
+    section = Section(since_ms=-1, until_ms=-1)
+    with contextlib.suppress(FormatError, LimitError):
+        plain = decompress(islice(_gzip_part(body), 1), limit_bytes=HEAD_BYTES)
+        for _, line in split_lines(plain, limit_bytes=HEAD_BYTES):
+            if not line.startswith(b"#"):
+                break
+            section = section.after(line[1:].decode("ascii", "replace"))
+    return section.since_ms if section.since_ms >= 0 else None
 
 
 def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
@@ -145,10 +164,11 @@ class _Reading:
             raise LineError(number, str(error)) from error
         host, path = self._split(url)
         section = self._section
-        unit = self._holdings.unit_of(host, path, section.since_ms, section.until_ms)
+        held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
         self._lines += 1
-        if unit is None:
+        if held is None:
             self._quarantined += 1
+        said = held or self._job
         if self._since_ms is None or section.since_ms < self._since_ms:
             self._since_ms = section.since_ms
         if self._until_ms is None or section.until_ms > self._until_ms:
@@ -164,10 +184,10 @@ class _Reading:
             line.response_bytes,
             line.elapsed_ms,
             line.headers,
-            section.round,
-            section.kind,
-            unit is not None,
-            unit,
+            said.round if section.round is None else section.round,
+            section.kind or said.kind,
+            held is not None,
+            None if held is None else held.unit,
         )
 
     def _check_numbers(self, number: int, line: LogLine) -> None:

@@ -1,8 +1,8 @@
 """What holds for the lines of a log: round, kind and time, as its comments say or as is inferred.
 
 Our agents write `#Round=3`, `#MaxTransfer=50`, `#Since=<ms>` and `#Until=<ms>`; each holds for the
-lines after it, until the next of its name. A plain agent writes none: what it was last sent and the
-time of its log before stand in. Any other comment means nothing.
+lines after it, until the next of its name. A plain agent writes none: the holding that a line
+belongs to says round and kind, the log before says since when. Any other comment means nothing.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ MOST_DIGITS: Final = 15  # milliseconds until the year 33658
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What holds for a line; times in epoch milliseconds."""
+    """What holds for a line. None: the log does not say. Times in epoch milliseconds."""
 
-    round: int
-    kind: LogKind
     since_ms: int
     until_ms: int
+    round: int | None = None
+    kind: LogKind | None = None
 
     def after(self, comment: str) -> Section:
         """Return what holds after a comment (its text without the `#`)."""

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from manager.intake import parsing
 from manager.intake.held import Held
-from manager.intake.parsing import LogJob, ParsedLog, RefusedLog, parse_log, read_name
+from manager.intake.parsing import (
+    LogJob,
+    ParsedLog,
+    RefusedLog,
+    first_since_ms,
+    parse_log,
+    read_name,
+)
 from manager.intake.sections import Section
 from shared.errors import LineError
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
@@ -21,18 +28,18 @@ HOST = "http://www.example.jp:80/"
 OTHER = "http://other.example:80/"
 PAGE = b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n"
 NAME = b"a.example.202611211000\n"
+GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
 
 
 def run(
-    folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None),),
+    folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None, 7, "crawl"),),
     limit_bytes: int = 10**7,
 ) -> ParsedLog | RefusedLog:  # fmt: skip
     body = folder / "x.body"
     body.write_bytes(NAME + gzipped)
-    defaults = Section(round=7, kind="crawl", since_ms=1000, until_ms=2000)
-    outcome = parse_log(
-        LogJob(body, folder / "x.parquet", defaults, held, limit_bytes, 256 * 1000**2)
-    )
+    times = Section(since_ms=1000, until_ms=2000)
+    target = folder / "x.parquet"
+    outcome = parse_log(LogJob(body, target, times, held, 6, "probe", limit_bytes, 256 * 1000**2))
     body.unlink()
     return outcome
 
@@ -80,7 +87,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
 def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
     """Times of the log's comments decide which holding a line is judged by."""
     hour = 3_600_000
-    held = (Held(HOST, 10 * hour, 11 * hour),)
+    held = (Held(HOST, 10 * hour, 11 * hour, 7, "crawl"),)
     lines: list[LogLine | Comment] = [
         Comment(f"Since={5 * hour}"), Comment(f"Until={6 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
         Comment(f"Until={10 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
@@ -91,7 +98,49 @@ def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
     assert [row["held"] for row in rows(tmp_path)] == [False, True]
 
 
-GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
+def test_what_a_log_does_not_say_its_holdings_do(tmp_path: Path) -> None:
+    """A plain agent's lines have round and kind of what it held; the others those of its list."""
+    held = (Held(HOST, 0, None, 4, "probe"), Held("http://b.example:80/", 0, None, 5, "crawl"))
+    urls = (HOST, "http://b.example/x", OTHER)
+    lines = [LogLine(url, 1, 1, 1, PAGE) for url in urls]
+    run(tmp_path, b"".join(encode(lines)), held=held)
+    assert [(row["round"], row["kind"], row["held"]) for row in rows(tmp_path)] == [
+        (4, "probe", True), (5, "crawl", True), (6, "probe", False)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        ([Comment("Round=1"), Comment("Since=5000"), LogLine(HOST, 1, 1, 1, PAGE)], 5000),
+        ([LogLine(HOST, 1, 1, 1, PAGE), Comment("Since=5000")], None),
+        ([Comment("Since=x")], None),
+        ([], None),
+    ],
+)
+def test_when_a_log_begins(
+    tmp_path: Path, lines: list[LogLine | Comment], wanted: int | None
+) -> None:
+    """The time before the first line is found without reading the log; a later one is not."""
+    body = tmp_path / "x"
+    body.write_bytes(NAME + b"".join(encode(lines)))
+    assert first_since_ms(body) == wanted
+
+
+@pytest.mark.parametrize(
+    "gzipped", [b"", b"junk", gzip.compress(b"#Since=5000\n" * 9)[:30], gzip.compress(b"#" * 10**6)]
+)
+def test_a_broken_head_is_left_to_the_parser(tmp_path: Path, gzipped: bytes) -> None:
+    """Whatever is wrong with a log, looking for its time raises nothing."""
+    (tmp_path / "x").write_bytes(NAME + gzipped)
+    assert first_since_ms(tmp_path / "x") in (None, 5000)
+
+
+def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
+    """A log that decodes to much more than is looked at still has its time found."""
+    lines = b"#Since=5000\n" + GOOD * 500_000
+    (tmp_path / "x").write_bytes(NAME + gzip.compress(lines))
+    assert first_since_ms(tmp_path / "x") == 5000
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,17 @@ import pytest
 
 from manager.intake.sections import Section
 
-START = Section(round=3, kind="crawl", since_ms=1000, until_ms=2000)
+START = Section(since_ms=1000, until_ms=2000, round=3, kind="crawl")
 
 
 @pytest.mark.parametrize(
     ("comment", "wanted"),
     [
-        ("Round=4", Section(4, "crawl", 1000, 2000)),
-        ("MaxTransfer=50", Section(3, "probe", 1000, 2000)),
-        ("MaxTransfer=0", Section(3, "crawl", 1000, 2000)),
-        ("Since=1500", Section(3, "crawl", 1500, 2000)),
-        ("Until=1999", Section(3, "crawl", 1000, 1999)),
+        ("Round=4", Section(1000, 2000, 4, "crawl")),
+        ("MaxTransfer=50", Section(1000, 2000, 3, "probe")),
+        ("MaxTransfer=0", Section(1000, 2000, 3, "crawl")),
+        ("Since=1500", Section(1500, 2000, 3, "crawl")),
+        ("Until=1999", Section(1000, 1999, 3, "crawl")),
     ],
 )
 def test_each_comment_sets_its_own(comment: str, wanted: Section) -> None:

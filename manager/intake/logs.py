@@ -1,0 +1,237 @@
+"""Take a crawl log (M3): spool it, have a child process read it, enter it in one transaction.
+
+Invariant: a log is entered wholly or not at all, and once: a repeat of its bytes is answered as
+done, its name with other bytes is refused. The Parquet file is in place before the transaction
+that names it; a file without a transaction is nobody's, and the repeat writes over it. No
+transaction is open while a body comes in or a child works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from manager.db import Database
+from manager.errors import ForbiddenError
+from manager.intake.held import SLACK_MS, Held
+from manager.intake.parsing import (
+    LogJob,
+    ParsedLog,
+    RefusedLog,
+    first_since_ms,
+    parse_log,
+    read_name,
+)
+from manager.intake.receiving import Receiving, receive
+from manager.intake.sections import LogKind, Section
+from manager.operations.contact import note_message
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.policy import Policy
+from manager.operations.reports import (
+    Accepted,
+    DirectorySum,
+    LogSummary,
+    UnitSum,
+    accept_log,
+    held_during,
+    known_report,
+)
+from manager.settings import IntakeSettings, LimitSettings
+from manager.store import Layout, LogSum, Rejected, Spool, Spooled, durable
+from shared.errors import FormatError, LimitError
+
+__all__ = ["LogIntake", "Receipt"]
+
+WHAT: Final = "crawl log"
+HISTORY_MS: Final = 32 * 86_400_000
+"""A log that does not say when it began is judged by what was held in the last month."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a log. repeated: it was taken before; the numbers are those of then."""
+
+    name: str
+    lines: int
+    quarantined: int
+    repeated: bool
+
+
+class Reader(Protocol):
+    """Whoever reads a log elsewhere: `Workers.run`."""
+
+    def __call__(
+        self, function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob
+    ) -> Awaitable[ParsedLog | RefusedLog]:
+        """Return function(job)."""
+        ...
+
+
+class LogIntake:
+    """Takes logs; one of an agent at a time, any number of agents."""
+
+    def __init__(
+        self,
+        db: Database,
+        layout: Layout,
+        spool: Spool,
+        rejected: Rejected,
+        read: Reader,
+        *,
+        policy: Policy,
+        limits: LimitSettings,
+        settings: IntakeSettings,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._db = db
+        self._layout = layout
+        self._spool = spool
+        self._rejected = rejected
+        self._read = read
+        self._policy = policy
+        self._limits = limits
+        self._settings = settings
+        self._now_ms = now_ms
+        self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def take(
+        self, agent: AgentIdentity, chunks: AsyncIterator[bytes], declared_bytes: int | None
+    ) -> Receipt:
+        """Take a log from a connection.
+
+        Raises FormatError (malformed, with the line's number), ForbiddenError (another agent's),
+        ConflictError (the name came with another body), LimitError, BusyError, SlowSenderError.
+        """
+        limits = self._limits
+        body = await receive(
+            chunks,
+            self._spool,
+            WHAT,
+            limit_bytes=limits.log_bytes,
+            declared_bytes=declared_bytes,
+            patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+        )
+        try:
+            return await self._take_body(agent, body)
+        except (FormatError, LimitError) as error:
+            await asyncio.to_thread(
+                self._rejected.keep, body, agent.id, WHAT, str(error), self._now_ms()
+            )
+            raise
+        finally:
+            await asyncio.to_thread(body.discard)
+
+    async def _take_body(self, agent: AgentIdentity, body: Spooled) -> Receipt:
+        named = await asyncio.to_thread(read_name, body.path)
+        if named.agent != agent.name:
+            raise ForbiddenError(
+                f"this log is of {named.agent}, and the key shown is that of {agent.name}"
+            )
+        name = f"{named.agent}.{named.minute}"
+        await asyncio.to_thread(
+            note_message, self._db, agent, "submitlog", self._now_ms(), self._policy
+        )
+        async with self._turns[agent.id]:
+            known = await asyncio.to_thread(known_report, self._db, agent, body.sha256, name)
+            if known is not None:
+                return Receipt(name, known.lines, known.quarantined, repeated=True)
+            job = await asyncio.to_thread(self._job, agent, body)
+            try:
+                outcome = await self._read(parse_log, job)
+                if isinstance(outcome, RefusedLog):
+                    raise (LimitError if outcome.too_large else FormatError)(outcome.message)
+                accepted = await asyncio.to_thread(
+                    self._enter, agent, body, name, job.target, outcome
+                )
+            finally:
+                await asyncio.to_thread(job.target.unlink, missing_ok=True)
+        return Receipt(name, accepted.lines, accepted.quarantined, accepted.repeated)
+
+    def _job(self, agent: AgentIdentity, body: Spooled) -> LogJob:
+        """Return what the child needs to know: all that the agent held in the log's time."""
+        now_ms = self._now_ms()
+        said_ms = first_since_ms(body.path)
+        since_ms = now_ms - HISTORY_MS if said_ms is None else said_ms
+        during = held_during(self._db, agent, since_ms - SLACK_MS, now_ms)
+        return LogJob(
+            body=body.path,
+            target=self._spool.temporary(".parquet"),
+            defaults=Section(during.since_ms if said_ms is None else said_ms, now_ms),
+            held=tuple(
+                Held(one.unit, one.since_ms, one.until_ms, one.round, _kind(one.kind))
+                for one in during.held
+            ),
+            round=during.round,
+            kind=_kind(during.kind),
+            decoded_limit_bytes=self._limits.log_decoded_bytes,
+            memory_bytes=self._settings.memory_bytes,
+        )
+
+    def _enter(
+        self, agent: AgentIdentity, body: Spooled, name: str, rows: Path, parsed: ParsedLog
+    ) -> Accepted:
+        """Put the rows where they stay and enter the sums; where that fails, take them away."""
+        target = self._layout.log_file(agent.id, body.sha256)
+        durable.move(rows, target)
+        try:
+            return accept_log(
+                self._db,
+                agent,
+                LogSummary(
+                    name=name,
+                    sha256=body.sha256,
+                    size_bytes=body.size_bytes,
+                    lines=parsed.lines,
+                    quarantined=parsed.quarantined,
+                    since_ms=parsed.since_ms,
+                    until_ms=parsed.until_ms,
+                    path=str(target.relative_to(self._layout.data)),
+                    units=tuple(_unit_sum(each) for each in parsed.sums if each.unit is not None),
+                    directories=tuple(
+                        _directory_sum(each) for each in parsed.sums if each.directory is not None
+                    ),
+                ),
+                self._now_ms(),
+            )
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _kind(word: str) -> LogKind:
+    return "probe" if word == "probe" else "crawl"
+
+
+def _unit_sum(one: LogSum) -> UnitSum:
+    assert one.unit is not None
+    return UnitSum(
+        one.unit,
+        one.round,
+        one.kind,
+        one.requests,
+        one.pages,
+        one.errors,
+        one.request_bytes,
+        one.response_bytes,
+        one.ms,
+    )
+
+
+def _directory_sum(one: LogSum) -> DirectorySum:
+    assert one.directory is not None
+    return DirectorySum(
+        one.host,
+        one.directory,
+        one.round,
+        one.kind,
+        one.requests,
+        one.pages,
+        one.errors,
+        one.request_bytes,
+        one.response_bytes,
+        one.ms,
+    )
