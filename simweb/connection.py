@@ -29,6 +29,7 @@ from simweb.wire import wire_pieces
 __all__ = ["Connection"]
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_LINGER_S = 1.0
 _BODY_LIMIT_BYTES = 1_000_000
 _AT_ONCE = Pace(0.0, math.inf)
 
@@ -48,7 +49,7 @@ class Connection(asyncio.Protocol):
         self._active_mono = time.monotonic()
         self._requests = 0
         self._body_left = 0
-        self._draining = self._ended = False
+        self._draining = self._refused = self._ended = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note who connects to what."""
@@ -67,6 +68,8 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes of requests; answer the first when nothing else is being answered."""
         self._active_mono = time.monotonic()
+        if self._refused:
+            return
         if self._body_left:
             skipped = min(self._body_left, len(data))
             self._body_left -= skipped
@@ -139,7 +142,11 @@ class Connection(asyncio.Protocol):
         head = head_bytes(answer, date, keep_alive=False, http_1_0=False)
         self._context.log_moment("malformed", status=status, problem=text.strip(), **self._names())
         self._transport.write(head + answer.body)
-        self._transport.close()
+        # What the client still sends is read and dropped: closing now would reset the
+        # connection and take the answer away from it.
+        self._refused = True
+        self._transport.write_eof()
+        self._piece_timer = self._loop.call_later(_LINGER_S, self._transport.close)
 
     def _answer(self, request: Request, arrived: tuple[float, float]) -> None:
         context = self._context

@@ -106,11 +106,11 @@ class SimulatedWeb:
         self.stop()
 
     @property
-    def pid(self) -> int:
-        """Return the process id. Raises StartError when it does not run."""
+    def process(self) -> subprocess.Popen[str]:
+        """Return the running process. Raises StartError when there is none."""
         if self._process is None:
             raise StartError("simweb does not run: call start() first")
-        return self._process.pid
+        return self._process
 
     @property
     def port(self) -> int:
