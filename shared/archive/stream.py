@@ -33,28 +33,25 @@ class _Source(Protocol):
 class StoredRecord:
     """One record: its header at once, its block as it is read.
 
+    kind            WARC-Type in lower case
     offset          where its gzip member begins (plain file: where the record begins)
     alone           whether it begins its member
     member_header   first ten bytes of the member
     """
 
-    __slots__ = ("_left", "_stream", "alone", "header", "length", "member_header", "offset")
+    __slots__ = ("_left", "_stream", "alone", "header", "kind", "length", "member_header", "offset")
 
     def __init__(
         self, stream: RecordStream, header: RecordHeader, offset: int, alone: bool, member: bytes
     ) -> None:
         self.header = header
+        self.kind = header.need("WARC-Type").lower()
         self.offset = offset
         self.alone = alone
         self.member_header = member
         self.length = header.content_length
         self._left = self.length
         self._stream = stream
-
-    @property
-    def kind(self) -> str:
-        """WARC-Type in lower case."""
-        return self.header.need("WARC-Type").lower()
 
     def read(self, most: int = CHUNK) -> bytes:
         """Return the next bytes of the block, at most `most`; b"" at its end.
@@ -112,7 +109,10 @@ class RecordStream:
                 return None
         offset = self._source.start if self._is_gzip else self._position()
         header = self._read_header(offset)
-        self._record = StoredRecord(self, header, offset, alone, self._source.header)
+        try:
+            self._record = StoredRecord(self, header, offset, alone, self._source.header)
+        except FormatError as error:
+            raise DamageError(offset, str(error)) from error
         return self._record
 
     def finish(self) -> bool:
@@ -170,12 +170,9 @@ class RecordStream:
             block += data
         self._at -= len(block) - end - 4  # what is behind the header came with the last piece
         try:
-            header = parse_header(block[:end])
-            header.need("WARC-Type")
-            header.content_length  # noqa: B018 - raises where there is none
+            return parse_header(block[:end])
         except FormatError as error:
             raise DamageError(offset, str(error)) from error
-        return header
 
 
 class _Plain:
