@@ -68,7 +68,7 @@ class WorldOptions:
     host_trouble: tuple[str, ...] = _setting((), "KIND=RATE a host or KIND=COUNT in all")
     trouble_scale: float = _setting(1.0, "multiplies the default rates; 0 is a calm web", 0)
     crawl_delay_s: float = _setting(2.0, "the Crawl-delay of hosts that ask for one", 0)
-    retry_after_s: int = _setting(2, "the Retry-After of 429 and 503", 0)
+    retry_after_s: int = _setting(2, "the Retry-After of a 429", 0)
     rate_limit_ms: int = _setting(200, "least gap that hosts of kind rate-limited accept", 0)
     slow_s: float = _setting(10.0, "seconds over which a slow answer drips", 0)
 
