@@ -1,0 +1,59 @@
+"""Who may fetch what, when and for how long: pure rules over numbers and names.
+
+`rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
+says how long an agent keeps its rights without a word; `liveness` how an agent is, and why;
+`groups` which hosts share an address; `waves` who probes what next; `held` what an agent held
+while it fetched. Time comes in as a number; nothing here reads a clock, a table or a file.
+"""
+
+from __future__ import annotations
+
+from manager.assignment.errors import RightError, RuleError
+from manager.assignment.groups import AddressGroups, Merge
+from manager.assignment.held import HeldThen, UnitInterval
+from manager.assignment.liveness import (
+    AgentFacts,
+    AgentKind,
+    Liveness,
+    LivenessState,
+    liveness,
+    promised_contact,
+)
+from manager.assignment.permits import (
+    HeldEpoch,
+    Permit,
+    ReportEpoch,
+    end_at_agent,
+    epoch_of_report,
+    extension_ms,
+    manager_time,
+)
+from manager.assignment.waves import NO_AGENT, all_waves, next_wave
+from manager.assignment.words import clock_time, spoken_duration
+
+__all__ = [
+    "NO_AGENT",
+    "AddressGroups",
+    "AgentFacts",
+    "AgentKind",
+    "HeldEpoch",
+    "HeldThen",
+    "Liveness",
+    "LivenessState",
+    "Merge",
+    "Permit",
+    "ReportEpoch",
+    "RightError",
+    "RuleError",
+    "UnitInterval",
+    "all_waves",
+    "clock_time",
+    "end_at_agent",
+    "epoch_of_report",
+    "extension_ms",
+    "liveness",
+    "manager_time",
+    "next_wave",
+    "promised_contact",
+    "spoken_duration",
+]

@@ -1,0 +1,21 @@
+"""What the rules of assignment refuse.
+
+PrsmError
+├── ConflictError (shared)
+│   └── RightError      a unit's right cannot pass to who asks for it now
+└── RuleError           numbers that no rule can be applied to
+"""
+
+from __future__ import annotations
+
+from shared.errors import ConflictError, PrsmError
+
+__all__ = ["RightError", "RuleError"]
+
+
+class RightError(ConflictError):
+    """Somebody else may still be fetching the unit."""
+
+
+class RuleError(PrsmError):
+    """Durations, budgets or intervals that contradict each other."""

@@ -1,0 +1,162 @@
+"""How an agent is, in words: liveness is work, not sockets.
+
+Invariant: every state comes with a sentence that says why, from facts that the manager has. An
+agent is lost only when its promised contact plus grace has passed and its permit is over: only
+then can nobody be fetching its units. What follows from a state is left to the tick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+from manager.assignment.words import clock_time, spoken_duration
+
+__all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
+
+AgentKind = Literal["sync", "plain"]
+
+HOUR_MS: Final = 3_600_000
+PLAIN_RENEWAL_MS: Final = 26 * HOUR_MS
+"""A plain agent sleeps by day and calls once a night; two hours of tolerance."""
+PLAIN_AWAKE_MS: Final = 90 * 60_000
+"""A plain agent that is awake asks for RESTART every hour; silent for longer, it sleeps."""
+LONGEST_POLL_MS: Final = HOUR_MS
+"""The manager asks nobody to call less often than this; a later promise is sleep."""
+LONGEST_PROMISE_MS: Final = 8 * 24 * HOUR_MS
+"""An agent may work at week-ends only; who promises more than a week is not believed."""
+
+
+class LivenessState(StrEnum):
+    """The words of the agents' table."""
+
+    NEW = "new"
+    WORKING = "working"
+    IDLE = "idle"
+    ASLEEP = "asleep"
+    LATE = "late"
+    LOST = "lost"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What the manager knows of one agent; times are the manager's, None: never.
+
+    last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
+    means to call again. units_held: whose right it has. queue: URLs it has waiting, None where
+    it cannot say. says_asleep, says: its own words.
+    """
+
+    kind: AgentKind
+    last_contact_ms: int | None
+    grace_ms: int
+    last_work_ms: int | None = None
+    promised_ms: int | None = None
+    permit_until_ms: int = 0
+    units_held: int = 0
+    queue: int | None = None
+    retired: bool = False
+    says_asleep: bool = False
+    says: str = ""
+    work_window_ms: int = 15 * 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """state, the sentence that says why, and when it ends by itself.
+
+    until_ms: asleep: when it is expected; late: when it counts as lost; else None.
+    attention: an administrator should look.
+    """
+
+    state: LivenessState
+    reason: str
+    until_ms: int | None = None
+    attention: bool = False
+
+
+def promised_contact(
+    kind: AgentKind,
+    last_contact_ms: int,
+    promised_ms: int | None,
+    plain_renewal_ms: int = PLAIN_RENEWAL_MS,
+) -> int:
+    """Return when an agent is expected at the latest, before grace.
+
+    A plain agent promises nothing: any message renews it for `plain_renewal_ms`. A promise is
+    believed for eight days at most, so that a wrong clock cannot hold units for ever.
+    """
+    if kind == "plain":
+        return last_contact_ms + plain_renewal_ms
+    if promised_ms is None:
+        return last_contact_ms + LONGEST_POLL_MS
+    return min(max(promised_ms, last_contact_ms), last_contact_ms + LONGEST_PROMISE_MS)
+
+
+def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEWAL_MS) -> Liveness:
+    """Return how an agent is at a moment, and why."""
+    if facts.retired:
+        return Liveness(LivenessState.RETIRED, "it was retired and gets no work any more")
+    contact_ms = facts.last_contact_ms
+    if contact_ms is None:
+        return Liveness(LivenessState.NEW, "it has never called")
+    due_ms = promised_contact(facts.kind, contact_ms, facts.promised_ms, plain_renewal_ms)
+    silent = f"last heard {spoken_duration(now_ms - contact_ms)} ago"
+    if now_ms > due_ms:
+        return _overdue(facts, due_ms, now_ms, silent)
+    if _sleeps(facts, contact_ms, due_ms, now_ms):
+        by = clock_time(due_ms)
+        why = f"it sleeps until {by}" if facts.kind == "sync" else f"it calls once a night, by {by}"
+        return Liveness(LivenessState.ASLEEP, f"{why}; {silent}", until_ms=due_ms)
+    return _awake(facts, now_ms)
+
+
+def _sleeps(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> bool:
+    if facts.kind == "plain":
+        return now_ms - contact_ms > PLAIN_AWAKE_MS
+    return facts.says_asleep or due_ms - contact_ms > LONGEST_POLL_MS
+
+
+def _overdue(facts: AgentFacts, due_ms: int, now_ms: int, silent: str) -> Liveness:
+    """Return late or lost, for an agent that is over the contact it promised."""
+    lost_ms = max(due_ms + facts.grace_ms, facts.permit_until_ms)
+    over = f"{silent}; it was expected {spoken_duration(now_ms - due_ms)} ago"
+    if now_ms >= lost_ms:
+        return Liveness(
+            LivenessState.LOST, f"{over}, and its permit is over: others take its units", None, True
+        )
+    return Liveness(
+        LivenessState.LATE,
+        f"{over}; others take its units in {spoken_duration(lost_ms - now_ms)}",
+        until_ms=lost_ms,
+        attention=True,
+    )
+
+
+def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
+    """Return working or idle, for an agent that calls as it promised."""
+    # A plain agent's work is seen in its logs only, and those come once a night.
+    window_ms = PLAIN_RENEWAL_MS if facts.kind == "plain" else facts.work_window_ms
+    worked_ms = facts.last_work_ms
+    if worked_ms is not None and now_ms - worked_ms <= window_ms:
+        waiting = f", {facts.queue:,} URLs waiting" if facts.queue else ""
+        ago = spoken_duration(now_ms - worked_ms)
+        return Liveness(LivenessState.WORKING, f"last fetched a page {ago} ago{waiting}")
+    says = f'; it says "{facts.says}"' if facts.says else ""
+    if not facts.units_held:
+        return Liveness(LivenessState.IDLE, f"it has no unit to fetch{says}")
+    fetched = (
+        "never fetched a page"
+        if worked_ms is None
+        else f"fetched nothing for {spoken_duration(now_ms - worked_ms)}"
+    )
+    if facts.queue == 0:
+        return Liveness(LivenessState.IDLE, f"its queue is empty and it {fetched}{says}")
+    held = (
+        f"holds {facts.units_held:,} units" if facts.queue is None else f"has {facts.queue:,} URLs"
+    )
+    return Liveness(
+        LivenessState.IDLE, f"it calls, {held}, but {fetched}{says}", attention=not facts.says
+    )

@@ -1,0 +1,154 @@
+"""Permits: how long an agent may go on fetching without a word from the manager.
+
+One for each agent. Invariant: an agent's permit is over at the agent before it is over at the
+manager, whatever the network delays and the manager's clock does. What the two sides do for it:
+
+- The agent counts from the *sending* of the sync, on a clock that runs on through sleep
+  (CLOCK_BOOTTIME), and stops starting requests one request deadline and one interval earlier
+  (`end_at_agent`). The manager counts from when it handled the sync, which was later. So the last
+  request is over, and its address has rested, before the manager can give the unit away.
+- The manager's time never runs backwards between two ticks (`manager_time`). Where a tick finds
+  that the clock leapt or stood, all permits move with it first (`extension_ms`); nothing is ever
+  ended but by a tick. A step too small to be seen is covered by `slack`: every permit is kept as
+  long again as the longest gap that counts as none. That covers one unseen step in a permit's
+  life, and a permit in use is renewed every minute.
+- After a reboot, and after a list older than the fence, an agent has no permit (`renew`). The
+  fence is what keeps an agent that was written off from coming back with its old list.
+
+The epoch counts the permits of one agent; a permit that was over comes back with a new one.
+Source: design rule "never two owners"; the leases of Gray and Cheriton (1989) with the waiting on
+the granter's side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from manager.assignment.errors import RuleError
+
+__all__ = [
+    "HeldEpoch",
+    "Permit",
+    "ReportEpoch",
+    "end_at_agent",
+    "epoch_of_report",
+    "extension_ms",
+    "manager_time",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The permit of one agent, as the manager keeps it; times are the manager's.
+
+    until_ms: over from this moment on. fence_generation: no permit for a list older than this.
+    """
+
+    epoch: int = 0
+    until_ms: int = 0
+    fence_generation: int = 0
+
+    def is_over(self, now_ms: int) -> bool:
+        """Tell whether the agent cannot be fetching any more. For the tick, after extending."""
+        return now_ms >= self.until_ms
+
+    def renew(
+        self, generation_held: int, at_ms: int, duration_ms: int, slack_ms: int
+    ) -> Permit | None:
+        """Return the permit that a sync handled at `at_ms` brings, or None: take M1 first.
+
+        at_ms: `manager_time` of the handling. duration_ms: what the agent is told. slack_ms: the
+        longest gap between ticks that counts as none. Renewing never makes a permit shorter.
+        """
+        if generation_held < self.fence_generation:
+            return None
+        epoch = self.epoch + 1 if self.is_over(at_ms) else self.epoch
+        until_ms = max(self.until_ms, at_ms + duration_ms + slack_ms)
+        return replace(self, epoch=epoch, until_ms=until_ms)
+
+    def extend(self, by_ms: int) -> Permit:
+        """Return the permit moved with the clock; see `extension_ms`."""
+        return replace(self, until_ms=self.until_ms + by_ms)
+
+    def expire(self, next_generation: int) -> Permit:
+        """Return the permit after all rights of its agent were freed because it was over.
+
+        next_generation: the first list that no longer names what was freed; older lists bring no
+        permit any more.
+        """
+        return replace(self, fence_generation=max(self.fence_generation, next_generation))
+
+
+def manager_time(now_ms: int, last_tick_ms: int) -> int:
+    """Return the time by which permits are given: the clock's, but never before the last tick."""
+    return max(now_ms, last_tick_ms)
+
+
+def extension_ms(last_tick_ms: int, now_ms: int, longest_gap_ms: int) -> int:
+    """Return by how much every permit moves before a tick ends any; 0 when the clock ran well.
+
+    longest_gap_ms: more than this between two ticks is an outage or a leap of the clock. The two
+    cannot be told apart, so the whole gap counts as if no time had passed: an outage must cost
+    no agent its work, and a leap must end no permit early. A clock that was set back takes the
+    permits back with it, so that a take-over is not put off by as much.
+    """
+    if longest_gap_ms <= 0:
+        raise RuleError(f"longest_gap_ms = {longest_gap_ms}: must be > 0")
+    gap_ms = now_ms - last_tick_ms
+    return 0 if 0 <= gap_ms <= longest_gap_ms else gap_ms
+
+
+def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: int) -> int:
+    """Return when an agent starts no request any more, on its own clock since boot.
+
+    sent_ms: when it *sent* the sync that brought the permit. deadline_ms: the longest that one
+    request may take. interval_ms: the longest rest that it gives an address.
+    """
+    left_ms = duration_ms - deadline_ms - interval_ms
+    if left_ms <= 0:
+        raise RuleError(
+            f"a permit of {duration_ms} ms leaves nothing after a request of {deadline_ms} ms"
+            f" and an interval of {interval_ms} ms: make permits longer"
+        )
+    return sent_ms + left_ms
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEpoch:
+    """One owner of one unit. until_ms: None while it is still the owner."""
+
+    epoch: int
+    agent: int
+    since_ms: int
+    until_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEpoch:
+    """The epoch a report belongs to. late: somebody else has owned the unit since."""
+
+    epoch: int
+    late: bool
+
+
+def epoch_of_report(
+    history: Iterable[HeldEpoch], agent: int, first_ms: int, last_ms: int
+) -> ReportEpoch | None:
+    """Return under which epoch an agent fetched what it reports of one unit, or None: under none.
+
+    history: all owners of the unit, in any order. first_ms, last_ms: the time of the report's
+    requests. Of several epochs of the agent the newest counts. A late report is kept as data
+    and changes no assignment; one under no epoch is quarantined.
+    """
+    owners = list(history)
+    own = [
+        held.epoch
+        for held in owners
+        if held.agent == agent
+        and held.since_ms <= last_ms
+        and (held.until_ms is None or held.until_ms >= first_ms)
+    ]
+    if not own:
+        return None
+    return ReportEpoch(max(own), late=max(own) < max(held.epoch for held in owners))

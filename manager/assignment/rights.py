@@ -1,0 +1,185 @@
+"""The right to fetch a unit: who has it, and how it passes from one agent to another.
+
+Invariant: at every moment at most one agent can believe that it may fetch the unit. A right goes
+from X to Y only through `Free`, and it becomes free only when X cannot believe in it any more:
+
+- X acknowledged the generation of its list in which the unit no longer stands, or
+- X reported the unit finished (it never fetches it again in the same round), or
+- X's permit is over (see `permits`), or
+- no list that names the unit was ever written.
+
+What an agent must do for its part:
+
+- hold one list at a time, and take none that is older than the one it holds or than one that a
+  sync answer told it of;
+- take the permit of a sync answer only for the list that the sync named as held, or for one at
+  least as new as the answer's generation;
+- acknowledge a generation only once no request to a unit that it does not name is under way;
+- remember what it finished until the round changes, and forget its permit at a reboot.
+
+What a list must do: name exactly what `stands_in` says, whenever it is written.
+
+Hosts on one address are kept together by `may_grant`, over the whole group. Stores and
+transactions are left to others; each function returns the next state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from manager.assignment.errors import RightError
+
+__all__ = [
+    "Free",
+    "Held",
+    "Kind",
+    "Right",
+    "Withdrawn",
+    "acknowledge",
+    "finish",
+    "grant",
+    "holder",
+    "may_grant",
+    "permit_over",
+    "stands_in",
+    "withdraw",
+]
+
+
+class Kind(StrEnum):
+    """What the holder is there for."""
+
+    CRAWL = "crawl"
+    PROBE = "probe"
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Nobody may fetch the unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """`agent` may fetch the unit; its list of `granted_generation` is the first to name it."""
+
+    agent: int
+    kind: Kind
+    round: int
+    granted_generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """`agent` may still be fetching; its lists from `withdrawn_generation` on lack the unit."""
+
+    agent: int
+    kind: Kind
+    round: int
+    granted_generation: int
+    withdrawn_generation: int
+
+
+Right: TypeAlias = Free | Held | Withdrawn
+
+FREE = Free()
+
+
+def holder(right: Right) -> int | None:
+    """Return the only agent that may believe it holds the right, or None."""
+    return None if isinstance(right, Free) else right.agent
+
+
+def may_grant(group: Iterable[Right], agent: int) -> bool:
+    """Tell whether an agent may be given a unit of a group, by the rights of all its units.
+
+    An address sees one robot: nobody else may hold, or still be giving up, anything in the group.
+    """
+    return all(holder(right) in (None, agent) for right in group)
+
+
+def stands_in(right: Right, agent: int, generation: int) -> bool:
+    """Tell whether an agent's list of a generation names the unit.
+
+    What was granted since the generation was raised waits for the next one: else a withdrawal
+    before that could not know that a list had named it.
+    """
+    if isinstance(right, Free) or right.agent != agent or right.granted_generation > generation:
+        return False
+    return isinstance(right, Held) or right.withdrawn_generation > generation
+
+
+def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Held:
+    """Give a free unit to an agent; its list of `next_generation` is the first to name it.
+
+    A right that was withdrawn from the same agent may be given back to it, for it is the only one
+    that can believe in it. Raises RightError where another agent may still be fetching, or where
+    the agent holds it already for something else: withdraw it first.
+    """
+    match right:
+        case Free():
+            return Held(agent, kind, round_number, next_generation)
+        case Withdrawn() if right.agent == agent:
+            return Held(agent, kind, round_number, next_generation)
+        case Held() if (right.agent, right.kind, right.round) == (agent, kind, round_number):
+            return right
+        case Held():
+            raise RightError(
+                f"agent {right.agent} holds the unit to {right.kind} it in round {right.round}:"
+                f" withdraw that before agent {agent} may {kind} it in round {round_number}"
+            )
+        case Withdrawn():
+            raise RightError(
+                f"agent {right.agent} has not acknowledged generation"
+                f" {right.withdrawn_generation} yet: wait for that, or for the end of its permit"
+            )
+
+
+def withdraw(right: Right, next_generation: int) -> Right:
+    """Take a unit back; the holder's list of `next_generation` is the first not to name it.
+
+    Free at once where no list that names it was written. Withdrawing again changes nothing:
+    every list since the first withdrawal lacks the unit, so the oldest generation is enough.
+    """
+    match right:
+        case Held() if next_generation <= right.granted_generation:
+            return FREE
+        case Held():
+            return Withdrawn(
+                right.agent, right.kind, right.round, right.granted_generation, next_generation
+            )
+        case _:
+            return right
+
+
+def acknowledge(right: Right, agent: int, generation_held: int) -> Right:
+    """Take note that an agent's list of `generation_held` is in force there.
+
+    Frees what was withdrawn by that generation; anything else and anybody else changes nothing.
+    """
+    if (
+        isinstance(right, Withdrawn)
+        and right.agent == agent
+        and generation_held >= right.withdrawn_generation
+    ):
+        return FREE
+    return right
+
+
+def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_held: int) -> Right:
+    """Take note that the holder has finished the unit, for what it held it for.
+
+    Agents repeat a report until it was answered; one of an earlier round, of a probe while the
+    unit is held to crawl it, or from under a list that did not name it, changes nothing.
+    """
+    if isinstance(right, Free) or generation_held < right.granted_generation:
+        return right
+    same = (right.agent, right.kind, right.round) == (agent, kind, round_number)
+    return FREE if same else right
+
+
+def permit_over(right: Right, agent: int) -> Right:
+    """Take note that an agent's permit is over at the manager, and free what it held."""
+    return FREE if holder(right) == agent else right

@@ -1,0 +1,287 @@
+"""Never two agents at one unit: rights and permits against a network and clocks that misbehave.
+
+A model of one unit, three agents and a manager. Answers to lists and syncs arrive late, in any
+order, or never; agents restart; the manager stops, and its clock leaps and is set back. Agents
+keep to the rules that `manager.assignment.rights` names. The manager is the pure rules and nothing
+else, so a history that lets two agents fetch at once is a hole in the rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
+
+from manager.assignment import Permit, end_at_agent, extension_ms, manager_time
+from manager.assignment.rights import (
+    Free,
+    Held,
+    Kind,
+    Right,
+    Withdrawn,
+    acknowledge,
+    finish,
+    grant,
+    holder,
+    permit_over,
+    stands_in,
+    withdraw,
+)
+
+PERMIT_MS, DEADLINE_MS, INTERVAL_MS = 100, 7, 5
+LONGEST_GAP_MS = 20
+AGENTS = [0, 1, 2]
+
+agent_numbers = st.sampled_from(AGENTS)
+Work = tuple[Kind, int]
+
+
+@dataclass
+class ServerSide:
+    """What the manager keeps of an agent."""
+
+    generation: int = 1
+    changed: bool = False
+    sequence: int = 0
+    permit: Permit = field(default_factory=Permit)
+
+
+@dataclass
+class Robot:
+    """What an agent knows. list_generation 0: it has no list."""
+
+    boot: int = 0
+    list_generation: int = 0
+    list_in_force: int = 0
+    work: Work | None = None
+    told_generation: int = 0
+    end_ms: int = -1
+    busy_until_ms: int = -1
+    sequence: int = 0
+    finished: set[Work] = field(default_factory=set)
+    unreported: set[Work] = field(default_factory=set)
+
+    def believes(self, now_ms: int) -> bool:
+        """Tell whether it would start a request to the unit now."""
+        return self.work is not None and self.work not in self.finished and now_ms < self.end_ms
+
+    def acknowledged(self, now_ms: int) -> int:
+        """Return the generation it names as held: the newest that is wholly in force."""
+        if self.work is not None or now_ms >= self.busy_until_ms:
+            self.list_in_force = self.list_generation
+        return self.list_in_force
+
+
+@dataclass(frozen=True)
+class SyncSent:
+    """A sync on its way to the manager."""
+
+    agent: int
+    boot: int
+    sequence: int
+    sent_ms: int
+    generation_held: int
+    finished: frozenset[Work]
+
+
+@dataclass(frozen=True)
+class SyncAnswered:
+    """An answer on its way back."""
+
+    sent: SyncSent
+    permit: bool
+    generation: int
+
+
+@dataclass(frozen=True)
+class ListAnswered:
+    """A list on its way to an agent."""
+
+    agent: int
+    boot: int
+    generation: int
+    work: Work | None
+
+
+class Exclusion(RuleBasedStateMachine):
+    """Everything that can happen to one unit."""
+
+    syncs = Bundle("syncs")
+    answers = Bundle("answers")
+    lists = Bundle("lists")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.real_ms = 1_000
+        self.clock_off_ms = 0
+        self.last_tick_ms = 1_000
+        self.hidden_step_left = True
+        self.round = 1
+        self.right: Right = Free()
+        self.servers = [ServerSide() for _ in AGENTS]
+        self.robots = [Robot() for _ in AGENTS]
+
+    @property
+    def clock_ms(self) -> int:
+        return self.real_ms + self.clock_off_ms
+
+    @invariant()
+    def never_two(self) -> None:
+        """At most one agent fetches, or would if it could, and the manager knows which."""
+        active = [
+            number
+            for number, robot in enumerate(self.robots)
+            if robot.believes(self.real_ms) or self.real_ms < robot.busy_until_ms
+        ]
+        assert len(active) <= 1
+        if active:
+            assert holder(self.right) == active[0]
+
+    # The world
+
+    @rule(by_ms=st.integers(1, 60))
+    def time_passes(self, by_ms: int) -> None:
+        self.real_ms += by_ms
+
+    @rule(by_ms=st.one_of(st.integers(LONGEST_GAP_MS + 1, 500), st.integers(-500, -1)))
+    def the_managers_clock_is_set(self, by_ms: int) -> None:
+        self.clock_off_ms += by_ms
+
+    @precondition(lambda self: self.hidden_step_left)
+    @rule(by_ms=st.integers(1, LONGEST_GAP_MS))
+    def the_managers_clock_slips_unseen(self, by_ms: int) -> None:
+        self.hidden_step_left = False
+        self.clock_off_ms += by_ms
+
+    # The manager
+
+    @rule()
+    def tick(self) -> None:
+        by_ms = extension_ms(self.last_tick_ms, self.clock_ms, LONGEST_GAP_MS)
+        self.last_tick_ms = self.clock_ms
+        for number, server in enumerate(self.servers):
+            server.permit = server.permit.extend(by_ms)
+            if holder(self.right) == number and server.permit.is_over(self.clock_ms):
+                self.right = permit_over(self.right, number)
+                server.generation += 1
+                server.changed = False
+                server.permit = server.permit.expire(server.generation)
+            if server.changed:
+                server.generation += 1
+                server.changed = False
+
+    @rule()
+    def a_new_round_begins(self) -> None:
+        self.round += 1
+
+    @rule(agent=agent_numbers, kind=st.sampled_from(list(Kind)))
+    def grant_it(self, agent: int, kind: Kind) -> None:
+        right = self.right
+        regrant = isinstance(right, Withdrawn) and right.agent == agent
+        if isinstance(right, Free) or regrant:
+            server = self.servers[agent]
+            self.right = grant(right, agent, kind, self.round, server.generation + 1)
+            server.changed = True
+
+    @rule()
+    def withdraw_it(self) -> None:
+        if isinstance(self.right, Held):
+            server = self.servers[self.right.agent]
+            self.right = withdraw(self.right, server.generation + 1)
+            server.changed = True
+
+    @rule(target=lists, agent=agent_numbers)
+    def list_is_asked_for(self, agent: int) -> ListAnswered:
+        server = self.servers[agent]
+        named = stands_in(self.right, agent, server.generation)
+        right = self.right
+        work = (right.kind, right.round) if named and not isinstance(right, Free) else None
+        return ListAnswered(agent, self.robots[agent].boot, server.generation, work)
+
+    @rule(target=answers, sent=syncs)
+    def sync_is_handled(self, sent: SyncSent) -> SyncAnswered:
+        server = self.servers[sent.agent]
+        if sent.sequence <= server.sequence:
+            return SyncAnswered(sent, permit=False, generation=0)  # refused: it came late
+        server.sequence = sent.sequence
+        for kind, number in sorted(sent.finished):
+            before = self.right
+            self.right = finish(self.right, sent.agent, kind, number, sent.generation_held)
+            # A list that is asked for after this is a new one.
+            server.changed |= self.right != before
+        self.right = acknowledge(self.right, sent.agent, sent.generation_held)
+        held = sent.generation_held or server.permit.fence_generation
+        at_ms = manager_time(self.clock_ms, self.last_tick_ms)
+        renewed = server.permit.renew(held, at_ms, PERMIT_MS, LONGEST_GAP_MS)
+        if renewed is not None:
+            server.permit = renewed
+        return SyncAnswered(sent, renewed is not None, server.generation)
+
+    # The agents
+
+    @rule(target=syncs, agent=agent_numbers)
+    def sync_is_sent(self, agent: int) -> SyncSent:
+        robot = self.robots[agent]
+        robot.sequence += 1
+        return SyncSent(
+            agent,
+            robot.boot,
+            robot.sequence,
+            self.real_ms,
+            robot.acknowledged(self.real_ms),
+            frozenset(robot.unreported),
+        )
+
+    @rule(answer=answers)
+    def answer_arrives(self, answer: SyncAnswered) -> None:
+        sent, robot = answer.sent, self.robots[answer.sent.agent]
+        if sent.boot != robot.boot or not answer.generation:
+            return
+        robot.unreported -= sent.finished
+        robot.told_generation = max(robot.told_generation, answer.generation)
+        same_list = robot.list_generation == sent.generation_held
+        if answer.permit and (same_list or robot.list_generation >= answer.generation):
+            end_ms = end_at_agent(sent.sent_ms, PERMIT_MS, DEADLINE_MS, INTERVAL_MS)
+            robot.end_ms = max(robot.end_ms, end_ms)
+
+    @rule(answer=lists)
+    def list_arrives(self, answer: ListAnswered) -> None:
+        robot = self.robots[answer.agent]
+        newest = max(robot.list_generation, robot.told_generation)
+        if answer.boot == robot.boot and answer.generation >= newest:
+            robot.list_generation = answer.generation
+            robot.work = answer.work
+
+    @rule(agent=agent_numbers, lasts_ms=st.integers(1, DEADLINE_MS))
+    def a_request_starts(self, agent: int, lasts_ms: int) -> None:
+        robot = self.robots[agent]
+        if robot.believes(self.real_ms) and self.real_ms >= robot.busy_until_ms:
+            robot.busy_until_ms = self.real_ms + lasts_ms
+
+    @rule(agent=agent_numbers)
+    def the_unit_is_finished(self, agent: int) -> None:
+        robot = self.robots[agent]
+        if robot.work is None or self.real_ms < robot.busy_until_ms:
+            return
+        if robot.believes(self.real_ms):
+            robot.finished.add(robot.work)
+            robot.unreported.add(robot.work)
+
+    @rule(agent=agent_numbers)
+    def the_machine_restarts(self, agent: int) -> None:
+        robot = self.robots[agent]
+        robot.boot += 1
+        robot.end_ms = robot.busy_until_ms = -1
+
+    @rule(agent=agent_numbers)
+    def a_usual_exchange(self, agent: int) -> None:
+        """Sync, list and sync again without trouble, so that histories get somewhere."""
+        self.answer_arrives(self.sync_is_handled(self.sync_is_sent(agent)))
+        self.list_arrives(self.list_is_asked_for(agent))
+        self.answer_arrives(self.sync_is_handled(self.sync_is_sent(agent)))
+
+
+TestExclusion = Exclusion.TestCase
+TestExclusion.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
