@@ -20,6 +20,7 @@ __all__ = [
     "SharedAddress",
     "addresses_of",
     "due",
+    "hosts_of_group",
     "merge_groups",
     "resolutions",
     "set_addresses",
@@ -157,3 +158,15 @@ def addresses_of(tx: Transaction, host_id: int) -> list[tuple[int, str]]:
         .order_by(host_addresses.c.source, host_addresses.c.address)
     )
     return [(row.source, row.address) for row in rows]
+
+
+def hosts_of_group(tx: Transaction, group_id: int | None, limit: int) -> list[str]:
+    """Return the keys of hosts of a group, by key; none for no group."""
+    if group_id is None:
+        return []
+    return tx.values(
+        sa.select(hosts.c.key)
+        .where(hosts.c.group_id == group_id)
+        .order_by(hosts.c.key)
+        .limit(limit)
+    )

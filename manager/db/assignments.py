@@ -24,6 +24,7 @@ __all__ = [
     "owners_of",
     "owners_of_groups",
     "place",
+    "split_groups",
 ]
 
 
@@ -136,6 +137,19 @@ def owners_of_groups(tx: Transaction, group_ids: Collection[int]) -> list[tuple[
         )
         found += [(row.group_id, row.unit_id, row.agent_id) for row in rows]
     return found
+
+
+def split_groups(tx: Transaction, limit: int = 10_000) -> list[int]:
+    """Return groups whose units have more than one owner."""
+    return tx.values(
+        sa.select(hosts.c.group_id)
+        .join(units, units.c.host_id == hosts.c.id)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .where(assignments.c.until_ms.is_(None))
+        .group_by(hosts.c.group_id)
+        .having(sa.func.count(assignments.c.agent_id.distinct()) > 1)
+        .limit(limit)
+    )
 
 
 def owned_by(tx: Transaction, agent_id: int, limit: int) -> list[int]:

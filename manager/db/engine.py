@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from manager.errors import BusyError
 from shared.errors import SettingError
 
-__all__ = ["Database", "Transaction", "chunks"]
+__all__ = ["Database", "Transaction", "any_of", "chunks"]
 
 WAIT_S: Final = 30.0
 """How long a write waits for its turn before it is refused as busy; a plan of a million moves
@@ -246,3 +246,8 @@ def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
             part = []
     if part:
         yield part
+
+
+def any_of(column: sa.ColumnElement[Any], *values: Any) -> sa.ColumnElement[bool]:
+    """Return `column IN values` in a form that a statement run many times may have."""
+    return sa.or_(*(column == value for value in values))

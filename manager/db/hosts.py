@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import hosts, start_pages, units
+from manager.db.tables import assignments, hosts, start_pages, units
 
 __all__ = [
     "HostRow",
@@ -18,12 +18,19 @@ __all__ = [
     "UnitRow",
     "add_hosts",
     "add_start_pages",
+    "any_in_state",
+    "any_unresolved_since",
     "by_key",
+    "change_state",
+    "count_in_state",
+    "finders",
     "ids_of_units",
+    "in_state",
     "set_excluded",
     "set_unit_state",
     "start_pages_of",
     "units_of_hosts",
+    "unplaced_to_idle",
 ]
 
 
@@ -146,6 +153,70 @@ def ids_of_units(tx: Transaction, keys: Collection[str]) -> dict[str, int]:
         rows = tx.execute(sa.select(units.c.key, units.c.id).where(units.c.key.in_(part)))
         found.update({row.key: row.id for row in rows})
     return found
+
+
+def finders(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
+    """Return which agent found the host of each of some units, where one did."""
+    found: dict[int, int] = {}
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(units.c.id, hosts.c.found_by)
+            .join(hosts, hosts.c.id == units.c.host_id)
+            .where(units.c.id.in_(part), hosts.c.found_by.is_not(None))
+        )
+        found.update({row.id: row.found_by for row in rows})
+    return found
+
+
+def in_state(tx: Transaction, state: str, limit: int) -> list[tuple[int, int | None]]:
+    """Return (unit, group) of units in a state, lowest number first."""
+    rows = tx.execute(
+        sa.select(units.c.id, hosts.c.group_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(units.c.state == state)
+        .order_by(units.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.group_id) for row in rows]
+
+
+def any_in_state(tx: Transaction, states: Collection[str]) -> bool:
+    """Tell whether a unit is in one of some states."""
+    return bool(tx.value(sa.select(sa.exists().where(units.c.state.in_(states)))))
+
+
+def count_in_state(tx: Transaction, states: Collection[str]) -> int:
+    """Return how many units are in some states."""
+    return int(tx.value(sa.select(sa.func.count()).where(units.c.state.in_(states))))
+
+
+def unplaced_to_idle(tx: Transaction) -> None:
+    """Let units that were being probed wait for a round again, those that have an owner too."""
+    owned = sa.exists().where(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None))
+    probing = units.update().where(units.c.state == "probing")
+    tx.execute(probing.where(owned).values(state="placed"))
+    tx.execute(probing.values(state="idle"))
+
+
+def any_unresolved_since(tx: Transaction, since_ms: int) -> bool:
+    """Tell whether a host that was found since a moment has not been resolved yet."""
+    return bool(
+        tx.value(
+            sa.select(
+                sa.exists().where(
+                    units.c.state == "new",
+                    hosts.c.id == units.c.host_id,
+                    hosts.c.resolution == "new",
+                    hosts.c.first_seen_ms >= since_ms,
+                )
+            )
+        )
+    )
+
+
+def change_state(tx: Transaction, before: str, after: str) -> int:
+    """Move all units of one state to another; return how many."""
+    return tx.changed(units.update().where(units.c.state == before).values(state=after))
 
 
 def set_unit_state(tx: Transaction, unit_ids: Collection[int], state: str) -> None:

@@ -93,6 +93,7 @@ class PlanUnit:
 
     unit_id: int
     group_id: int
+    path: str
     volume_kb: float | None
     owner: int | None
 
@@ -176,9 +177,9 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
 
 
 def distances_among(
-    tx: Transaction, agent_ids: Collection[int]
+    tx: Transaction, agent_ids: Collection[int], states: Collection[str]
 ) -> Iterator[tuple[int, int, float | None, int, int]]:
-    """Yield (unit, agent, ms_per_kb, bytes, lines) for all units that a round takes."""
+    """Yield (unit, agent, ms_per_kb, bytes, lines) of all units in some states."""
     result = tx.execute(
         sa.select(
             distances.c.unit_id,
@@ -188,20 +189,24 @@ def distances_among(
             distances.c.lines,
         )
         .join(units, units.c.id == distances.c.unit_id)
-        .where(
-            distances.c.agent_id.in_(agent_ids), units.c.state.in_(("idle", "placed", "probing"))
-        )
+        .where(distances.c.agent_id.in_(agent_ids), units.c.state.in_(states))
     )
     for row in result:
         yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
 
 
-def plan_units(tx: Transaction, unit_ids: Collection[int] | None = None) -> list[PlanUnit]:
-    """Return the units that a plan places, by number: all that a round takes, or some."""
+def plan_units(
+    tx: Transaction,
+    *,
+    states: Collection[str] = (),
+    unit_ids: Collection[int] | None = None,
+) -> list[PlanUnit]:
+    """Return units as a plan sees them, by number: all in some states, or those named."""
     query = (
         sa.select(
             units.c.id.label("unit_id"),
             hosts.c.group_id,
+            units.c.path,
             units.c.volume_kb,
             assignments.c.agent_id.label("owner"),
         )
@@ -213,7 +218,7 @@ def plan_units(tx: Transaction, unit_ids: Collection[int] | None = None) -> list
         .order_by(units.c.id)
     )
     if unit_ids is None:
-        return tx.rows(PlanUnit, query.where(units.c.state.in_(("idle", "placed", "probing"))))
+        return tx.rows(PlanUnit, query.where(units.c.state.in_(states)))
     found: list[PlanUnit] = []
     for part in chunks(sorted(unit_ids)):
         found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))

@@ -11,20 +11,25 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, any_of, chunks
 from manager.db.tables import agents, distances, hosts, probe_orders, rights, units
 
 __all__ = [
     "OrderRow",
     "WaitingOrder",
     "add",
+    "agents_with_open",
     "any_open",
     "counts",
+    "counts_of_agent",
     "fail",
+    "fail_round",
     "finish",
+    "fresh_pairs",
     "of_unit",
     "order_everywhere",
     "overdue",
+    "overdue_waiting",
     "set_done",
     "set_granted",
     "settled_units",
@@ -72,13 +77,17 @@ def order_everywhere(
         distances.c.agent_id == agents.c.id,
         distances.c.measured_ms >= fresh_ms,
     )
-    pairs = sa.select(
-        sa.literal(round_number, sa.BigInteger()),
-        units.c.id,
-        agents.c.id,
-        sa.literal("waiting"),
-        sa.literal(now_ms, sa.BigInteger()),
-    ).where(units.c.state.in_(("idle", "placed")), agents.c.id.in_(agent_ids), ~fresh)
+    pairs = (
+        sa.select(
+            sa.literal(round_number, sa.BigInteger()),
+            units.c.id,
+            agents.c.id,
+            sa.literal("waiting"),
+            sa.literal(now_ms, sa.BigInteger()),
+        )
+        .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
+        .where(units.c.state.in_(("probing", "placed")), ~fresh)
+    )
     columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
     return tx.changed(probe_orders.insert().from_select(columns, pairs))
 
@@ -97,6 +106,32 @@ def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], no
             }
             for unit, agent in pairs
         ],
+    )
+
+
+def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> set[tuple[int, int]]:
+    """Return the (unit, agent) pairs of some units whose distance is newer than a moment."""
+    found: set[tuple[int, int]] = set()
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(distances.c.unit_id, distances.c.agent_id).where(
+                distances.c.unit_id.in_(part), distances.c.measured_ms >= fresh_ms
+            )
+        )
+        found.update((row.unit_id, row.agent_id) for row in rows)
+    return found
+
+
+def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int) -> int:
+    """Give up what an agent that cannot be given anything was ordered before a moment."""
+    return tx.changed(
+        probe_orders.update()
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "waiting",
+            probe_orders.c.ordered_ms < before_ms,
+        )
+        .values(state="failed", reason="its agent was away")
     )
 
 
@@ -146,7 +181,7 @@ def finish(
                 probe_orders.c.agent_id == agent_id,
                 probe_orders.c.unit_id == sa.bindparam("unit"),
                 probe_orders.c.round == sa.bindparam("in_round"),
-                probe_orders.c.state.in_(("waiting", "granted")),
+                any_of(probe_orders.c.state, "waiting", "granted"),
             )
             .values(
                 state="finished",
@@ -200,6 +235,15 @@ def fail(
     )
 
 
+def fail_round(tx: Transaction, round_number: int, reason: str) -> None:
+    """Give up all orders of a round that are still to be carried out."""
+    tx.execute(
+        probe_orders.update()
+        .where(probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN))
+        .values(state="failed", reason=reason)
+    )
+
+
 def overdue(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
     """Return units that an agent was given to probe before a moment and has not finished."""
     return tx.values(
@@ -224,6 +268,12 @@ def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list
         )
         .limit(limit)
     )
+
+
+def agents_with_open(tx: Transaction) -> list[int]:
+    """Return the agents that have orders to carry out."""
+    mine = sa.exists().where(probe_orders.c.agent_id == agents.c.id, probe_orders.c.state.in_(OPEN))
+    return tx.values(sa.select(agents.c.id).where(mine))
 
 
 def any_open(tx: Transaction, round_number: int) -> bool:
@@ -257,6 +307,16 @@ def counts(tx: Transaction, round_number: int) -> dict[str, int]:
     rows = tx.execute(
         sa.select(probe_orders.c.state, sa.func.count().label("orders"))
         .where(probe_orders.c.round == round_number)
+        .group_by(probe_orders.c.state)
+    )
+    return {row.state: row.orders for row in rows}
+
+
+def counts_of_agent(tx: Transaction, agent_id: int) -> dict[str, int]:
+    """Return how many orders of an agent are in each state."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
+        .where(probe_orders.c.agent_id == agent_id)
         .group_by(probe_orders.c.state)
     )
     return {row.state: row.orders for row in rows}

@@ -31,6 +31,7 @@ __all__ = [
     "ListedRow",
     "RightRow",
     "count_of",
+    "counts",
     "directories_of_others",
     "free",
     "grant",
@@ -254,6 +255,16 @@ def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
             sa.select(sa.func.count()).where(rights.c.agent_id == agent_id, rights.c.kind == kind)
         )
     )
+
+
+def counts(tx: Transaction) -> dict[tuple[int, str], int]:
+    """Return how many rights of each kind each agent has."""
+    rows = tx.execute(
+        sa.select(rights.c.agent_id, rights.c.kind, sa.func.count().label("held")).group_by(
+            rights.c.agent_id, rights.c.kind
+        )
+    )
+    return {(row.agent_id, row.kind): row.held for row in rows}
 
 
 def units_in_groups(tx: Transaction, group_ids: Collection[int]) -> list[RightRow]:

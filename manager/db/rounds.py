@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, any_of, chunks
 from manager.db.tables import assignments, hosts, rights, rounds, unit_rounds, units
 
 __all__ = [
@@ -159,7 +159,7 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
                 unit_rounds.c.round == number,
                 unit_rounds.c.unit_id == sa.bindparam("unit"),
                 unit_rounds.c.agent_id != sa.bindparam("to_agent"),
-                unit_rounds.c.state.in_(("waiting", "granted")),
+                any_of(unit_rounds.c.state, "waiting", "granted"),
             )
             .values(agent_id=sa.bindparam("to_agent"), state="waiting"),
             [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
@@ -208,7 +208,7 @@ def finish_units(
             .where(
                 unit_rounds.c.round == sa.bindparam("in_round"),
                 unit_rounds.c.unit_id == sa.bindparam("unit"),
-                unit_rounds.c.state.in_(("waiting", "granted")),
+                any_of(unit_rounds.c.state, "waiting", "granted"),
             )
             .values(
                 agent_id=agent_id,

@@ -20,7 +20,7 @@ from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
 from manager.operations.policy import DEFAULT_POLICY, Policy
 
-__all__ = ["Resolution", "hosts_to_resolve", "record_addresses", "record_resolutions"]
+__all__ = ["Resolution", "hosts_to_resolve", "keep_whole", "record_addresses", "record_resolutions"]
 
 SLOWEST_RETRY_S: Final = 86_400.0
 
@@ -119,11 +119,14 @@ def record_addresses(
         elif old != new:
             merges[old] = new
     addresses.merge_groups(tx, merges, alone)
-    _one_owner(tx, set(merges.values()) | (set(alone.values()) - alone.keys()), now_ms)
+    keep_whole(tx, set(merges.values()) | (set(alone.values()) - alone.keys()), now_ms)
 
 
-def _one_owner(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
-    """Give each of some groups to one agent, and withdraw the rights of others in it."""
+def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
+    """Give each of some groups to one agent, and withdraw the rights of others in it.
+
+    The agent that owns most units keeps the group; where nobody does, who has most rights in it.
+    """
     owned: dict[int, Counter[int]] = defaultdict(Counter)
     units: dict[int, dict[int, int]] = defaultdict(dict)
     for group, unit, agent in assignments.owners_of_groups(tx, group_ids):
@@ -133,18 +136,14 @@ def _one_owner(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
     standing = rights.units_in_groups(tx, group_ids)
     for right in standing:
         held[right.group_id][right.agent_id] += 1
-    keeper = {
-        group: min(
-            owned[group] or held[group],
-            key=lambda agent, group=group: (  # type: ignore[misc]  # a default binds the loop
-                -owned[group][agent],
-                -held[group][agent],
-                agent,
-            ),
-        )
-        for group in group_ids
-        if owned[group] or held[group]
-    }
+    keeper: dict[int, int] = {}
+    for group in group_ids:
+        candidates = owned[group] or held[group]
+        if candidates:
+            most = max((count, held[group][agent]) for agent, count in candidates.items())
+            keeper[group] = min(
+                agent for agent, count in candidates.items() if (count, held[group][agent]) == most
+            )
     moving = {
         unit: keeper[group]
         for group, of_group in units.items()

@@ -25,7 +25,15 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.wire.sync import Command, SyncAnswer, SyncRequest
 from shared.wire.sync import Permit as SyncPermit
 
-__all__ = ["is_restart", "note_message", "renew_plain", "subscribe", "sync", "unsubscribe"]
+__all__ = [
+    "end_permit",
+    "is_restart",
+    "note_message",
+    "renew_plain",
+    "subscribe",
+    "sync",
+    "unsubscribe",
+]
 
 LONGEST_LEAP = 1_000_000
 """An agent that holds a newer list than was ever made has outlived a restored database; its
@@ -341,12 +349,12 @@ def unsubscribe(
             return
         probes.fail(tx, "its agent left", agent_id=row.id)
         rights.free(tx, now_ms, "its agent left", agent_id=row.id)
-        end_permit(tx, row, now_ms)
+        end_permit(tx, row)
         agents.update(tx, row.id, subscribed=False)
         note(tx, now_ms, agent.actor, "agent.unsubscribe", agent.name)
 
 
-def end_permit(tx: Transaction, row: AgentRow, now_ms: int) -> None:
+def end_permit(tx: Transaction, row: AgentRow) -> None:
     """Write down that an agent's permit is over and its rights are free; its list is fenced off."""
     agents.raise_generation(tx, row.id)
     over = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation).expire(

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from manager.db import agents, probes, rights, rounds
+from manager.db import agents, measurements, probes, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.rights import RightRow
@@ -84,15 +84,22 @@ def _finish_probes(
         [(claim.unit_id, claim.round, claim.pages, claim.reason) for claim in claims],
         now_ms,
     )
+    logged = {
+        (row.unit_id, row.round)
+        for row in measurements.sums_of_agent(tx, agent_id, [one.unit_id for one in claims])
+        if row.kind == "probe"
+    }
     silent: dict[int, list[int]] = defaultdict(list)
+    done = []
     for claim in claims:
-        if not claim.response_bytes and not log_came:
+        if log_came or (claim.unit_id, claim.round) in logged:
+            done.append((claim.unit_id, claim.round))
+        elif not claim.response_bytes:
             silent[claim.round].append(claim.unit_id)
+            done.append((claim.unit_id, claim.round))
     for number, unit_ids in silent.items():
         note_unreachable(tx, agent_id, unit_ids, number, now_ms)
-        probes.set_done(tx, agent_id, [(unit, number) for unit in unit_ids])
-    if log_came:
-        probes.set_done(tx, agent_id, [(claim.unit_id, claim.round) for claim in claims])
+    probes.set_done(tx, agent_id, done)
 
 
 def _finish_crawls(tx: Transaction, agent_id: int, claims: Sequence[Claim], now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Hosts, as people act on them: import, exclude, include. Looking at them is in `host_views`."""
+"""Hosts, as people act on them: import, exclude, include. How they are shown is in `host_views`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,30 @@ from manager.db.hosts import HostRow
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.host_lines import Tally, batches, parsed, store
+from manager.operations.host_views import (
+    HostDetail,
+    HostFilter,
+    HostLine,
+    HostPage,
+    host_detail,
+    list_hosts,
+)
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
-__all__ = ["Imported", "exclude_host", "import_hosts", "include_host"]
+__all__ = [
+    "HostDetail",
+    "HostFilter",
+    "HostLine",
+    "HostPage",
+    "Imported",
+    "exclude_host",
+    "host_detail",
+    "import_hosts",
+    "include_host",
+    "list_hosts",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,11 @@ def upgrade() -> None:
         "hosts",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("key", sa.Text(), server_default="", nullable=False),
-        sa.Column("reversed_key", sa.Text(), server_default="", nullable=False),
+        sa.Column(
+            "reversed_key",
+            sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+            nullable=False,
+        ),
         sa.Column("found_by", sa.BigInteger(), nullable=True),
         sa.Column("referer", sa.Text(), nullable=True),
         sa.Column("first_seen_ms", sa.BigInteger(), nullable=False),

@@ -15,7 +15,12 @@ hosts: Final = sa.Table(
     metadata,
     identity(),
     text("key", unique=True),
-    text("reversed_key"),
+    # Sorted by bytes on either database, so that a domain is a range of the index.
+    sa.Column(
+        "reversed_key",
+        sa.Text().with_variant(sa.Text(collation="C"), "postgresql"),
+        nullable=False,
+    ),
     sa.Column("found_by", Whole),  # agent; NULL: a person
     text("referer", required=False),
     moment("first_seen_ms", required=True),

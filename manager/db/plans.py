@@ -1,0 +1,99 @@
+"""Plans: what was proposed, and whether it was applied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import plan_moves, plans, units
+
+__all__ = ["MoveRow", "PlanRow", "add", "by_id", "moves_of", "moves_page", "newest", "set_applied"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A plan. `detail` is JSON: agents before and after, the tree, the explanation."""
+
+    id: int
+    round: int
+    method: str
+    seed: int
+    made_by: str
+    made_ms: int
+    applied_ms: int | None
+    units: int
+    moves: int
+    before_ms: float | None
+    makespan_ms: float | None
+    bound_ms: float | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """One unit that changes hands. from_ms: what the giver no longer spends."""
+
+    unit_id: int
+    unit: str
+    from_agent: int | None
+    to_agent: int
+    from_ms: float | None
+    to_ms: float | None
+
+
+def add(tx: Transaction, values: dict[str, Any], moves: Sequence[dict[str, Any]]) -> int:
+    """Keep a plan with its moves; return its number."""
+    added = tx.execute(plans.insert().values(**values).returning(plans.c.id))
+    plan_id = int(added.scalar_one())
+    tx.insert(plan_moves, [{"plan_id": plan_id, **move} for move in moves])
+    return plan_id
+
+
+def by_id(tx: Transaction, plan_id: int) -> PlanRow | None:
+    """Return a plan."""
+    return tx.row(PlanRow, sa.select(plans).where(plans.c.id == plan_id))
+
+
+def newest(tx: Transaction, limit: int) -> list[PlanRow]:
+    """Return plans, newest first."""
+    return tx.rows(PlanRow, sa.select(plans).order_by(plans.c.id.desc()).limit(limit))
+
+
+def set_applied(tx: Transaction, plan_id: int, now_ms: int) -> None:
+    """Note that a plan was carried out."""
+    tx.execute(plans.update().where(plans.c.id == plan_id).values(applied_ms=now_ms))
+
+
+def moves_of(tx: Transaction, plan_id: int) -> list[tuple[int, int | None, int]]:
+    """Return (unit, from agent, to agent) of all moves of a plan."""
+    rows = tx.execute(
+        sa.select(plan_moves.c.unit_id, plan_moves.c.from_agent, plan_moves.c.to_agent).where(
+            plan_moves.c.plan_id == plan_id
+        )
+    )
+    return [(row.unit_id, row.from_agent, row.to_agent) for row in rows]
+
+
+def moves_page(tx: Transaction, plan_id: int, limit: int, offset: int) -> list[MoveRow]:
+    """Return moves of a plan, those that save most first."""
+    gain = sa.func.coalesce(plan_moves.c.from_ms, 0) - sa.func.coalesce(plan_moves.c.to_ms, 0)
+    return tx.rows(
+        MoveRow,
+        sa.select(
+            plan_moves.c.unit_id,
+            units.c.key.label("unit"),
+            plan_moves.c.from_agent,
+            plan_moves.c.to_agent,
+            plan_moves.c.from_ms,
+            plan_moves.c.to_ms,
+        )
+        .join(units, units.c.id == plan_moves.c.unit_id)
+        .where(plan_moves.c.plan_id == plan_id)
+        .order_by(gain.desc(), plan_moves.c.unit_id)
+        .limit(limit)
+        .offset(offset),
+    )

@@ -1,0 +1,84 @@
+"""Reports that were accepted: what came, from whom, and where its rows lie."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import reports
+
+__all__ = ["NewReport", "ReportRow", "add", "by_name", "by_sha256", "last_until", "newest"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewReport:
+    """A report to keep."""
+
+    agent_id: int
+    name: str
+    sha256: str
+    kind: str
+    size_bytes: int
+    lines: int
+    quarantined: int
+    since_ms: int | None
+    until_ms: int | None
+    received_ms: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A report that is kept."""
+
+    id: int
+    agent_id: int
+    name: str
+    sha256: str
+    kind: str
+    size_bytes: int
+    lines: int
+    quarantined: int
+    since_ms: int | None
+    until_ms: int | None
+    received_ms: int
+    path: str
+
+
+def by_sha256(tx: Transaction, agent_id: int, sha256: str) -> ReportRow | None:
+    """Return the report of an agent with this body."""
+    mine = reports.c.agent_id == agent_id
+    return tx.row(ReportRow, sa.select(reports).where(mine, reports.c.sha256 == sha256))
+
+
+def by_name(tx: Transaction, agent_id: int, name: str) -> ReportRow | None:
+    """Return the report of an agent with this name."""
+    mine = reports.c.agent_id == agent_id
+    return tx.row(ReportRow, sa.select(reports).where(mine, reports.c.name == name))
+
+
+def add(tx: Transaction, report: NewReport) -> None:
+    """Keep a report."""
+    tx.insert(reports, [asdict(report)])
+
+
+def last_until(tx: Transaction, agent_id: int) -> int | None:
+    """Return until when the logs of an agent reach that came so far."""
+    found = tx.value(
+        sa.select(sa.func.max(reports.c.until_ms)).where(reports.c.agent_id == agent_id)
+    )
+    return None if found is None else int(found)
+
+
+def newest(
+    tx: Transaction, limit: int, before_id: int | None = None, agent_id: int | None = None
+) -> list[ReportRow]:
+    """Return reports, newest first, before an id; of one agent, or of all."""
+    query = sa.select(reports).order_by(reports.c.id.desc()).limit(limit)
+    if before_id is not None:
+        query = query.where(reports.c.id < before_id)
+    if agent_id is not None:
+        query = query.where(reports.c.agent_id == agent_id)
+    return tx.rows(ReportRow, query)

@@ -1,0 +1,178 @@
+"""Agents, as people look at them and act on them.
+
+Liveness comes with its reason in words (`manager.assignment.liveness`). Commands reach our agents
+with their next sync and are acknowledged by id; a plain agent knows only RESTART.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from manager.assignment import Liveness
+from manager.db import agents, assignments, join_tokens, probes, rights
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.join_tokens import JoinTokenRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.taking_over import how_it_is
+from shared.errors import FormatError
+
+__all__ = [
+    "AgentDetail",
+    "AgentRow",
+    "AgentView",
+    "CommandName",
+    "agent_detail",
+    "list_agents",
+    "list_join_tokens",
+    "order_command",
+    "retire",
+    "set_next_list_limit",
+]
+
+CommandName = Literal["restart", "drain", "pause", "resume"]
+COMMANDS: Final = ("restart", "drain", "pause", "resume")
+LIST_LIMIT_MOST: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """An agent as the table shows it: the row, how it is and why, what it owns and may fetch."""
+
+    row: AgentRow
+    liveness: Liveness
+    units_owned: int
+    crawl_rights: int
+    probe_rights: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetail:
+    """An agent with its last counters (as the sync model names them) and open orders."""
+
+    view: AgentView
+    counters: dict[str, Any]
+    orders: dict[str, int]
+
+
+def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentView]:
+    """Return all agents by name, retired ones last."""
+    with db.read() as tx:
+        rows = agents.all_agents(tx)
+        owned = assignments.count_by_agent(tx)
+        held = rights.counts(tx)
+    views = [_view(row, owned, held, now_ms, policy) for row in rows]
+    return sorted(views, key=lambda view: (view.row.retired_ms is not None, view.row.name))
+
+
+def agent_detail(
+    db: Database, name: str, now_ms: int, policy: Policy = DEFAULT_POLICY
+) -> AgentDetail:
+    """Return one agent. Raises NotFoundError."""
+    with db.read() as tx:
+        row = _found(tx, name)
+        view = _view(row, assignments.count_by_agent(tx), rights.counts(tx), now_ms, policy)
+        orders = probes.counts_of_agent(tx, row.id)
+    return AgentDetail(view, json.loads(row.counters or "{}"), orders)
+
+
+def list_join_tokens(db: Database, now_ms: int) -> list[JoinTokenRow]:
+    """Return the join tokens that may still be used, by agent; never the tokens themselves."""
+    with db.read() as tx:
+        return join_tokens.waiting(tx, now_ms)
+
+
+def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
+    """Take an agent out for good: it gets no list and no permit; its units go to others.
+
+    What it may fetch now ends with its permit. Its data stays; a new join token brings it back.
+    Raises NotFoundError; one that is retired already stays as it is.
+    """
+    with db.write() as tx:
+        row = _found(tx, name)
+        if row.retired_ms is not None:
+            return
+        agents.update(tx, row.id, retired_ms=now_ms, command_id="", restart_ordered_ms=None)
+        rights.withdraw(tx, now_ms, "its agent was retired", agent_id=row.id)
+        note(tx, now_ms, actor, "agent.retire", name)
+
+
+def order_command(
+    db: Database, name: str, command: str, actor: Actor, now_ms: int, argument: str = ""
+) -> str:
+    """Order an agent to restart, drain, pause or resume; return the id it will acknowledge.
+
+    A new command replaces one that was not carried out. Raises NotFoundError, FormatError (an
+    unknown command), ConflictError (a plain agent can only restart; it was retired).
+    """
+    if command not in COMMANDS:
+        raise FormatError(f"command {command[:40]!r}: must be one of {', '.join(COMMANDS)}")
+    if len(argument) > 1000:
+        raise FormatError(f"argument of {len(argument)} characters: at most 1,000")
+    command_id = secrets.token_hex(8)
+    with db.write() as tx:
+        row = _found(tx, name)
+        if row.retired_ms is not None:
+            raise ConflictError(f"agent {name} was retired: it takes no commands")
+        if row.is_plain and command != "restart":
+            raise ConflictError(f"agent {name} speaks only the five messages: it can only restart")
+        if command == "restart":
+            agents.update(tx, row.id, restart_ordered_ms=now_ms)
+        if not row.is_plain:
+            agents.update(
+                tx,
+                row.id,
+                command_id=command_id,
+                command=command,
+                command_argument=argument,
+                command_ordered_ms=now_ms,
+                command_done_ms=None,
+            )
+        note(tx, now_ms, actor, "agent.command", name, command=command, argument=argument)
+    return command_id
+
+
+def set_next_list_limit(
+    db: Database, name: str, pages: int | None, actor: Actor, now_ms: int
+) -> None:
+    """Set how many pages of each unit an agent's next lists allow: 50, or 0 for all of them.
+
+    None: no order, which is all. It holds until it is set again. Source: seed 004, 5.1.6, the
+    page that says whether the next list is limited to 50 pages. Raises NotFoundError, FormatError.
+    """
+    if pages is not None and not 0 <= pages <= LIST_LIMIT_MOST:
+        raise FormatError(f"pages = {pages}: must be 0 (all) to {LIST_LIMIT_MOST}")
+    with db.write() as tx:
+        row = _found(tx, name)
+        agents.update(tx, row.id, list_limit=pages)
+        rights.set_limit(tx, row.id, pages or 0)
+        note(tx, now_ms, actor, "agent.list-limit", name, pages=pages)
+
+
+def _found(tx: Transaction, name: str) -> AgentRow:
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name}: there is none; see `prsm agents`")
+    return row
+
+
+def _view(
+    row: AgentRow,
+    owned: dict[int, int],
+    held: dict[tuple[int, str], int],
+    now_ms: int,
+    policy: Policy,
+) -> AgentView:
+    crawls, probing = held.get((row.id, "crawl"), 0), held.get((row.id, "probe"), 0)
+    return AgentView(
+        row,
+        how_it_is(row, crawls + probing, now_ms, policy),
+        owned.get(row.id, 0),
+        crawls,
+        probing,
+    )

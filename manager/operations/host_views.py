@@ -1,0 +1,156 @@
+"""Look at hosts: a table that is searched, sorted and paged; all that is known of one host."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import (
+    addresses,
+    agents,
+    assignments,
+    host_views,
+    hosts,
+    measurements,
+    probes,
+    rights,
+)
+from manager.db.assignments import AssignmentRow
+from manager.db.engine import Database
+from manager.db.host_views import HostLine
+from manager.db.hosts import HostRow, StartPageRow, UnitRow
+from manager.db.measurements import DirectoryRow, DistanceRow, SumRow
+from manager.db.probes import OrderRow
+from manager.db.rights import RightRow
+from manager.errors import NotFoundError
+from shared.errors import FormatError
+from shared.urls import host_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["HostDetail", "HostFilter", "HostLine", "HostPage", "host_detail", "list_hosts"]
+
+COUNTED_MOST: Final = 10_000
+PAGE_MOST: Final = 1_000
+STATES: Final = ("", "new", "idle", "probing", "placed", "excluded")
+
+_DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class HostFilter:
+    """domain: `example.jp` finds it and all names below it. text: anywhere in the key. owner: an
+    agent's name. state: of the unit `/`, one of new, idle, probing, placed, excluded."""
+
+    domain: str = ""
+    text: str = ""
+    owner: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPage:
+    """A page of hosts. matching: how many there are; counted up to 10,000."""
+
+    matching: int
+    hosts: list[HostLine]
+
+
+@dataclass(frozen=True, slots=True)
+class HostDetail:
+    """All that is known of a host. agents: names by number, for the rows.
+
+    addresses: (source, address), source 0 is the manager, others are agents.
+    """
+
+    host: HostRow
+    units: list[UnitRow]
+    owners: list[AssignmentRow]
+    rights: list[RightRow]
+    distances: list[DistanceRow]
+    orders: list[OrderRow]
+    sums: list[SumRow]
+    directories: list[DirectoryRow]
+    addresses: list[tuple[int, str]]
+    group: list[str]
+    start_pages: list[StartPageRow]
+    agents: dict[int, str]
+
+
+def list_hosts(
+    db: Database,
+    where: HostFilter | None = None,
+    *,
+    sort: str = "domain",
+    limit: int = 50,
+    offset: int = 0,
+) -> HostPage:
+    """Return a page of the hosts that match, sorted.
+
+    sort: domain, first_seen, volume, pages, owner or state; with `-` before it, descending.
+    Raises FormatError for another sort or state.
+    """
+    where = where or HostFilter()
+    column = sort.removeprefix("-")
+    if column not in host_views.SORTS:
+        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(host_views.SORTS)}")
+    if where.state not in STATES:
+        raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES[1:])}")
+    prefix = _reversed_prefix(where.domain)
+    with db.read() as tx:
+        return HostPage(
+            host_views.count_matching(
+                tx,
+                reversed_prefix=prefix,
+                text=where.text,
+                owner=where.owner,
+                state=where.state,
+                most=COUNTED_MOST,
+            ),
+            host_views.page(
+                tx,
+                reversed_prefix=prefix,
+                text=where.text,
+                owner=where.owner,
+                state=where.state,
+                sort=column,
+                descending=sort.startswith("-"),
+                limit=max(1, min(limit, PAGE_MOST)),
+                offset=max(0, offset),
+            ),
+        )
+
+
+def _reversed_prefix(domain: str) -> str:
+    """Return what the reversed keys of a domain's hosts begin with, the domain's own included."""
+    if not domain:
+        return ""
+    match = _DOMAIN.fullmatch(domain.lower())
+    if match is None:
+        raise FormatError(f"domain {domain[:80]!r}: must be a name, as example.jp")
+    return ",".join(reversed(match[1].split(".")))
+
+
+def host_detail(db: Database, key: str) -> HostDetail:
+    """Return all that is known of a host, by its key or any URL on it. Raises NotFoundError."""
+    key = host_key(complete_line(key))
+    with db.read() as tx:
+        host = hosts.by_key(tx, key)
+        if host is None:
+            raise NotFoundError(f"host {key}: not known; import it first")
+        units = hosts.units_of_hosts(tx, [key])
+        unit_ids = [unit.id for unit in units]
+        return HostDetail(
+            host=host,
+            units=units,
+            owners=assignments.history(tx, unit_ids),
+            rights=rights.of_units(tx, unit_ids),
+            distances=measurements.distances_of_units(tx, unit_ids),
+            orders=[order for unit in unit_ids for order in probes.of_unit(tx, unit)],
+            sums=measurements.sums_of_units(tx, unit_ids),
+            directories=measurements.directories_of_host(tx, host.id, 100),
+            addresses=addresses.addresses_of(tx, host.id),
+            group=addresses.hosts_of_group(tx, host.group_id, 100),
+            start_pages=hosts.start_pages_of(tx, unit_ids)[:100],
+            agents=agents.names(tx),
+        )

@@ -1,0 +1,184 @@
+"""Turn the tables into a balancing problem: who could fetch what, and what that costs.
+
+Invariant: a group is one atom, so no plan splits an address; only agents that take part are in it.
+A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
+else at least as much as it saw, and at least the median.
+Solving is left to `manager.balancing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from manager.balancing import NOBODY, Options, Plan, Problem, collapse, cost_matrix
+from manager.balancing.placing import place
+from manager.db import measurements
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.measurements import PlanUnit
+from manager.distance import SpanningTree, network_distance, spanning_tree
+
+__all__ = ["Loaded", "Planner", "cheapest_owners", "load_all", "load_some"]
+
+Planner = Callable[[str, Problem, Options], Plan]
+"""`manager.balancing.make_plan`, or the same in a child process."""
+
+WIDE: Final = 20_000_000
+"""Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""
+
+DistanceTuple = tuple[int, int, float | None, int, int]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A problem, and which agent and unit its rows and columns are."""
+
+    problem: Problem
+    agent_ids: tuple[int, ...]
+    unit_ids: npt.NDArray[np.int64]
+    tree: SpanningTree
+
+
+def load_all(
+    tx: Transaction, agents: Sequence[AgentRow], states: Sequence[str], probe_pages: int
+) -> Loaded | None:
+    """Load the units in some states; None where there is no agent or no unit."""
+    if not agents:
+        return None
+    known = measurements.distances_among(tx, [agent.id for agent in agents], states)
+    return _load(agents, measurements.plan_units(tx, states=states), known, probe_pages)
+
+
+def load_some(
+    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], probe_pages: int
+) -> Loaded | None:
+    """Load some units; None where there is no agent or no unit."""
+    if not agents:
+        return None
+    ids = {agent.id for agent in agents}
+    known = [
+        (row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines)
+        for row in measurements.distances_of_units(tx, unit_ids)
+        if row.agent_id in ids
+    ]
+    return _load(agents, measurements.plan_units(tx, unit_ids=unit_ids), known, probe_pages)
+
+
+def cheapest_owners(
+    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], probe_pages: int
+) -> tuple[dict[int, int], dict[int, float]]:
+    """Return where units cost least among some agents, given what those own already.
+
+    Units of one group go to one agent; the present owners do not count. Returns unit to agent,
+    and agent to the ms that this adds to its cost.
+    """
+    loaded = load_some(tx, agents, unit_ids, probe_pages)
+    if loaded is None:
+        return {}, {}
+    problem = loaded.problem
+    count, units = len(agents), len(loaded.unit_ids)
+    # What an agent owns already is one more unit each, pinned to it.
+    loads = np.array([[max(0.0, agent.load_ms) for agent in agents]] * count)
+    assert problem.group is not None
+    extra = np.arange(count)
+    with_loads = Problem(
+        names=problem.names,
+        costs=np.concatenate([problem.costs.astype(np.float64), loads], axis=1),
+        before=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
+        group=np.concatenate([problem.group, -1 - extra]).astype(np.intp),
+        pins=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
+        forbidden=_widened(problem.forbidden, count),
+        unreachable=_widened(problem.unreachable, count),
+    )
+    atoms = collapse(with_loads)
+    owner = atoms.expand(place(atoms))[:units]
+    owners = {
+        int(unit): loaded.agent_ids[int(agent)]
+        for unit, agent in zip(loaded.unit_ids, owner, strict=True)
+    }
+    added: dict[int, float] = {}
+    for column, agent in enumerate(owner.tolist()):
+        number = loaded.agent_ids[agent]
+        added[number] = added.get(number, 0.0) + float(problem.costs[agent, column])
+    return owners, added
+
+
+def _load(
+    agents: Sequence[AgentRow],
+    units: Sequence[PlanUnit],
+    known: Iterable[DistanceTuple],
+    probe_pages: int,
+) -> Loaded | None:
+    if not units:
+        return None
+    row_of = {agent.id: row for row, agent in enumerate(agents)}
+    column_of = {unit.unit_id: column for column, unit in enumerate(units)}
+    wide = len(agents) * len(units) > WIDE
+    distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
+    probed_kb = np.zeros(len(units))
+    complete = np.zeros(len(units), dtype=np.bool_)
+    for unit, agent, ms_per_kb, size_bytes, lines in known:
+        column = column_of.get(unit)
+        if column is None:
+            continue
+        distance[row_of[agent], column] = np.inf if ms_per_kb is None else ms_per_kb
+        if size_bytes / 1000 > probed_kb[column]:
+            probed_kb[column] = size_bytes / 1000
+            complete[column] = lines < probe_pages
+    costs = cost_matrix(_volumes(units, probed_kb, complete), distance)
+    tree = spanning_tree(network_distance(distance))
+    problem = Problem(
+        names=tuple(agent.name for agent in agents),
+        costs=costs.costs,
+        before=np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp),
+        edges=tree.edges,
+        group=np.array([unit.group_id for unit in units], dtype=np.intp),
+        forbidden=_forbidden(agents, units),
+        unreachable=costs.unreachable,
+    )
+    return Loaded(
+        problem,
+        tuple(agent.id for agent in agents),
+        np.array([unit.unit_id for unit in units], dtype=np.int64),
+        tree,
+    )
+
+
+def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.bool_] | None:
+    """Return a mask with columns for what agents own already, which nothing forbids."""
+    if mask is None:
+        return None
+    return np.concatenate([mask, np.zeros((len(mask), count), dtype=np.bool_)], axis=1)
+
+
+def _forbidden(
+    agents: Sequence[AgentRow], units: Sequence[PlanUnit]
+) -> npt.NDArray[np.bool_] | None:
+    """Return (agents, units): a plain agent gets whole hosts only, it cannot read `#Except`."""
+    directory = np.array([unit.path != "/" for unit in units], dtype=np.bool_)
+    if not directory.any():
+        return None
+    plain = np.array([agent.is_plain for agent in agents], dtype=np.bool_)
+    return plain[:, None] & directory[None, :]
+
+
+def _volumes(
+    units: Sequence[PlanUnit],
+    probed_kb: npt.NDArray[np.float64],
+    complete: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.float64]:
+    """Return (units,) KBytes, nan where nothing is known."""
+    crawled = np.array(
+        [np.nan if unit.volume_kb is None else unit.volume_kb for unit in units], dtype=np.float64
+    )
+    volume = np.where(np.isnan(crawled) & complete, probed_kb, crawled)
+    sure = volume[~np.isnan(volume)]
+    if not len(sure):
+        return np.where(probed_kb > 0, probed_kb, np.nan)
+    partly = np.isnan(volume) & (probed_kb > 0)
+    return np.where(partly, np.maximum(probed_kb, np.median(sure)), volume)

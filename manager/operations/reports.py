@@ -1,0 +1,303 @@
+"""Crawl logs (M3), once intake has made sums of them.
+
+Invariants: a report's id is its agent and the SHA-256 of its body, so a repeat is answered as done
+and changes nothing; the same name with another body is refused. The report, its sums and what
+follows from them (distances, volumes, probes that are done) are one transaction.
+Reading the lines, and judging which of them the agent held, is left to `manager.intake`, which asks
+`held_during` first and runs without a database.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from manager.db import agents, hosts, measurements, probes, reports, rights
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.measurements import DirectoryRow, SumRow
+from manager.db.reports import NewReport, ReportRow
+from manager.errors import ConflictError, ForbiddenError
+from manager.operations.actor import note
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.finishing import Claim, finish_units
+from manager.operations.measuring import refresh_distances, refresh_volumes
+
+__all__ = [
+    "Accepted",
+    "DirectorySum",
+    "HeldDuring",
+    "HeldUnit",
+    "LogSummary",
+    "ReportRow",
+    "UnitSum",
+    "accept_log",
+    "held_during",
+    "known_report",
+    "list_reports",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSum:
+    """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed."""
+
+    unit: str
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorySum:
+    """The same for one directory of a big host: host key, and a path that ends in `/`."""
+
+    host: str
+    path: str
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogSummary:
+    """What one log says. name: its first line; since_ms, until_ms: the time it is of.
+
+    units, directories: only lines that the agent held; `quarantined` counts the others.
+    path: where the rows lie, for who reads them later.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    lines: int
+    quarantined: int
+    since_ms: int
+    until_ms: int
+    path: str
+    units: tuple[UnitSum, ...] = ()
+    directories: tuple[DirectorySum, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """repeated: the same body was accepted before; the numbers are those of then."""
+
+    repeated: bool
+    lines: int
+    quarantined: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUnit:
+    """An agent held a unit for a while, to probe or to crawl. until_ms None: it still does."""
+
+    unit: str
+    kind: str
+    round: int
+    since_ms: int
+    until_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDuring:
+    """What a log is judged by. It can be sent to another process.
+
+    round, kind, since_ms: what holds for the lines of a log that does not say (a plain agent's):
+    the round and kind of what it was given last, and the end of its log before.
+    """
+
+    agent_id: int
+    held: tuple[HeldUnit, ...]
+    round: int
+    kind: str
+    since_ms: int
+
+
+def known_report(db: Database, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
+    """Return what was answered to this body before, or None: it is new.
+
+    Raises ConflictError where another body came under this name.
+    """
+    with db.read() as tx:
+        return _known(tx, agent, sha256, name)
+
+
+def _known(tx: Transaction, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
+    same = reports.by_sha256(tx, agent.id, sha256)
+    if same is not None:
+        return Accepted(repeated=True, lines=same.lines, quarantined=same.quarantined)
+    other = reports.by_name(tx, agent.id, name)
+    if other is not None:
+        raise ConflictError(
+            f"report {name}: another body came under this name, with SHA-256 {other.sha256}; "
+            "give each report a name of its own"
+        )
+    return None
+
+
+def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int) -> HeldDuring:
+    """Return what an agent held at any moment between two, by the manager's clock."""
+    with db.read() as tx:
+        held = tuple(
+            HeldUnit(row.unit, row.kind, row.round, row.since_ms, row.until_ms)
+            for row in rights.held_between(tx, agent.id, since_ms, until_ms)
+        )
+        before = reports.last_until(tx, agent.id)
+    newest = max(held, key=lambda unit: unit.since_ms, default=None)
+    return HeldDuring(
+        agent.id,
+        held,
+        newest.round if newest is not None else 0,
+        newest.kind if newest is not None else "crawl",
+        before if before is not None else since_ms,
+    )
+
+
+def accept_log(db: Database, agent: AgentIdentity, summary: LogSummary, now_ms: int) -> Accepted:
+    """Keep a log and what it sums up to: distances, volumes, probes that are done.
+
+    Of a plain agent, which says nothing of single units, a log also ends the probes of its list.
+    Raises ConflictError where another body came under the same name.
+    """
+    with db.write() as tx:
+        known = _known(tx, agent, summary.sha256, summary.name)
+        if known is not None:
+            return known
+        row = agents.by_id(tx, agent.id)
+        if row is None:
+            raise ForbiddenError(f"agent {agent.name} does not exist any more")
+        reports.add(
+            tx,
+            NewReport(
+                agent_id=agent.id,
+                name=summary.name,
+                sha256=summary.sha256,
+                kind="log",
+                size_bytes=summary.size_bytes,
+                lines=summary.lines,
+                quarantined=summary.quarantined,
+                since_ms=summary.since_ms,
+                until_ms=summary.until_ms,
+                received_ms=now_ms,
+                path=summary.path,
+            ),
+        )
+        _take_sums(tx, row, summary, now_ms)
+        agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
+        if row.is_plain:
+            _end_probes(tx, row, summary, now_ms)
+        note(
+            tx,
+            now_ms,
+            agent.actor,
+            "report.accept",
+            summary.name,
+            lines=summary.lines,
+            quarantined=summary.quarantined,
+        )
+    return Accepted(repeated=False, lines=summary.lines, quarantined=summary.quarantined)
+
+
+def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
+    ids = hosts.ids_of_units(tx, {one.unit for one in summary.units})
+    last_ms = min(summary.until_ms, now_ms)
+    sums = [
+        SumRow(
+            agent_id=row.id,
+            unit_id=ids[one.unit],
+            round=one.round,
+            kind=one.kind,
+            requests=one.requests,
+            pages=one.pages,
+            errors=one.errors,
+            request_bytes=one.request_bytes,
+            response_bytes=one.response_bytes,
+            ms=one.ms,
+            last_ms=last_ms,
+        )
+        for one in summary.units
+        if one.unit in ids
+    ]
+    measurements.add_sums(tx, sums)
+    host_ids = {
+        unit.key: unit.host_id
+        for unit in hosts.units_of_hosts(tx, {one.host for one in summary.directories})
+    }
+    measurements.add_directory_sums(
+        tx,
+        [
+            DirectoryRow(
+                agent_id=row.id,
+                host_id=host_ids[one.host],
+                path=one.path,
+                round=one.round,
+                kind=one.kind,
+                requests=one.requests,
+                pages=one.pages,
+                errors=one.errors,
+                request_bytes=one.request_bytes,
+                response_bytes=one.response_bytes,
+                ms=one.ms,
+            )
+            for one in summary.directories
+            if one.host in host_ids
+        ],
+    )
+    refresh_distances(tx, row.id, {one.unit_id for one in sums})
+    probes.set_done(tx, row.id, [(one.unit_id, one.round) for one in sums if one.kind == "probe"])
+    crawled: dict[int, list[int]] = defaultdict(list)
+    for one in sums:
+        if one.kind == "crawl":
+            crawled[one.round].append(one.unit_id)
+    for number, unit_ids in crawled.items():
+        refresh_volumes(tx, number, unit_ids)
+
+
+def _end_probes(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
+    if not row.list_sent_generation:
+        return
+    fetched = {one.unit: one for one in summary.units if one.kind == "probe"}
+    keys = hosts.ids_of_units(tx, fetched)
+    by_id = {keys[unit]: one for unit, one in fetched.items() if unit in keys}
+    claims = []
+    silent = []
+    for right in rights.of_agent(tx, row.id):
+        if right.kind != "probe":
+            continue
+        one = by_id.get(right.unit_id)
+        if one is None:
+            silent.append(
+                Claim(right.unit_id, "probe", right.round, 0, 0, "unreachable: not in its log")
+            )
+        else:
+            claims.append(
+                Claim(
+                    right.unit_id, "probe", right.round, one.pages, one.response_bytes, "in its log"
+                )
+            )
+    finish_units(tx, row, claims, row.list_sent_generation, now_ms, log_came=True)
+    finish_units(tx, row, silent, row.list_sent_generation, now_ms)
+
+
+def list_reports(
+    db: Database, *, limit: int = 100, before_id: int | None = None, agent: str = ""
+) -> list[ReportRow]:
+    """Return reports, newest first, before an id; of one agent, or of all."""
+    with db.read() as tx:
+        row = agents.by_name(tx, agent) if agent else None
+        if agent and row is None:
+            return []
+        return reports.newest(
+            tx, max(1, min(limit, 1000)), before_id, row.id if row is not None else None
+        )

@@ -1,0 +1,114 @@
+"""What moves a round on: the plan when all is probed, the end when all is crawled and reported."""
+
+from __future__ import annotations
+
+from manager.balancing import Options
+from manager.db import agents, hosts, measurements, plans, probes, rounds
+from manager.db.engine import Database, Transaction
+from manager.db.rounds import RoundRow
+from manager.errors import StalePlanError
+from manager.operations.actor import CLOCK, note
+from manager.operations.plans import apply_moves, members, store_plan
+from manager.operations.policy import Policy
+from manager.operations.problems import Planner, load_all
+
+__all__ = ["begin_crawl", "finish_round"]
+
+
+def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Planner) -> bool:
+    """Plan a round whose probes are all done, give the units out and let the crawl begin.
+
+    The plan is made outside a transaction; where owners changed meanwhile, the next tick makes
+    another. Without an agent that takes part the round waits.
+    """
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        if current is None or current.state != "probing" or probes.any_open(tx, current.number):
+            return False
+        loaded = load_all(tx, members(tx), ["placed", "probing"], policy.probe_pages)
+    if loaded is None:
+        return False
+    plan = planner(current.method, loaded.problem, Options(seed=current.seed))
+    try:
+        with db.write() as tx:
+            again = rounds.open_round(tx)
+            if again is None or again.number != current.number or again.state != "probing":
+                return False
+            plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, now_ms)
+            stored = plans.by_id(tx, plan_id)
+            assert stored is not None, "it was stored in this transaction"
+            moved = apply_moves(tx, stored, now_ms)
+            units = rounds.enter_all(tx, current.number)
+            rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
+            note(
+                tx,
+                now_ms,
+                CLOCK,
+                "round.crawl",
+                str(current.number),
+                plan=plan_id,
+                moved=moved,
+                units=units,
+            )
+    except StalePlanError:
+        return False
+    return True
+
+
+def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
+    """End a round whose units are all crawled and whose logs are in; write its makespan down."""
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        if current is None or not _is_over(tx, current, now_ms, policy):
+            return False
+    with db.write() as tx:
+        again = rounds.open_round(tx)
+        if again is None or not _is_over(tx, again, now_ms, policy):
+            return False
+        totals = measurements.agent_totals(tx, again.number, "crawl")
+        longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
+        last_ms = max(rounds.finishers(tx, again.number).values(), default=now_ms)
+        rounds.update(
+            tx,
+            again.number,
+            state="finished",
+            finished_ms=now_ms,
+            makespan_ms=longest[1] if longest is not None else 0,
+            makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
+            elapsed_ms=last_ms - (again.crawling_ms or last_ms),
+        )
+        note(
+            tx,
+            now_ms,
+            CLOCK,
+            "round.finish",
+            str(again.number),
+            makespan_ms=longest[1] if longest is not None else 0,
+        )
+    return True
+
+
+def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
+    if current.state != "crawling" or rounds.any_unfinished(tx, current.number):
+        return False
+    if hosts.any_in_state(tx, ["probing", "idle"]):
+        return False
+    grace_ms = round(policy.log_grace_s * 1000)
+    # What an agent found last is still on its way into the round, for as long as a log may be.
+    if hosts.any_unresolved_since(tx, now_ms - grace_ms):
+        return False
+    return all(
+        _has_reported(tx, agent, last_ms + grace_ms)
+        for agent, last_ms in rounds.finishers(tx, current.number).items()
+    )
+
+
+def _has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:
+    """Tell whether no log of an agent is to be waited for: it said so, or is gone, or is plain.
+
+    by_ms: a while after it finished its last unit, when the log of that is surely in its outbox.
+    """
+    row = agents.by_id(tx, agent_id)
+    if row is None or not row.takes_part or row.is_plain:
+        return True
+    return not row.reports_waiting and (row.last_contact_ms or 0) >= by_ms

@@ -1,0 +1,191 @@
+"""Rounds: probe, assign, crawl, report, equalise, again. People start and cancel them.
+
+`probing` -> `crawling` -> `finished`, or `cancelled`; at most one goes on. What moves a round from
+one state to the next is left to the tick.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from manager.balancing import BALANCERS
+from manager.db import agents, hosts, measurements, plans, probes, rights, rounds
+from manager.db.engine import Database, Transaction
+from manager.db.rounds import RoundRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.plans import apply_plan, make_plan, members
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.probing import order_some_everywhere
+from shared.errors import FormatError
+
+__all__ = [
+    "METHODS",
+    "RoundDetail",
+    "RoundRow",
+    "apply_plan",
+    "cancel_round",
+    "current_round",
+    "list_rounds",
+    "make_plan",
+    "round_detail",
+    "start_round",
+]
+
+METHODS: Final = tuple(BALANCERS)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDetail:
+    """A round with its progress. orders, units: how many are in each state.
+
+    agents: name, and per state units, pages, bytes; measured_ms of the crawl so far. plan: costs
+    per agent, tree and explanation of the plan that it goes by, or None: not made yet.
+    """
+
+    round: RoundRow
+    orders: dict[str, int]
+    units: dict[str, int]
+    agents: list[dict[str, Any]]
+    planned_ms: float | None
+    bound_ms: float | None
+    plan: dict[str, Any] | None
+
+
+def start_round(
+    db: Database,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool = True,
+    seed: int = 0,
+    policy: Policy = DEFAULT_POLICY,
+) -> int:
+    """Begin a round and return its number: what has no fresh distance is to be probed first.
+
+    method: how units are given out, one of METHODS. probe: False goes on with what is known.
+    Raises FormatError for another method, ConflictError while a round goes on or where there is
+    no agent that has called or no host with an address.
+    """
+    if method not in METHODS:
+        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(METHODS)}")
+    with db.write() as tx:
+        current = rounds.open_round(tx)
+        if current is not None:
+            raise ConflictError(
+                f"round {current.number} is {current.state}: wait for its end, or cancel it"
+            )
+        taking = [agent.id for agent in members(tx)]
+        if not taking:
+            raise ConflictError("no agent has called yet: let one join with `prsm agent token`")
+        hosts.change_state(tx, "idle", "probing")
+        if not hosts.any_in_state(tx, ["placed", "probing"]):
+            raise ConflictError(
+                "no host has an address yet: import hosts, and wait until they are resolved"
+            )
+        number = rounds.last_number(tx) + 1
+        rounds.add(
+            tx,
+            number=number,
+            method=method,
+            state="probing",
+            probe=probe,
+            seed=seed,
+            started_by=actor.name,
+            started_ms=now_ms,
+        )
+        orders = _order(tx, number, taking, now_ms, policy) if probe else 0
+        note(
+            tx,
+            now_ms,
+            actor,
+            "round.start",
+            str(number),
+            method=method,
+            probe=probe,
+            seed=seed,
+            orders=orders,
+        )
+    return number
+
+
+def _order(tx: Transaction, number: int, taking: list[int], now_ms: int, policy: Policy) -> int:
+    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    pairs = hosts.count_in_state(tx, ["placed", "probing"]) * len(taking)
+    if pairs <= policy.probe_everywhere_pairs:
+        return probes.order_everywhere(tx, number, taking, fresh_ms, now_ms)
+    units = [
+        (unit.unit_id, unit.owner)
+        for unit in measurements.plan_units(tx, states=["placed", "probing"])
+    ]
+    return order_some_everywhere(tx, number, units, taking, fresh_ms, now_ms, policy)
+
+
+def cancel_round(db: Database, actor: Actor, now_ms: int, reason: str = "") -> int:
+    """End the round that goes on; return its number. Agents stop with their next lists.
+
+    What was measured and crawled stays. Raises ConflictError where no round goes on.
+    """
+    with db.write() as tx:
+        current = rounds.open_round(tx)
+        if current is None:
+            raise ConflictError("no round goes on: there is nothing to cancel")
+        why = reason or f"cancelled by {actor.name}"
+        probes.fail_round(tx, current.number, "the round was cancelled")
+        rounds.cancel_units(tx, current.number, "the round was cancelled")
+        for agent in agents.all_agents(tx):
+            rights.withdraw(tx, now_ms, "the round was cancelled", agent_id=agent.id)
+        hosts.unplaced_to_idle(tx)
+        rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
+        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
+        return current.number
+
+
+def current_round(db: Database) -> RoundRow | None:
+    """Return the round that goes on, or None."""
+    with db.read() as tx:
+        return rounds.open_round(tx)
+
+
+def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
+    """Return rounds, newest first."""
+    with db.read() as tx:
+        return rounds.newest(tx, max(1, min(limit, 1000)))
+
+
+def round_detail(db: Database, number: int) -> RoundDetail:
+    """Return a round with its progress. Raises NotFoundError."""
+    with db.read() as tx:
+        row = rounds.by_number(tx, number)
+        if row is None:
+            raise NotFoundError(f"round {number}: there is none; see `prsm rounds`")
+        plan = plans.by_id(tx, row.plan_id) if row.plan_id is not None else None
+        names = agents.names(tx)
+        measured = {agent: ms for agent, ms, _ in measurements.agent_totals(tx, number, "crawl")}
+        of_agent: dict[int, dict[str, Any]] = {}
+        for agent, state, units, pages, size in rounds.progress_by_agent(tx, number):
+            entry = of_agent.setdefault(
+                agent,
+                {
+                    "name": names[agent],
+                    "units": {},
+                    "pages": 0,
+                    "bytes": 0,
+                    "measured_ms": measured.get(agent, 0),
+                },
+            )
+            entry["units"][state] = units
+            entry["pages"] += pages
+            entry["bytes"] += size
+        return RoundDetail(
+            row,
+            probes.counts(tx, number),
+            rounds.counts(tx, number),
+            list(of_agent.values()),
+            plan.makespan_ms if plan is not None else None,
+            plan.bound_ms if plan is not None else None,
+            json.loads(plan.detail) if plan is not None else None,
+        )

@@ -1,0 +1,106 @@
+"""Take-over: units of agents that are lost, left or retired go to the others.
+
+Invariants: an agent is lost only when its promised contact plus grace has passed *and* its permit
+is over (`manager.assignment.liveness`). Units go in whole groups, to the agents where they cost
+least; each batch is one transaction, so a kill in between leaves every unit with one owner. Where
+nobody could take them they stay where they are.
+What the agent still sends is kept as data and changes nothing.
+"""
+
+from __future__ import annotations
+
+from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
+from manager.db import agents, assignments, probes, rights, rounds
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.operations.actor import CLOCK, note
+from manager.operations.granting import may_receive
+from manager.operations.policy import Policy
+from manager.operations.problems import cheapest_owners
+
+__all__ = ["how_it_is", "take_over"]
+
+
+def how_it_is(row: AgentRow, units_held: int, now_ms: int, policy: Policy) -> Liveness:
+    """Return an agent's liveness and the reason in words."""
+    return liveness(
+        AgentFacts(
+            kind="plain" if row.is_plain else "sync",
+            last_contact_ms=row.last_contact_ms,
+            grace_ms=round(policy.grace_s * 1000),
+            last_work_ms=row.last_work_ms,
+            promised_ms=row.promised_ms,
+            permit_until_ms=row.permit_until_ms,
+            units_held=units_held,
+            retired=row.retired_ms is not None,
+            says_asleep=row.state == "asleep",
+            says=row.state_reason,
+        ),
+        now_ms,
+        round(policy.plain_renewal_s * 1000),
+    )
+
+
+def take_over(db: Database, now_ms: int, policy: Policy) -> int:
+    """Give the units of agents that take no part any more to others; return how many moved."""
+    with db.read() as tx:
+        leaving = [
+            row.id
+            for row in agents.all_agents(tx)
+            if _leaves(row, now_ms, policy)
+            and (row.takes_part or assignments.owned_by(tx, row.id, 1))
+        ]
+    moved = 0
+    for agent_id in leaving:
+        while True:
+            with db.write() as tx:
+                row = agents.by_id(tx, agent_id)
+                # It may have called since.
+                if row is None or not _leaves(row, now_ms, policy):
+                    break
+                count = _hand_over_batch(tx, row, now_ms, policy)
+            moved += count
+            if not count:
+                break
+    return moved
+
+
+def _leaves(row: AgentRow, now_ms: int, policy: Policy) -> bool:
+    if not row.takes_part:
+        return True
+    return how_it_is(row, 0, now_ms, policy).state is LivenessState.LOST
+
+
+def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> int:
+    reason = _why(row)
+    if row.takes_part:
+        agents.update(tx, row.id, lost_ms=now_ms)
+        probes.fail(tx, reason, agent_id=row.id, states=["waiting", "granted", "finished"])
+        note(tx, now_ms, CLOCK, "agent.lost", row.name, alert=True, reason=reason)
+    units = [unit for unit, _ in assignments.groups_of_agent(tx, row.id, policy.batch)]
+    if not units:
+        return 0
+    others = [
+        other
+        for other in agents.all_agents(tx)
+        if other.id != row.id and may_receive(other, now_ms)
+    ]
+    owners, added = cheapest_owners(tx, others, units, policy.probe_pages)
+    if not owners:
+        return 0
+    moved = assignments.place(tx, owners, now_ms, reason)
+    current = rounds.open_round(tx)
+    if current is not None:
+        rounds.hand_over(tx, current.number, owners)
+    # A retired agent's permit may go on: its rights are free only when that is over.
+    rights.withdraw(tx, now_ms, reason, unit_ids=list(owners), agent_id=row.id)
+    agents.add_load(tx, added)
+    agents.update(tx, row.id, load_ms=0.0)
+    note(tx, now_ms, CLOCK, "agent.taken-over", row.name, units=moved, reason=reason)
+    return moved
+
+
+def _why(row: AgentRow) -> str:
+    if row.retired_ms is not None:
+        return "its agent was retired"
+    return "its agent left" if not row.subscribed else "its agent is lost"

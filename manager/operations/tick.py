@@ -1,0 +1,95 @@
+"""The tick: everything that happens because time passes or because something else happened.
+
+The clock calls it every few seconds. Each step is transactions of its own that may be repeated, so
+a kill between any two statements leaves a state that the next tick goes on from, and two ticks at
+once do no harm. What is due lives in tables: the cost of a tick grows with what there is to do,
+and with the number of agents, not with the number of hosts.
+The order matters: deadlines move before anything ends, what ended is handed on before rights are
+given, and generations are raised last, once for all that changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from manager.balancing import make_plan
+from manager.db import agents, rounds
+from manager.db.engine import Database
+from manager.operations.granting import grant_waiting, may_receive
+from manager.operations.new_hosts import order_probes, place_probed
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.problems import Planner
+from manager.operations.round_progress import begin_crawl, finish_round
+from manager.operations.taking_over import take_over
+from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
+
+__all__ = ["TickOutcome", "tick"]
+
+
+@dataclass(frozen=True, slots=True)
+class TickOutcome:
+    """What a tick did: how many of each. moved_ms: by how much deadlines followed the clock."""
+
+    moved_ms: int
+    rights_freed: int
+    probes_given_up: int
+    units_taken_over: int
+    units_joined: int
+    units_placed: int
+    crawl_began: bool
+    rights_given: int
+    lists_changed: int
+    round_finished: bool
+
+    @property
+    def did_something(self) -> bool:
+        """Tell whether anything changed."""
+        return self != NOTHING
+
+
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, False, 0, 0, False)
+
+
+def tick(
+    db: Database,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+    planner: Planner = make_plan,
+) -> TickOutcome:
+    """Do what is due at a moment. planner: makes plans, perhaps in a child process."""
+    return TickOutcome(
+        moved_ms=follow_clock(db, now_ms, policy),
+        rights_freed=expire_permits(db, now_ms),
+        probes_given_up=give_up_probes(db, now_ms, policy),
+        units_taken_over=take_over(db, now_ms, policy),
+        units_joined=order_probes(db, now_ms, policy),
+        units_placed=place_probed(db, now_ms, policy),
+        crawl_began=begin_crawl(db, now_ms, policy, planner),
+        rights_given=_give_rights(db, now_ms, policy),
+        lists_changed=_raise_generations(db),
+        round_finished=finish_round(db, now_ms, policy),
+    )
+
+
+def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
+    with db.read() as tx:
+        if rounds.open_round(tx) is None:
+            return 0
+        able = [row.id for row in agents.all_agents(tx) if may_receive(row, now_ms)]
+    given = 0
+    for agent_id in able:
+        with db.write() as tx:
+            row = agents.by_id(tx, agent_id)
+            if row is not None:
+                given += grant_waiting(tx, row, rounds.open_round(tx), now_ms, policy)
+    return given
+
+
+def _raise_generations(db: Database) -> int:
+    with db.read() as tx:
+        if not agents.with_changed_lists(tx):
+            return 0
+    with db.write() as tx:
+        changed = agents.with_changed_lists(tx)
+        agents.raise_generations(tx, changed)
+    return len(changed)

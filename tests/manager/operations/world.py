@@ -1,0 +1,341 @@
+"""A world in miniature: a manager's database, fake agents that follow the protocol, fake time.
+
+`FakeAgent` does what `manager.assignment.rights` asks of an agent and no more: it holds one list at
+a time, acknowledges it when nothing else is under way, fetches only with a list and a permit
+(counted from the sending of the sync), and never fetches a finished unit again in a round. So what
+`World.fetchable` says of two agents at once is what two real ones would believe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from manager.db.engine import Database
+from manager.errors import PrsmError
+from manager.operations.actor import Actor
+from manager.operations.addresses import hosts_to_resolve, record_resolutions
+from manager.operations.contact import sync
+from manager.operations.enrolment import AgentIdentity, enrol, issue_join_token
+from manager.operations.hosts import import_hosts
+from manager.operations.lists import current_list
+from manager.operations.policy import Policy
+from manager.operations.reports import LogSummary, UnitSum, accept_log
+from manager.operations.tick import TickOutcome, tick
+from shared.wire.names import hash_of_key
+from shared.wire.orders import ListHead, orders
+from shared.wire.sync import FinishedUnit, HeldPermit, HostAddresses, SyncAnswer, SyncRequest
+
+ADMIN = Actor("user", "hana", "request-1")
+
+POLICY = Policy(
+    permit_s=600,
+    grace_s=60,
+    plain_renewal_s=7200,
+    tick_s=5,
+    gap_s=60,
+    next_poll_s=60,
+    probe_timeout_s=3000,
+    plain_probe_timeout_s=9000,
+    log_grace_s=20,
+    batch=50,
+    probes_at_once=20,
+)
+
+MARGIN_MS = 30_000
+"""One request deadline and one interval: so much earlier a permit is over at the agent."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a list says of a unit."""
+
+    kind: str
+    round: int
+    max_transfer: int
+
+
+@dataclass
+class FakeAgent:
+    """One agent: what is on its disk, and what its process knows."""
+
+    identity: AgentIdentity
+    speed: float = 1.0
+    # On disk.
+    sequence: int = 0
+    held: int = 0
+    listed: dict[str, Work] = field(default_factory=dict)
+    done: set[tuple[str, str, int]] = field(default_factory=set)
+    unanswered: list[FinishedUnit] = field(default_factory=list)
+    lines: list[UnitSum] = field(default_factory=list)
+    reports: int = 0
+    # In memory.
+    boots: int = 1
+    permit_until_ms: int = 0
+    epoch: int = 0
+    sees: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.identity.name
+
+    def fetchable(self, now_ms: int) -> dict[str, Work]:
+        """Return what it believes that it may fetch."""
+        if now_ms >= self.permit_until_ms:
+            return {}
+        return {
+            unit: work
+            for unit, work in self.listed.items()
+            if (unit, work.kind, work.round) not in self.done
+        }
+
+    def reboot(self) -> None:
+        """Start again: a permit does not outlive a process."""
+        self.boots += 1
+        self.permit_until_ms = 0
+
+    def lose_disk(self) -> None:
+        """Come back with a new disk and the same key; only the sequence was saved elsewhere."""
+        self.reboot()
+        self.held = 0
+        self.listed, self.done = {}, set()
+        self.unanswered, self.lines = [], []
+
+
+class World:
+    """The manager's database with its agents, and a clock that only tests move."""
+
+    def __init__(self, db: Database, policy: Policy = POLICY) -> None:
+        self.db = db
+        self.policy = policy
+        self.now_ms = 1_000_000_000_000
+        self.agents: dict[str, FakeAgent] = {}
+        self.address: dict[str, tuple[str, ...]] = {}
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now_ms += round(seconds * 1000)
+
+    def join(self, *names: str, kind: str = "sync", speed: float = 1.0) -> None:
+        """Let agents enrol and, where they sync, call for the first time."""
+        for name in names:
+            token = issue_join_token(self.db, name, ADMIN, self.now_ms).token
+            key = hash_of_key(f"key of {name}")
+            made = enrol(
+                self.db, name, token, key, self.now_ms, "plain" if kind == "plain" else "sync"
+            )
+            self.agents[name] = FakeAgent(made.agent, speed)
+            if kind == "sync":
+                self.sync(name)
+
+    def hosts(self, *names: str, address: str | None = None) -> None:
+        """Import hosts by name and resolve them: each at an address of its own, or all at one."""
+        import_hosts(self.db, enumerate(names, 1), ADMIN, self.now_ms, self.policy)
+        for name in names:
+            self.address[f"http://{name}:80/"] = (address or _address(name),)
+        self.resolve()
+
+    def resolve(self) -> int:
+        """Resolve what is due; hosts that nobody gave an address have one of their own."""
+        due = hosts_to_resolve(self.db, self.now_ms, 1000)
+        answered = [
+            replace(one, addresses=self.address.get(one.key, (_address(one.key),))) for one in due
+        ]
+        record_resolutions(self.db, answered, self.now_ms, self.policy)
+        return len(due)
+
+    def tick(self) -> TickOutcome:
+        """Let the manager's clock tick."""
+        return tick(self.db, self.now_ms, self.policy)
+
+    def request(self, name: str, *, reports_waiting: int | None = None) -> SyncRequest:
+        """Return what an agent would send now."""
+        agent = self.agents[name]
+        agent.sequence += 1
+        left_ms = agent.permit_until_ms - self.now_ms
+        return SyncRequest(
+            agent=name,
+            boot_id=f"boot {agent.boots}",
+            sequence=agent.sequence,
+            version="1",
+            clock_ms=self.now_ms,
+            state="working",
+            generation_held=agent.held,
+            permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
+            finished=list(agent.unanswered),
+            addresses=[
+                HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
+            ],
+            reports_waiting=bool(agent.lines) if reports_waiting is None else reports_waiting,
+        )
+
+    def sync(self, name: str, *, answer_lost: bool = False) -> SyncAnswer:
+        """Let an agent sync; where the answer is lost it learns nothing."""
+        agent = self.agents[name]
+        sent_ms = self.now_ms
+        request = self.request(name)
+        answer = sync(self.db, agent.identity, request, self.now_ms, self.policy)
+        if not answer_lost:
+            self.take_answer(name, answer, sent_ms, len(request.finished))
+        return answer
+
+    def take_answer(self, name: str, answer: SyncAnswer, sent_ms: int, told: int) -> None:
+        """Let an agent act on an answer to a request that it sent then."""
+        agent = self.agents[name]
+        agent.unanswered = agent.unanswered[told:]
+        if answer.permit is None:
+            agent.permit_until_ms = 0
+            return
+        agent.epoch = answer.permit.epoch
+        until_ms = sent_ms + round(answer.permit.duration_s * 1000) - MARGIN_MS
+        agent.permit_until_ms = max(agent.permit_until_ms, until_ms)
+
+    def take_list(self, name: str) -> int:
+        """Let an agent take M1 and work from it; return its generation."""
+        agent = self.agents[name]
+        version = current_list(self.db, agent.identity, self.now_ms, self.policy)
+        head, *items = orders(version.lines)
+        assert isinstance(head, ListHead)
+        assert head.generation == version.generation
+        agent.listed = {
+            item.url: Work("probe" if item.is_probe else "crawl", version.round, item.max_transfer)
+            for item in items
+            if not isinstance(item, ListHead) and item.url.endswith("/")
+        }
+        agent.held = version.generation
+        return version.generation
+
+    def call(self, name: str) -> None:
+        """Sync; take the list where it is another one, and sync again to acknowledge it."""
+        for _ in range(3):
+            answer = self.sync(name)
+            if answer.generation == self.agents[name].held and answer.permit is not None:
+                return
+            if answer.generation != self.agents[name].held:
+                self.take_list(name)
+
+    def fetch(self, name: str, unit: str, kbytes: int = 100) -> None:
+        """Let an agent fetch all of a unit that it may fetch."""
+        agent = self.agents[name]
+        work = agent.fetchable(self.now_ms)[unit]
+        fetched = min(kbytes, work.max_transfer) if work.max_transfer else kbytes
+        took_ms = round(fetched * self.distance(name, unit))
+        agent.done.add((unit, work.kind, work.round))
+        agent.unanswered.append(
+            FinishedUnit(
+                unit=unit,
+                kind="probe" if work.max_transfer else "crawl",
+                round=work.round,
+                pages=fetched,
+                response_bytes=fetched * 1000,
+            )
+        )
+        sums = UnitSum(
+            unit, work.round, work.kind, fetched, fetched, 0, fetched * 200, fetched * 1000, took_ms
+        )
+        agent.lines.append(sums)
+
+    def distance(self, name: str, unit: str) -> float:
+        """Return the ms per KByte between an agent and a unit, the same each time."""
+        digest = hashlib.sha256(f"{name} {unit}".encode()).digest()
+        return (1 + digest[0] / 16) * self.agents[name].speed
+
+    def report(self, name: str) -> None:
+        """Let an agent send the log of what it fetched since the last."""
+        agent = self.agents[name]
+        if not agent.lines:
+            return
+        agent.reports += 1
+        report = f"{name}.{agent.reports:012d}"
+        summary = LogSummary(
+            name=report,
+            sha256=hashlib.sha256(report.encode()).hexdigest(),
+            size_bytes=1,
+            lines=sum(one.requests for one in agent.lines),
+            quarantined=0,
+            since_ms=self.now_ms,
+            until_ms=self.now_ms,
+            path="",
+            units=tuple(_merged(agent.lines)),
+        )
+        accept_log(self.db, agent.identity, summary, self.now_ms)
+        agent.lines = []
+
+    def work(self, name: str, most: int | None = None) -> int:
+        """Let an agent fetch what it may, report and sync; return how many units it fetched."""
+        units = sorted(self.agents[name].fetchable(self.now_ms))[:most]
+        for unit in units:
+            self.fetch(name, unit)
+        self.report(name)
+        return len(units)
+
+    def run(self, *, turns: int = 200, names: Iterable[str] | None = None) -> int:
+        """Let everybody work until nothing happens any more; return after how many turns."""
+        for turn in range(turns):
+            self.wait(self.policy.tick_s)
+            self.resolve()
+            outcome = self.tick()
+            fetched = 0
+            for name in self.agents if names is None else names:
+                self.call(name)
+                fetched += self.work(name)
+                self.call(name)
+            self.check_exclusive()
+            if not outcome.did_something and not fetched:
+                # A little later nothing is waited for any more: logs, grace.
+                self.wait(self.policy.log_grace_s + 1)
+                for name in self.agents if names is None else names:
+                    self.call(name)
+                if not self.tick().did_something:
+                    return turn
+        raise AssertionError(f"still busy after {turns} turns")
+
+    def check_exclusive(self) -> None:
+        """Refuse two agents that both believe they may fetch a unit, or an address."""
+        of_unit: dict[str, str] = {}
+        of_address: dict[str, str] = {}
+        for name, agent in self.agents.items():
+            for unit in agent.fetchable(self.now_ms):
+                other = of_unit.setdefault(unit, name)
+                assert other == name, f"{other} and {name} may both fetch {unit}"
+                host = unit[: unit.index("/", 8) + 1]
+                for address in self.address.get(host, ()):
+                    other = of_address.setdefault(address, name)
+                    assert other == name, f"{other} and {name} may both fetch from {address}"
+
+    def try_sync(self, name: str) -> PrsmError | None:
+        """Sync, and return the refusal if there was one."""
+        try:
+            self.sync(name)
+        except PrsmError as error:
+            return error
+        return None
+
+
+def _merged(lines: Iterable[UnitSum]) -> list[UnitSum]:
+    """Return one sum for each unit, round and kind, as intake makes them."""
+    merged: dict[tuple[str, int, str], UnitSum] = {}
+    for line in lines:
+        key = (line.unit, line.round, line.kind)
+        before = merged.get(key)
+        merged[key] = (
+            line
+            if before is None
+            else UnitSum(
+                *key,
+                before.requests + line.requests,
+                before.pages + line.pages,
+                before.errors + line.errors,
+                before.request_bytes + line.request_bytes,
+                before.response_bytes + line.response_bytes,
+                before.ms + line.ms,
+            )
+        )
+    return list(merged.values())
+
+
+def _address(name: str) -> str:
+    digest = hashlib.sha256(name.encode()).digest()
+    return f"198.{digest[0]}.{digest[1]}.{digest[2]}"
