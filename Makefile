@@ -4,7 +4,7 @@ VENV   := .venv/bin
 KEEP   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all lint format lock
+.PHONY: help venv demo test test-all coverage lint format lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -26,5 +26,16 @@ format: venv  ## let ruff lay the code out
 	$(VENV)/ruff check --fix .
 	$(VENV)/ruff format .
 
-test: venv  ## the default suite
-	$(VENV)/pytest -m "not slow"
+test: venv  ## the default suite; skips say why, and the last line counts them
+	@tools/test_packages.sh
+	$(VENV)/pytest -q -m "not slow"
+
+test-all: venv  ## everything, also what takes minutes; fails where a part is missing
+	@tools/test_packages.sh
+	PRSM_TESTS=all $(VENV)/pytest -q
+
+coverage: venv  ## the default suite, and which lines and branches it runs
+	$(VENV)/pytest -q -m "not slow" --cov --cov-report=term:skip-covered
+
+demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
+	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
