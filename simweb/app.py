@@ -36,7 +36,7 @@ def serve(world_options: WorldOptions, options: ServeOptions) -> None:
     """Build the world and serve it until SIGTERM, SIGINT or the end of standard input.
 
     Prints `READY {json}` when everything listens. Raises SettingError for what cannot be served,
-    OSError when the log cannot be written any more.
+    and when the log cannot be written any more.
     """
     world = build_world(world_options)
     if options.plan_only:
@@ -93,7 +93,8 @@ class _Web:
             ready["seeds"] = str(seeds.resolve())
         if self._options.until_eof:
             loop.add_reader(sys.stdin.fileno(), self._read_input)
-        _say("READY", ready)
+        if not self._stop.is_set():
+            _say("READY", ready)
         await self._stop.wait()
         listeners.close()
         control_server.close()
@@ -104,7 +105,10 @@ class _Web:
         context.log_moment("stop")
         self._log.close()
         if self._failure is not None:
-            raise self._failure
+            raise SettingError(
+                f"--log {self._options.log}: {self._failure.strerror}; a crawl that is not "
+                "logged cannot be judged: make room or give another file"
+            ) from self._failure
 
     def _read_input(self) -> None:
         if not os.read(sys.stdin.fileno(), 4_096):

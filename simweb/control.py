@@ -36,17 +36,14 @@ class Control:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request and close."""
         try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            if len(head) > HEAD_LIMIT_BYTES:
-                raise FormatError("request head over 64 KB")
-            request = read_head(head[:-4])
-            body = await reader.readexactly(request.body_bytes)
-            status, value = await self._run(request, body)
-        except PrsmError as error:
-            status, value = 400, {"error": str(error)}
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            status, value = await self._run(*await _read(reader))
+        except (EOFError, ConnectionError):
             writer.close()
             return
+        except PrsmError as error:
+            status, value = 400, {"error": str(error)}
+        except OSError as error:
+            status, value = 500, {"error": f"cannot listen there: {error}"}
         text = json.dumps(value).encode() + b"\n"
         answer = Answer(status, [("Content-Type", "application/json")], text)
         writer.write(head_bytes(answer, "", keep_alive=False, http_1_0=False) + text)
@@ -109,6 +106,16 @@ class Control:
         await self._listeners.add(address)
         self._context.running.move(host, address)
         self._context.log_moment("move", host=host.name, address=address)
+
+
+async def _read(reader: asyncio.StreamReader) -> tuple[Request, bytes]:
+    """Read a request and its body. Raises FormatError, EOFError, ConnectionError."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.LimitOverrunError as error:
+        raise FormatError(f"request head over {HEAD_LIMIT_BYTES} bytes") from error
+    request = read_head(head[:-4])
+    return request, await reader.readexactly(request.body_bytes)
 
 
 def _object(body: bytes) -> dict[str, Any]:

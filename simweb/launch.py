@@ -113,6 +113,11 @@ class SimulatedWeb:
         return self._process
 
     @property
+    def complaints(self) -> str:
+        """Return what it wrote to standard error: nothing, if all is well."""
+        return (self.folder / "simweb.err").read_text()
+
+    @property
     def port(self) -> int:
         """Return the port of every host."""
         return int(self._ready["port"])

@@ -111,7 +111,7 @@ def test_an_honest_crawl_gets_what_is_expected(tmp_path: Path) -> None:
         "seeds": 2,
         "pages_mean": 20,
         "islands": 0.3,
-        "trouble": trouble,
+        "trouble": [*trouble, "hang=1"],
         "host_trouble": ["all=1", "dns-hang=0", "hang=0", "slow=0"],
         "slow_s": 0.2,
         "retry_after_s": 0,
@@ -119,7 +119,7 @@ def test_an_honest_crawl_gets_what_is_expected(tmp_path: Path) -> None:
         "crawl_delay_s": 0,
     }
     with SimulatedWeb(tmp_path, **options) as web:
-        crawl = HonestCrawl(web.dns_port, timeout_s=1.0)
+        crawl = HonestCrawl(web.dns_port, timeout_s=3.0)
         crawl.run(web.seeds)
         expected, verdict, stats = web.expected(), web.judge(0), web.stats()
         healthy = web.expected(host for host in web.hosts if host.healthy)
@@ -130,6 +130,7 @@ def test_an_honest_crawl_gets_what_is_expected(tmp_path: Path) -> None:
         for host in web.hosts[:3]:
             body = page_html(web.world, host, 0, 0, web.port)
             assert crawl.captures[web.url(host)] == body
+    assert web.complaints == ""
     stored = set(crawl.captures)
     assert expected.captures <= stored
     assert stored <= expected.captures | expected.tolerated
@@ -314,7 +315,7 @@ def test_dead_hosts_are_dead(tmp_path: Path) -> None:
     """Refused, hanging and resetting hosts give a crawler what their names say."""
     kinds = ["refused=1", "hang=1", "reset=1", "dns-tcp=1"]
     with SimulatedWeb(tmp_path, **CALM, host_trouble=kinds) as web:
-        crawl = HonestCrawl(web.dns_port, timeout_s=0.3)
+        crawl = HonestCrawl(web.dns_port, timeout_s=1.0)
         said = {"refused": "ConnectionRefused", "hang": "imeout", "reset": "Reset"}
         for host in web.hosts:
             if host.trouble in said:
@@ -345,6 +346,17 @@ def test_a_taken_port_is_an_error_with_a_reason(tmp_path: Path, calm: SimulatedW
         SimulatedWeb(tmp_path, hosts=6, seed=3, port=calm.port).start()
     with pytest.raises(StartError, match="did you mean redirect"):
         SimulatedWeb(tmp_path, trouble=["redirct=1"]).start()
+
+
+def test_a_log_that_cannot_be_written_ends_the_server(tmp_path: Path) -> None:
+    """Before READY, with the reason: a silent log would pass for a polite crawl."""
+    command = [sys.executable, "-m", "simweb", "--hosts", "2", "--log", "/dev/full"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_server_ends_with_its_parent(tmp_path: Path) -> None:

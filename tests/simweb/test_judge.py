@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import FormatError, SettingError
-from simweb.judge import Event, Rules, judge_events, judge_log, read_log
+from simweb.judge import Rules, judge_events, judge_log
+from simweb.log_reader import Event, read_log
 from simweb.verdict import KINDS, Verdict
 
 CLIENT, SERVER, HOST = "127.10.0.1", "127.20.0.1", "a.test"
@@ -245,7 +246,9 @@ def test_a_broken_last_line_is_forgiven_and_another_is_not(tmp_path: Path) -> No
         list(read_log(path))
 
 
-@pytest.mark.parametrize("text", ["hello\n", "[]\n", '{"a": 1}\n', "hello\nhello\n"])
+@pytest.mark.parametrize(
+    "text", ["hello\n", "[]\n", '{"a": 1}\n', "hello\nhello\n", '{"event": "request"}\n']
+)
 def test_what_is_no_log_is_refused(tmp_path: Path, text: str) -> None:
     """Judging the wrong file must not find everything polite."""
     path = tmp_path / "log.jsonl"
