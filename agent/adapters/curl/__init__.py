@@ -1,0 +1,16 @@
+"""Requests through libcurl: `Fetcher`'s real side.
+
+    options.py   what every request of this agent has in common
+    slot.py      one curl handle, used again and again, and what comes in through it
+    blocks.py    header blocks: the request that is sent, the answers that came (pure)
+    outcomes.py  how a request ended, from curl's words to ours (pure)
+    fetcher.py   the event loop's side: sockets, timers, permit, stopping
+
+Invariant: each `start` is answered by exactly one `done`; no request is sent without a permit, to
+another address than the given one, or over another protocol than HTTP.
+"""
+
+from agent.adapters.curl.fetcher import CurlFetcher
+from agent.adapters.curl.options import FetchOptions
+
+__all__ = ["CurlFetcher", "FetchOptions"]

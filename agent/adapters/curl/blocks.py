@@ -1,0 +1,113 @@
+"""Header blocks: the one that is sent, and the ones that came.
+
+Pure. The request is built here as libcurl builds it, because asking libcurl to tell what it sends
+costs thirty calls a request; a test against a real socket holds the two together. Of an answer
+libcurl gives the lines as received, except that it joins folded ones.
+"""
+
+from __future__ import annotations
+
+import email.utils
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Final
+
+from shared.archive.http_block import header_value, status_code
+from shared.urls import DEFAULT_PORTS, split_host
+
+__all__ = ["Answer", "host_field", "read_answer", "request_block", "retry_after_s", "stays_open"]
+
+MAX_RETRY_AFTER_S: Final = 10 * 365 * 86400.0
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The header of an answer, as received; informational answers before it are left out.
+
+    whole: its empty line came. status: 0 where the status line has none.
+    """
+
+    header: bytes
+    whole: bool
+    status: int
+    location: str | None
+
+
+def request_block(
+    url: str, fields: Sequence[str], *, version: str = "1.1", by_proxy: bool = False
+) -> bytes:
+    """Return the request for a canonical URL as it goes over the wire.
+
+    by_proxy: a proxy is asked for a whole http URL; https goes through a tunnel instead.
+    """
+    start = url.index("/", url.index("//") + 2)
+    target = url if by_proxy and url.startswith("http:") else url[start:]
+    lines = (f"GET {target} HTTP/{version}", f"Host: {host_field(url)}", *fields, "", "")
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def host_field(url: str) -> str:
+    """Return the value of Host: the port stands only where it is not the scheme's."""
+    scheme, name, port = split_host(url)
+    return name if DEFAULT_PORTS[scheme] == port else f"{name}:{port}"
+
+
+def read_answer(lines: Sequence[bytes]) -> Answer:
+    """Return the final answer among header lines as received, trailers included.
+
+    Informational answers (1xx) come before it, trailers of a chunked body behind it.
+    """
+    block: list[bytes] = []
+    for line in lines:
+        block.append(line)
+        if line in (b"\r\n", b"\n"):
+            header = b"".join(block)
+            status = status_code(header) or 0
+            if not 100 <= status <= 199 or status == 101:
+                return Answer(header, True, status, _location(header, status))
+            block.clear()
+    header = b"".join(block)
+    return Answer(header, False, status_code(header) or 0, None)
+
+
+def stays_open(header: bytes) -> bool:
+    """Tell whether the server keeps the connection for another request."""
+    options = (header_value(header, "Connection") or b"").lower()
+    words = {word.strip() for word in options.split(b",")}
+    if header.startswith(b"HTTP/1.0"):
+        return b"keep-alive" in words
+    return b"close" not in words
+
+
+def retry_after_s(header: bytes, epoch_ms: int) -> float | None:
+    """Return how long a server asks to be left alone; None where it does not, readably.
+
+    A date is taken from now on, and is 0 where it is past. Source: RFC 9110, 10.2.3.
+    """
+    value = header_value(header, "Retry-After")
+    if value is None or not 1 <= len(value) <= 64:
+        return None
+    if value.isdigit():
+        return min(float(value), MAX_RETRY_AFTER_S)
+    try:
+        moment = email.utils.parsedate_to_datetime(value.decode("ascii"))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        wait_s = moment.timestamp() - epoch_ms / 1000
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return min(max(0.0, wait_s), MAX_RETRY_AFTER_S)
+
+
+def _location(header: bytes, status: int) -> str | None:
+    if status not in _REDIRECTS:
+        return None
+    value = header_value(header, "Location")
+    if not value:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -1,0 +1,81 @@
+"""What every request of one agent has in common: who asks, and what a server may cost us."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["MAX_HEADER_BYTES", "FetchOptions", "system_ca_file"]
+
+MAX_HEADER_BYTES: Final = 64 * 1024
+"""Of an answer: as much as an archive record takes."""
+
+_CA_FILES: Final = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """The settings of the fetch port. Durations are seconds, sizes bytes.
+
+    accept_encoding  what the page work can take off
+    first_byte_s     from the start to the first byte of the answer, connecting included
+    deadline_s       for a request from start to end
+    min_rate         bytes a second; an answer slower than it for `min_rate_s` is cut
+    max_idle         connections kept open between requests, of all addresses together
+    idle_s           after which a kept connection is not used again
+    source_address   address of ours that requests leave from; "": the system chooses
+    proxy            URL of an HTTP proxy through which everything goes; "": none
+    ca_file          certificates to trust; None: the system's
+    """
+
+    user_agent: str
+    from_address: str
+    accept_encoding: str = "gzip, deflate"
+    first_byte_s: float = 30.0
+    deadline_s: float = 600.0
+    min_rate: int = 100
+    min_rate_s: int = 30
+    max_idle: int = 400
+    idle_s: int = 60
+    verify_tls: bool = True
+    ca_file: Path | None = None
+    source_address: str = ""
+    proxy: str = ""
+
+    def fields(self) -> tuple[str, ...]:
+        """Return the header fields of a request behind Host, in the order they are sent."""
+        fields = [
+            f"User-Agent: {self.user_agent}",
+            f"From: {self.from_address}",
+            "Accept: */*",
+            f"Accept-Encoding: {self.accept_encoding}",
+        ]
+        if self.proxy:
+            # A cache between us and the host would answer for it, and its distance be measured.
+            fields.append("Cache-Control: no-cache")
+        return tuple(fields)
+
+
+def system_ca_file() -> Path | None:
+    """Return the file of the certificates that this machine trusts, None where none is found.
+
+    libcurl's wheel was built elsewhere and does not know where they lie.
+    """
+    return next((path for path in _candidates() if path.is_file()), None)
+
+
+def _candidates() -> Iterator[Path]:
+    defaults = ssl.get_default_verify_paths()
+    for text in (os.environ.get("SSL_CERT_FILE"), defaults.cafile, defaults.openssl_cafile):
+        if text:
+            yield Path(text)
+    yield from map(Path, _CA_FILES)

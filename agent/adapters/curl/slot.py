@@ -1,0 +1,118 @@
+"""One libcurl handle, used for one request after another, and what comes in through it.
+
+What all requests have in common is set once, when the slot is made. A handle lives as long as its
+fetcher, because connections that outlive a request keep pointing at it.
+
+Invariant: at most `max_body_bytes` of a body are held, and a request that `may_send` refuses
+leaves no byte on the wire: it is asked when the connection stands, right before sending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pycurl
+
+from agent.adapters.curl.options import FetchOptions, system_ca_file
+from agent.pipeline.messages import Outcome
+from agent.pipeline.ports import FetchAnswer, FetchRequest
+
+__all__ = ["Slot"]
+
+CONNECT_TIMEOUT_S: Final = 30
+_STOP: Final = -1
+_SUPPRESS_CONNECT_HEADERS: Final = 265  # CURLOPT_..., which pycurl has no name for
+
+
+class Slot:
+    """A handle with the request that it is on, if any. `handle` is a pycurl.Curl."""
+
+    def __init__(self, options: FetchOptions, may_send: Callable[[Slot, str], bool]) -> None:
+        """may_send: asked with the address that the connection leads to."""
+        self.handle: Any = pycurl.Curl()
+        self.request: FetchRequest
+        self.done: Callable[[FetchAnswer], None]
+        self.lines: list[bytes] = []
+        self.body: list[bytes] = []
+        self.body_bytes = 0
+        self.too_long = False
+        self.refusal: Outcome | None = None
+        self.started_s = 0.0
+        self.started_epoch_ms = 0
+        self._may_send = may_send
+        self._proxied = bool(options.proxy)
+        self._set_up(options)
+
+    def begin(
+        self,
+        request: FetchRequest,
+        done: Callable[[FetchAnswer], None],
+        started_s: float,
+        started_epoch_ms: int,
+    ) -> None:
+        """Take a request on; whoever calls gives the handle to libcurl next."""
+        self.request = request
+        self.done = done
+        self.started_s = started_s
+        self.started_epoch_ms = started_epoch_ms
+        self.handle.setopt(pycurl.URL, request.url)
+        if not self._proxied:
+            shown = f"[{request.address}]" if ":" in request.address else request.address
+            # To the checked address, whatever the name; Host and SNI stay the name.
+            self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
+
+    def clear(self) -> None:
+        """Forget the request, so that nothing of it is held until the next."""
+        del self.request, self.done
+        self.lines.clear()
+        self.body.clear()
+        self.body_bytes = 0
+        self.too_long = False
+        self.refusal = None
+
+    def _set_up(self, options: FetchOptions) -> None:
+        set_option = self.handle.setopt
+        set_option(pycurl.NOSIGNAL, 1)
+        set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
+        set_option(pycurl.FOLLOWLOCATION, 0)
+        set_option(pycurl.PATH_AS_IS, 1)
+        set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
+        set_option(pycurl.HTTPHEADER, [*options.fields(), "Proxy-Connection:"])
+        set_option(_SUPPRESS_CONNECT_HEADERS, 1)
+        # Set even where there is none, or the environment's would be used.
+        set_option(pycurl.PROXY, options.proxy)
+        set_option(pycurl.NOPROXY, "")
+        if options.source_address:
+            set_option(pycurl.INTERFACE, f"host!{options.source_address}")
+        set_option(pycurl.SSL_VERIFYPEER, int(options.verify_tls))
+        set_option(pycurl.SSL_VERIFYHOST, 2 if options.verify_tls else 0)
+        trusted = options.ca_file or system_ca_file()
+        if options.verify_tls and trusted is not None:
+            set_option(pycurl.CAINFO, str(trusted))
+        set_option(
+            pycurl.CONNECTTIMEOUT_MS, int(1000 * min(CONNECT_TIMEOUT_S, options.first_byte_s))
+        )
+        set_option(pycurl.TIMEOUT_MS, int(1000 * options.deadline_s))
+        set_option(pycurl.LOW_SPEED_LIMIT, options.min_rate)
+        set_option(pycurl.LOW_SPEED_TIME, options.min_rate_s)
+        set_option(pycurl.MAXAGE_CONN, options.idle_s)
+        set_option(pycurl.HEADERFUNCTION, self.lines.append)
+        set_option(pycurl.WRITEFUNCTION, self._write)
+        set_option(pycurl.PREREQFUNCTION, self._before_sending)
+
+    def _write(self, data: bytes) -> int | None:
+        room = self.request.max_body_bytes - self.body_bytes
+        if len(data) > room:
+            self.body.append(data[:room])
+            self.body_bytes += room
+            self.too_long = True
+            return _STOP
+        self.body.append(data)
+        self.body_bytes += len(data)
+        return None
+
+    def _before_sending(self, address: str, *_: object) -> int:
+        allowed: int = pycurl.PREREQFUNC_OK
+        refused: int = pycurl.PREREQFUNC_ABORT
+        return allowed if self._may_send(self, address) else refused

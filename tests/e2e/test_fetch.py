@@ -1,0 +1,463 @@
+"""The fetch port against real sockets on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from agent.adapters.clock import SystemClock
+from agent.adapters.curl import CurlFetcher, FetchOptions
+from agent.pipeline.ports import FetchAnswer, FetchRequest
+from shared.archive.encode import encode_capture
+from tests.e2e.raw_server import Connection, RawServer
+from tests.fixtures_dir import FIXTURES
+
+pytestmark = pytest.mark.e2e
+
+OPTIONS = FetchOptions(
+    user_agent="prsm-test/0.1 (+http://c.example/robot)",
+    from_address="robot@c.example",
+    first_byte_s=20,
+    deadline_s=30,
+)
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+ENDED = 20.0  # seconds until a test gives up; never reached when things work
+
+
+@asynccontextmanager
+async def fetching(
+    options: FetchOptions = OPTIONS,
+    may_fetch: Callable[[], bool] = lambda: True,
+    refusal: Callable[[str], str | None] = lambda _: None,
+) -> AsyncIterator[CurlFetcher]:
+    fetcher = CurlFetcher(options, may_fetch, refusal, SystemClock())
+    try:
+        yield fetcher
+    finally:
+        fetcher.close()
+
+
+def begin(
+    fetcher: CurlFetcher, url: str, *, address: str = "127.0.0.1", max_body_bytes: int = 100_000
+) -> asyncio.Future[FetchAnswer]:
+    done: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()
+    fetcher.start(FetchRequest(url, address, max_body_bytes), done.set_result)
+    return done
+
+
+async def get(
+    fetcher: CurlFetcher, url: str, *, address: str = "127.0.0.1", max_body_bytes: int = 100_000
+) -> FetchAnswer:
+    done = begin(fetcher, url, address=address, max_body_bytes=max_body_bytes)
+    return await asyncio.wait_for(done, ENDED)
+
+
+def once(reply: bytes | Callable[[Connection], object], **options: object) -> FetchAnswer:
+    """Fetch one page from a server with one reply, and close the connection behind it."""
+
+    async def run() -> FetchAnswer:
+        async with (
+            RawServer(reply, close=True) as server,  # type: ignore[arg-type]  # an async reply
+            fetching(replace(OPTIONS, **options)) as fetcher,  # type: ignore[arg-type]
+        ):
+            return await get(fetcher, server.url("/x"), max_body_bytes=10)
+
+    return asyncio.run(run())
+
+
+def test_the_recorded_request_is_the_one_sent() -> None:
+    """What the archive says of a request is byte for byte what the server got."""
+    paths = ["/", "/a/../b/./c", "/?q", "/%7B{|}'()*!$&,;=:@[]?x=[]{}|^`%zz", "/a//b", "//x"]
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server, fetching() as fetcher:
+            for path in paths:
+                answer = await get(fetcher, server.url(path))
+                assert answer.outcome == "answered"
+                assert answer.capture is not None
+                assert answer.capture.request == server.requests[-1]
+                assert answer.request_bytes == len(server.requests[-1])
+            assert b"From: robot@c.example\r\n" in server.requests[0]
+            assert b"Host: www.a.example:%d\r\n" % server.port in server.requests[0]
+
+    asyncio.run(run())
+
+
+def test_an_answer_is_kept_as_it_came() -> None:
+    """Header block, body, address, sizes and time of an answer are told."""
+    header = b"HTTP/1.1 404 Nix da\r\nServer:x\r\nset-cookie: a=\xe4\r\nContent-Length: 3\r\n\r\n"
+    answer = once(header + b"abc")
+    assert answer.capture is not None
+    assert answer.capture.response_header == header
+    assert answer.capture.body == b"abc"
+    assert answer.capture.ip == "127.0.0.1"
+    assert (answer.outcome, answer.status) == ("answered", 404)
+    assert answer.response_bytes == len(header) + 3
+    assert answer.elapsed_ms > 0
+    assert answer.capture.fetched_at_ms == answer.started_epoch_ms
+
+
+def test_a_body_stays_encoded_and_loses_its_chunks() -> None:
+    """Content encoding is the page's, transfer encoding the connection's."""
+    answer = once(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"3\r\n\x1f\x8b\x08\r\n2;e=1\r\nxx\r\n0\r\nTrailer: t\r\n\r\n"
+    )
+    assert answer.outcome == "answered"
+    assert answer.capture is not None
+    assert answer.capture.body == b"\x1f\x8b\x08xx"
+    assert b"Transfer-Encoding: chunked" in answer.capture.response_header
+    assert b"Trailer" not in answer.capture.response_header
+
+
+def test_informational_answers_are_passed_over() -> None:
+    """100 and 103 come before the answer and are not it."""
+    answer = once(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" + HELLO
+    )
+    assert answer.status == 200
+    assert answer.capture is not None
+    assert answer.capture.response_header.startswith(b"HTTP/1.1 200")
+
+
+def test_a_redirect_is_told_and_not_followed() -> None:
+    """Where a redirect leads is the crawl's to judge."""
+    answer = once(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/secret\r\n\r\n")
+    assert (answer.outcome, answer.status) == ("answered", 302)
+    assert answer.location == "http://127.0.0.1:1/secret"
+
+
+def test_a_busy_server_says_when_to_come_back() -> None:
+    """Retry-After is read."""
+    answer = once(b"HTTP/1.1 503 Busy\r\nRetry-After: 77\r\nContent-Length: 0\r\n\r\n")
+    assert answer.retry_after_s == 77
+
+
+def test_a_large_body_is_cut_at_the_limit() -> None:
+    """Exactly the limit is kept, also where the length was announced; a body that fits is whole."""
+    for head in (b"Content-Length: 5000\r\n", b""):
+        answer = once(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + b"0123456789x" * 500)
+        assert answer.outcome == "truncated"
+        assert answer.capture is not None
+        assert answer.capture.body == b"0123456789"
+        assert answer.capture.truncated == "length"
+        assert not answer.kept_alive
+    assert once(b"HTTP/1.1 200 OK\r\n\r\n0123456789").outcome == "answered"
+
+
+async def endless(connection: Connection) -> None:
+    await connection.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        await connection.send(b"x" * 65536)
+
+
+def test_an_endless_body_ends() -> None:
+    """A server that never stops is stopped by the limit."""
+    assert once(endless).outcome == "truncated"
+
+
+async def silent(connection: Connection) -> None:
+    await connection.gone()
+
+
+def test_a_silent_server_is_given_up() -> None:
+    """No first byte in time is a timeout, with a true duration."""
+    answer = once(silent, first_byte_s=0.3)
+    assert answer.outcome == "timeout"
+    assert answer.capture is None
+    assert answer.elapsed_ms >= 300
+    assert answer.request_bytes > 0
+
+
+async def stalls(connection: Connection) -> None:
+    await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+    await connection.gone()
+
+
+def test_what_a_stalling_server_sent_is_kept() -> None:
+    """After the deadline the part that came is the page."""
+    answer = once(stalls, deadline_s=0.5)
+    assert answer.outcome == "truncated"
+    assert answer.capture is not None
+    assert (answer.capture.body, answer.capture.truncated) == (b"abc", "time")
+
+
+def test_a_server_slower_than_the_minimum_rate_is_cut() -> None:
+    """Nobody holds a connection for ten minutes with ten bytes."""
+    answer = once(stalls, min_rate=1000, min_rate_s=1)
+    assert answer.capture is not None
+    assert answer.capture.truncated == "time"
+
+
+async def breaks_in_body(connection: Connection) -> None:
+    await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+
+
+async def breaks_in_header(connection: Connection) -> None:
+    await connection.send(b"HTTP/1.1 200 OK\r\nContent-Le")
+
+
+async def breaks_at_once(connection: Connection) -> None:
+    connection.reset()
+
+
+def test_broken_connections_are_told_apart() -> None:
+    """With a whole header it is a cut page, before that no page."""
+    answer = once(breaks_in_body)
+    assert answer.outcome == "truncated"
+    assert answer.capture is not None
+    assert (answer.capture.body, answer.capture.truncated) == (b"abc", "disconnect")
+    assert once(breaks_in_header).outcome == "disconnected"
+    assert once(breaks_at_once).outcome == "disconnected"
+
+
+def test_what_is_no_http_is_malformed() -> None:
+    """A banner of another protocol is not an answer."""
+    assert once(b"220 mail.example ESMTP ready\r\n").outcome == "malformed"
+    assert once(b"\x00\x01\x02\x03" * 100).outcome == "malformed"
+
+
+@pytest.mark.parametrize("lines", [1, 700, 4000])
+def test_a_header_beyond_its_limit_is_no_answer(lines: int) -> None:
+    """Sixty-four kilobytes of header are enough for any page."""
+    padding = b"X: " + b"y" * (70_000 // lines if lines < 4000 else 96) + b"\r\n"
+    answer = once(b"HTTP/1.1 200 OK\r\n" + padding * lines + b"\r\nbody")
+    assert answer.outcome == "malformed"
+    assert answer.capture is None
+
+
+def test_nobody_listens() -> None:
+    """A closed port is refused."""
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server:
+            url = server.url()
+        async with fetching() as fetcher:
+            assert (await get(fetcher, url)).outcome == "refused"
+
+    asyncio.run(run())
+
+
+def test_without_a_permit_nothing_is_sent() -> None:
+    """A request without a permit does not even connect."""
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server, fetching(may_fetch=lambda: False) as fetcher:
+            answer = await get(fetcher, server.url())
+            assert answer.outcome == "no_permit"
+            assert server.connections == 0
+
+    asyncio.run(run())
+
+
+def test_a_permit_that_ends_while_connecting_stops_the_request() -> None:
+    """The permit is asked again when the connection stands: the process may have been stopped."""
+    asked: list[bool] = [False, True]
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server, fetching(may_fetch=asked.pop) as fetcher:
+            answer = await get(fetcher, server.url())
+            assert answer.outcome == "no_permit"
+            assert answer.capture is None
+            assert not asked
+            assert server.requests == []
+
+    asyncio.run(run())
+
+
+def test_a_forbidden_address_is_not_connected_to() -> None:
+    """The fetch port checks the address once more."""
+
+    async def run() -> None:
+        async with (
+            RawServer(HELLO) as server,
+            fetching(refusal=lambda address: f"{address} is loopback") as fetcher,
+        ):
+            answer = await get(fetcher, server.url())
+            assert (answer.outcome, answer.detail) == ("forbidden_address", "127.0.0.1 is loopback")
+            assert server.connections == 0
+
+    asyncio.run(run())
+
+
+def test_the_address_is_pinned_and_the_name_kept() -> None:
+    """A request goes to the checked address, whatever the name resolves to; IPv6 as well."""
+
+    async def run() -> None:
+        async with RawServer(HELLO, address="127.0.0.3") as server, fetching() as fetcher:
+            url = server.url(host="localhost")
+            assert (await get(fetcher, url, address="127.0.0.3")).status == 200
+            assert server.requests[0].split(b"\r\n")[1] == b"Host: localhost:%d" % server.port
+            assert (await get(fetcher, url, address="127.0.0.4")).outcome == "refused"
+        async with RawServer(HELLO, address="::1") as server, fetching() as fetcher:
+            assert (await get(fetcher, server.url(), address="::1")).status == 200
+
+    asyncio.run(run())
+
+
+def test_connections_are_kept_and_used_again() -> None:
+    """A second request to the same host travels on the first one's connection."""
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server, fetching() as fetcher:
+            for _ in range(3):
+                assert (await get(fetcher, server.url())).kept_alive
+            assert (server.connections, len(server.requests)) == (1, 3)
+
+    asyncio.run(run())
+
+
+def test_one_connection_an_address() -> None:
+    """A connection kept open under one name is hung up before one under another is made."""
+
+    async def run() -> None:
+        async with RawServer(HELLO) as server, fetching() as fetcher:
+            for number in range(4):
+                await get(fetcher, server.url(host=f"www{number % 2}.a.example"))
+                assert server.open == 1
+            assert server.connections == 4
+
+    asyncio.run(run())
+
+
+def test_requests_run_beside_one_another() -> None:
+    """A slow server does not hold up the others."""
+
+    async def run() -> None:
+        async with (
+            RawServer(silent) as slow,
+            RawServer(HELLO, address="127.0.0.2") as quick,
+            fetching() as fetcher,
+        ):
+            waiting = begin(fetcher, slow.url())
+            for _ in range(20):
+                assert (await get(fetcher, quick.url(), address="127.0.0.2")).status == 200
+            assert not waiting.done()
+            assert fetcher.in_flight == 1
+
+    asyncio.run(run())
+
+
+def test_draining_waits_and_then_ends_the_rest() -> None:
+    """At the end requests under way get their time; new ones and late ones are `stopped`."""
+
+    async def run() -> None:
+        asked, release = asyncio.Event(), asyncio.Event()
+
+        async def when_released(connection: Connection) -> None:
+            asked.set()
+            await release.wait()
+            await connection.send(HELLO)
+
+        async with (
+            RawServer(when_released) as server,
+            RawServer(silent, address="127.0.0.2") as slow,
+            fetching() as fetcher,
+        ):
+            good = begin(fetcher, server.url())
+            late = begin(fetcher, slow.url(), address="127.0.0.2")
+            await asyncio.wait_for(asked.wait(), ENDED)
+            draining = asyncio.ensure_future(fetcher.drain(1.0))
+            await asyncio.sleep(0)
+            assert (await get(fetcher, server.url())).outcome == "stopped"
+            release.set()
+            assert (await asyncio.wait_for(good, ENDED)).outcome == "answered"
+            await draining
+            assert late.result().outcome == "stopped"
+            assert fetcher.in_flight == 0
+
+    asyncio.run(run())
+
+
+def test_a_proxy_is_used_for_everything() -> None:
+    """Through a proxy the name is the proxy's to resolve, and its cache is passed by."""
+
+    async def run() -> None:
+        async with RawServer(HELLO) as proxy:
+            options = replace(OPTIONS, proxy=f"http://127.0.0.1:{proxy.port}")
+            async with fetching(options) as fetcher:
+                url = "http://far.invalid/x?y"
+                answer = await get(fetcher, url, address="")
+                assert answer.outcome == "answered"
+                assert answer.capture is not None
+                assert answer.capture.request == proxy.requests[0]
+                assert answer.capture.ip is None
+                assert proxy.requests[0].startswith(b"GET http://far.invalid/x?y HTTP/1.1\r\n")
+                assert b"Cache-Control: no-cache\r\n" in proxy.requests[0]
+
+    asyncio.run(run())
+
+
+def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only our own settings decide the way."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert once(HELLO).outcome == "answered"
+
+
+def test_requests_leave_from_the_given_address() -> None:
+    """A machine with several addresses crawls from the one that it is told."""
+    seen: list[str] = []
+
+    async def run() -> None:
+        async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            seen.append(writer.get_extra_info("peername")[0])
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(HELLO)
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+
+        server = await asyncio.start_server(note, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, fetching(replace(OPTIONS, source_address="127.0.0.9")) as fetcher:
+            answer = await get(fetcher, f"http://a.example:{port}/")
+            assert answer.outcome == "answered"
+
+    asyncio.run(run())
+    assert seen == ["127.0.0.9"]
+
+
+def responses() -> list[tuple[str, bytes]]:
+    path = FIXTURES / "http1-llhttp" / "cases.json"
+    if not path.exists():
+        return []
+    return [
+        (f"{row['file']}: {row['name']}", base64.b64decode(row["input_b64"]))
+        for row in json.loads(path.read_text())
+        if row["kind"] == "response"
+    ]
+
+
+def test_odd_answers_are_classified_and_the_next_page_fetched() -> None:
+    """Whatever a server says, one request ends in one outcome, and the next one works."""
+    cases = responses()
+    if not cases:
+        pytest.skip("no folder http1-llhttp under ../shared/fixtures")
+    outcomes: dict[str, int] = {}
+    possible = ("answered", "truncated", "disconnected", "malformed")
+
+    async def run() -> None:
+        async with RawServer(HELLO, address="127.0.0.2") as good, fetching() as fetcher:
+            for name, reply in cases:
+                async with RawServer(reply, close=True) as odd:
+                    answer = await get(fetcher, odd.url())
+                outcomes[answer.outcome] = outcomes.get(answer.outcome, 0) + 1
+                assert answer.outcome in possible, name
+                if answer.capture is None:
+                    assert answer.status == 0, name
+                else:
+                    encode_capture(answer.capture)
+                    assert answer.capture.body in reply.replace(b"\r\n", b"\n") or (
+                        answer.capture.body in reply or b"hunked" in reply
+                    ), name
+                healthy = await get(fetcher, good.url(), address="127.0.0.2")
+                assert healthy.outcome == "answered", name
+
+    asyncio.run(run())
+    assert set(outcomes) >= {"answered", "malformed"}
