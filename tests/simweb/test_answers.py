@@ -101,6 +101,7 @@ def test_a_known_etag_gives_304_and_a_change_gives_200() -> None:
     assert ask(web, host, if_none_match=f'"other", {tag}').status == 304
     assert ask(web, host, if_modified_since=date).status == 304
     assert ask(web, host, if_none_match='"other"', if_modified_since=date).status == 200
+    assert ask(web, host, if_modified_since="yesterday").status == 200
     web.clock.now_s += 5
     web.running.change(1.0, host)
     changed = ask(web, host, if_none_match=tag)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,48 @@ def test_faults_come_and_go(tmp_path: Path) -> None:
         assert HonestCrawl(web.dns_port).fetch(page).status == 200
         with pytest.raises(PrsmError, match="unknown; kinds"):
             web.fault(host, "tired")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/stats", b"", 200),
+        ("GET", "/nothing", b"", 404),
+        ("GET", "/hosts/nobody", b"", 404),
+        ("POST", "/change", b"{", 400),
+        ("POST", "/change", b"[]", 400),
+        ("POST", "/change", b'{"share": 2}', 400),
+        ("POST", "/change", b'{"share": "all"}', 400),
+        ("POST", "/change", b'{"host": "nobody"}', 400),
+        ("PUT", "/hosts/HOST", b"", 405),
+        ("GET", "/hosts/HOST", b"", 200),
+        ("BREW", "/stats", b"", 400),
+    ],
+)
+def test_the_control_port_says_what_it_knows(
+    calm: SimulatedWeb, method: str, path: str, body: bytes, status: int
+) -> None:
+    """A wrong command is answered with a reason, in JSON."""
+    connection = HTTPConnection("127.0.0.1", calm.control_port, timeout=WAIT_S)
+    try:
+        connection.request(method, path.replace("HOST", calm.hosts[0].name), body)
+        answer = connection.getresponse()
+        values = json.loads(answer.read())
+    finally:
+        connection.close()
+    assert answer.status == status
+    assert ("error" in values) is (status >= 400)
+
+
+def test_an_idle_connection_is_closed(tmp_path: Path, connect: Callable[..., Client]) -> None:
+    """After --idle-s without a request, also between two."""
+    with SimulatedWeb(tmp_path, **CALM, idle_s=0.1, keep_alive_share=1) as web:
+        host = web.hosts[0]
+        silent, asked = connect(web, host), connect(web, host, "127.10.4.1")
+        asked.send(host, "/nothing")
+        assert asked.head()[0] == 404
+        assert silent.rest() == b""
+        assert b"404" in asked.rest()
 
 
 def test_pages_change_on_command(tmp_path: Path) -> None:
