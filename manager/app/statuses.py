@@ -22,6 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from manager.balancing import BalancingError
 from manager.errors import (
     BusyError,
     ConflictError,
@@ -52,6 +53,7 @@ STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
     (BusyError, 503),
     (FormatError, 400),
     (UrlError, 400),
+    (BalancingError, 400),
 )
 """First match wins: a subclass stands before its parent."""
 
@@ -84,9 +86,12 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, PrsmError):
+        # FastAPI wraps whatever goes wrong while it reads a body.
+        return _refused(request, error.__cause__)
     sentence = error.detail
     if error.status_code == 404 and error.detail == "Not Found":
-        sentence = f"{request.url.path}: there is nothing here; /docs lists what there is"
+        sentence = f"{request.url.path}: there is nothing here; see /api/v1/openapi.json"
     if error.status_code == 405 and error.headers is not None:
         allowed = error.headers.get("Allow", "another method")
         sentence = f"{request.method} {request.url.path}: use {allowed}"

@@ -65,7 +65,7 @@ class Reader(Protocol):
     """Whoever reads a log elsewhere: `Workers.run`."""
 
     def __call__(
-        self, function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob
+        self, function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob, /
     ) -> Awaitable[ParsedLog | RefusedLog]:
         """Return function(job)."""
         ...

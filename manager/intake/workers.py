@@ -1,8 +1,8 @@
-"""Child processes that parse logs, so that no request waits for another's lines.
+"""Child processes for what takes seconds: reading logs, making large plans.
 
 Invariant: a child has no database handle, ignores the signals that stop the server (the parent
-ends it), and ends by itself when the parent is killed. A child that dies takes no log with it:
-the pool starts another, and the sender is told to come again.
+ends it), and ends by itself when the parent is killed. A child that dies takes nothing with it:
+the pool starts another, and who asked is told to come again.
 """
 
 from __future__ import annotations
@@ -30,39 +30,57 @@ JOBS_OF_A_CHILD: Final = 200
 
 
 class Workers:
-    """A pool of spawned processes. Use it from one event loop; `close` ends the children."""
+    """A pool of spawned processes; any thread may ask, `close` ends the children."""
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
+        self._changing = threading.Lock()
 
     async def run(self, function: Callable[[_Job], _Result], job: _Job) -> _Result:
         """Return function(job) from a child; raises what it raises, BusyError where it died."""
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self._processes,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_prepare_child,
-                max_tasks_per_child=JOBS_OF_A_CHILD,
-            )
-        pool = self._pool
+        pool = self._started()
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, job)
         except BrokenProcessPool as error:
-            if self._pool is pool:
-                self._pool = None
-                pool.shutdown(wait=False)
-            raise BusyError(
-                "the process that reads reports died; nothing was kept. Send it again; if it "
-                "happens each time, the administrator should look at the manager's log",
-                retry_after_s=60,
-            ) from error
+            raise self._died(pool) from error
+
+    def run_here(self, function: Callable[[_Job], _Result], job: _Job) -> _Result:
+        """Return function(job) from a child as `run` does, for a thread that may wait."""
+        pool = self._started()
+        try:
+            return pool.submit(function, job).result()
+        except BrokenProcessPool as error:
+            raise self._died(pool) from error
 
     def close(self) -> None:
         """End the children; a job that still runs is waited for."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        with self._changing:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _started(self) -> ProcessPoolExecutor:
+        with self._changing:
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(
+                    self._processes,
+                    mp_context=multiprocessing.get_context("spawn"),
+                    initializer=_prepare_child,
+                    max_tasks_per_child=JOBS_OF_A_CHILD,
+                )
+            return self._pool
+
+    def _died(self, pool: ProcessPoolExecutor) -> BusyError:
+        with self._changing:
+            if self._pool is pool:
+                self._pool = None
+        pool.shutdown(wait=False)
+        return BusyError(
+            "the process that was to do this died; nothing was kept. Try again; if it happens "
+            "each time, the administrator should look at the manager's log",
+            retry_after_s=60,
+        )
 
 
 def _prepare_child() -> None:

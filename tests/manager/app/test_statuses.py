@@ -91,7 +91,7 @@ def test_what_is_not_there_is_said() -> None:
     """Unknown paths, wrong methods and malformed parameters are answered in words."""
     at = raising(NotFoundError("x"))
     assert at.get("/api/v1/none").json() == {
-        "error": "/api/v1/none: there is nothing here; /docs lists what there is"
+        "error": "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
     }
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET\n")

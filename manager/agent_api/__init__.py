@@ -1,0 +1,16 @@
+"""What agents say to the manager: the five messages, sync, and how they join.
+
+`messages` and `joining` hold the routes, `door` says who comes in, `uploads` how many at once.
+"""
+
+from fastapi import APIRouter
+
+from manager.agent_api import joining, messages
+from manager.agent_api.door import AgentDoor
+from manager.agent_api.uploads import Uploads
+
+__all__ = ["AgentDoor", "Uploads", "router"]
+
+router = APIRouter()
+router.include_router(messages.router)
+router.include_router(joining.router)

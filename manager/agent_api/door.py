@@ -1,0 +1,90 @@
+"""Who comes in: the key of a request, and the parts of the manager that agents reach.
+
+Invariant: an agent is its key, and a key counts only on a line that nobody else can read. A name
+in a request is never who the caller is; it must merely agree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Request
+
+from manager.agent_api.uploads import Uploads
+from manager.db import Database
+from manager.errors import ForbiddenError, UnknownKeyError
+from manager.intake import LogIntake, Receiving
+from manager.operations.enrolment import AgentIdentity, authenticate
+from manager.operations.policy import Policy
+from manager.settings import LimitSettings
+from manager.store import ListFiles, Rejected, Spool
+from shared.wire.names import check_agent_name, hash_of_key
+
+__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line"]
+
+KEY_LIMIT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDoor:
+    """What the routes for agents work with."""
+
+    db: Database
+    policy: Policy
+    limits: LimitSettings
+    spool: Spool
+    rejected: Rejected
+    lists: ListFiles
+    logs: LogIntake
+    uploads: Uploads
+    now_ms: Callable[[], int]
+
+    @property
+    def patience(self) -> Receiving:
+        """Return how patient the manager is with senders."""
+        return Receiving(self.limits.upload_idle_s, self.limits.upload_least_bytes_per_s)
+
+
+def door_of(request: Request) -> AgentDoor:
+    """Return what the application was put together with."""
+    door = request.app.state.agent_door
+    assert isinstance(door, AgentDoor)
+    return door
+
+
+def require_private_line(request: Request) -> None:
+    """Refuse secrets on a line that others can read."""
+    if not request.state.private_line:
+        raise ForbiddenError(
+            "keys and tokens are taken over TLS or from loopback only, and this line is plain "
+            "HTTP: use https, or have the TLS proxy in front say X-Forwarded-Proto "
+            "(server.behind_tls_proxy)"
+        )
+
+
+async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
+    """The agent whose key the request carries as `Authorization: Bearer KEY`."""
+    require_private_line(request)
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    key = key.strip()
+    if scheme.lower() != "bearer" or not key:
+        raise UnknownKeyError(
+            "no key: send it as `Authorization: Bearer KEY`; the administrator gives out join "
+            "tokens for new agents"
+        )
+    known = None
+    if len(key) <= KEY_LIMIT:
+        known = await asyncio.to_thread(authenticate, door_of(request).db, hash_of_key(key))
+    if known is None:
+        raise UnknownKeyError(
+            "unknown key: it was replaced, or is of another manager; join with a new token"
+        )
+    if host is not None and check_agent_name(host) != known.name:
+        raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
+    return known
+
+
+Agent = Annotated[AgentIdentity, Depends(_agent_of)]

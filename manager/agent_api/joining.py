@@ -1,0 +1,71 @@
+"""Sync, and how an agent joins and changes its key: the JSON part of what agents say."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from manager.agent_api.door import Agent, AgentDoor, door_of, require_private_line
+from manager.operations import contact
+from manager.operations.enrolment import enrol, replace_key
+from shared.wire.sync import AgentName, SyncAnswer, SyncRequest
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["agents' own"])
+Door = Annotated[AgentDoor, Depends(door_of)]
+KeyHash = Annotated[
+    str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256 of the key, hexadecimal")
+]
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EnrolRequest(_Message):
+    """A join token and the hash of the key that the agent made for itself."""
+
+    agent: AgentName
+    token: Annotated[str, Field(min_length=1, max_length=200)]
+    key_hash: KeyHash
+    kind: Literal["sync", "plain"] = "sync"
+
+
+class EnrolAnswer(_Message):
+    """repeated: the same token and key were accepted before; nothing was changed."""
+
+    agent: AgentName
+    repeated: bool
+
+
+class KeyRequest(_Message):
+    """The hash of a new key; the request itself carries the old one."""
+
+    key_hash: KeyHash
+
+
+@router.post("/enrol")
+async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer:
+    """Join with a one-time token. The same token and key again succeed: the answer may be lost."""
+    require_private_line(request)
+    enrolled = await asyncio.to_thread(
+        enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(), asked.kind
+    )
+    return EnrolAnswer(agent=enrolled.agent.name, repeated=enrolled.repeated)
+
+
+@router.post("/key")
+async def change_key(door: Door, agent: Agent, asked: KeyRequest) -> EnrolAnswer:
+    """Replace the key of the agent whose old key is shown."""
+    await asyncio.to_thread(replace_key, door.db, agent, asked.key_hash, door.now_ms())
+    return EnrolAnswer(agent=agent.name, repeated=False)
+
+
+@router.post("/sync")
+async def sync(door: Door, agent: Agent, asked: SyncRequest) -> SyncAnswer:
+    """Say what the agent holds and did; hear what it is to do."""
+    return await asyncio.to_thread(contact.sync, door.db, agent, asked, door.now_ms(), door.policy)

@@ -1,0 +1,154 @@
+"""The five messages of the source, as docs/protocol.md describes them for implementers.
+
+Thin: read the request, call one operation, answer. Bodies are streamed both ways; answers that a
+person might read are one sentence of plain text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, BinaryIO, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.sending import OpenFile
+from manager.errors import LimitError, SlowDownError
+from manager.intake import enter_discovered, receive
+from manager.operations import contact
+from manager.operations.discovered import Recorded
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.lists import current_list
+from shared.errors import FormatError
+
+__all__ = ["router"]
+
+DAY_MS: Final = 86_400_000
+REFUSALS_SHOWN: Final = 100
+
+router: Final = APIRouter(tags=["the five messages"], default_response_class=PlainTextResponse)
+Door = Annotated[AgentDoor, Depends(door_of)]
+Host = Annotated[str, Query(description="the name of the agent whose key is shown")]
+
+
+@router.get(
+    "/servlets/list",
+    response_class=Response,
+    responses={200: {"content": {"application/gzip": {}}, "description": "gzip of the list"}},
+)
+async def server_list(door: Door, agent: Agent, host: Host) -> Response:
+    """M1: gzip of the agent's server list."""
+    return OpenFile(await asyncio.to_thread(_open_list, door, agent), "application/gzip")
+
+
+def _open_list(door: AgentDoor, agent: AgentIdentity) -> BinaryIO:
+    version = current_list(door.db, agent, door.now_ms(), door.policy)
+    made = door.lists.open(agent.id, version.generation)
+    return made or door.lists.write(agent.id, version.generation, version.lines)
+
+
+@router.post("/servlets/record")
+async def record(request: Request, door: Door, agent: Agent) -> str:
+    """M2: gzip of hosts that the agent found."""
+    with door.uploads.one(agent.id):
+        body = await receive(
+            request.stream(),
+            door.spool,
+            "discovered list",
+            limit_bytes=door.limits.discovered_bytes,
+            declared_bytes=_declared_bytes(request),
+            patience=door.patience,
+        )
+        try:
+            now_ms = door.now_ms()
+            await asyncio.to_thread(
+                contact.note_message, door.db, agent, "record", now_ms, door.policy
+            )
+            recorded = await asyncio.to_thread(
+                enter_discovered,
+                door.db,
+                agent,
+                body.path,
+                now_ms,
+                door.policy,
+                decoded_limit_bytes=door.limits.discovered_decoded_bytes,
+            )
+        except (FormatError, LimitError) as error:
+            await asyncio.to_thread(
+                door.rejected.keep, body, agent.id, "discovered list", str(error), door.now_ms()
+            )
+            raise
+        finally:
+            await asyncio.to_thread(body.discard)
+    if recorded.over_limit:
+        wait_s = (DAY_MS - now_ms % DAY_MS) // 1000 + 1
+        raise SlowDownError(
+            f"{recorded.over_limit} hosts are over the {door.policy.discoveries_per_day} that an "
+            f"agent may find in a day (limits.discoveries_per_day); send the list again in {wait_s}"
+            " s, what was taken does no harm",
+            wait_s,
+        )
+    return _told(recorded)
+
+
+def _told(recorded: Recorded) -> str:
+    told = (
+        f"taken: {recorded.new} new hosts, {recorded.start_pages} new start pages, "
+        f"{recorded.known} known; {recorded.refused_count} lines refused\n"
+    )
+    shown = recorded.refused[:REFUSALS_SHOWN]
+    return told + "".join(f"line {number}: {why}\n" for number, why in shown)
+
+
+@router.post("/servlets/submitlog")
+async def submit_log(request: Request, door: Door, agent: Agent) -> str:
+    """M3: the name of a crawl log, LF, and gzip of its lines."""
+    with door.uploads.one(agent.id):
+        receipt = await door.logs.take(agent, request.stream(), _declared_bytes(request))
+    if receipt.repeated:
+        return f"{receipt.name}: was taken before; throw it away\n"
+    told = f"{receipt.name}: taken, {receipt.lines} lines"
+    if receipt.quarantined:
+        told += f", {receipt.quarantined} of them of hosts that were not yours then"
+    return told + "\n"
+
+
+@router.get("/servlets/isrestart")
+async def is_restart(door: Door, agent: Agent, host: Host) -> str:
+    """M4: whether to drop everything and take the list anew."""
+    ordered = await asyncio.to_thread(
+        contact.is_restart, door.db, agent, door.now_ms(), door.policy
+    )
+    return "RESTART\n" if ordered else "CONTINUE\n"
+
+
+@router.get("/servlets/subscribe")
+async def subscribe(door: Door, agent: Agent, host: Host) -> str:
+    """M5: take part."""
+    await asyncio.to_thread(contact.subscribe, door.db, agent, door.now_ms(), door.policy)
+    return f"{agent.name}: takes part; fetch the list at /servlets/list?host={agent.name}\n"
+
+
+@router.get("/servlets/unsubscribe")
+async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
+    """M5: leave; the agent's units are given to others."""
+    await asyncio.to_thread(contact.unsubscribe, door.db, agent, door.now_ms(), door.policy)
+    return f"{agent.name}: has left; its units go to others. /servlets/subscribe brings it back\n"
+
+
+@router.get("/servlets/listrobot", response_class=RedirectResponse)
+async def list_robot() -> str:
+    """Lead people to the agents' page, where the source had its table of robots."""
+    return "/agents"
+
+
+@router.get("/servlets/restart", response_class=RedirectResponse)
+async def restart() -> str:
+    """Lead people to where agents are restarted."""
+    return "/agents/restart"
+
+
+def _declared_bytes(request: Request) -> int | None:
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isascii() and declared.isdigit() else None

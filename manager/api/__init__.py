@@ -1,0 +1,15 @@
+"""`/api/v1` for administrators: the same operations that the console and `prsm` use.
+
+`door` says who may do what; each other module holds the routes of one subject.
+"""
+
+from fastapi import APIRouter
+
+from manager.api import agents, hosts, people, records, rounds, sessions
+from manager.api.door import AdminDoor
+
+__all__ = ["AdminDoor", "router"]
+
+router = APIRouter(prefix="/api/v1")
+for subject in (sessions, people, agents, hosts, rounds, records):
+    router.include_router(subject.router)

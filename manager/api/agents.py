@@ -1,0 +1,186 @@
+"""Agents: how they are, what is ordered of them, and how new ones join."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from manager.api.door import Admin, Door, Operator, Viewer
+from manager.operations import agents
+from manager.operations.agents import AgentView, CommandName
+from manager.operations.enrolment import JoinToken, issue_join_token
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["agents"])
+
+
+class AgentAnswer(BaseModel):
+    """One agent. Times are epoch milliseconds by the manager's clock; none: it never happened."""
+
+    name: str
+    kind: str
+    state: Annotated[str, Field(description="new, working, idle, asleep, late, lost or retired")]
+    reason: Annotated[str, Field(description="why it is in this state, in words")]
+    state_until_ms: int | None
+    attention: Annotated[bool, Field(description="an administrator should look")]
+    units_owned: int
+    crawl_rights: int
+    probe_rights: int
+    subscribed: bool
+    joined_ms: int
+    retired_ms: int | None
+    last_contact_ms: int | None
+    last_contact: str
+    last_work_ms: int | None
+    promised_ms: int | None
+    version: str
+    said_state: Annotated[str, Field(description="what it says of itself")]
+    said_reason: str
+    skew_ms: int
+    disk_free_bytes: int | None
+    reports_waiting: int
+    round_held: int
+    generation: int
+    generation_held: int
+    list_sent_ms: int | None
+    list_limit: Annotated[
+        int | None, Field(description="pages a unit of its next lists; 0: all, none: no order")
+    ]
+    permit_until_ms: int
+    restart_ordered_ms: int | None
+    restart_handled_ms: int | None
+    restart_asked_ms: int | None
+    command: str
+    command_argument: str
+    command_ordered_ms: int | None
+    command_done_ms: int | None
+    clone_reason: str
+    update_result: str
+
+
+class AgentDetailAnswer(BaseModel):
+    """One agent with the counters of its last sync and its probe orders by state."""
+
+    agent: AgentAnswer
+    counters: dict[str, Any]
+    orders: dict[str, int]
+
+
+class WaitingToken(BaseModel):
+    """A join token that was made and not used yet."""
+
+    agent: str
+    issued_by: str
+    issued_ms: int
+    expires_ms: int
+
+
+class NewCommand(BaseModel):
+    """restart: drop everything and take the list anew; drain: finish what is begun and stop;
+    pause and resume: stop fetching for a while."""
+
+    command: CommandName
+    argument: Annotated[str, Field(max_length=1000)] = ""
+
+
+class Ordered(BaseModel):
+    """The id by which the agent will acknowledge the command."""
+
+    command_id: str
+
+
+class ListLimit(BaseModel):
+    """pages: of each unit on the agent's next lists; 0: all; none: no order."""
+
+    pages: int | None
+
+
+@router.get("/agents")
+async def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
+    """List all agents by name, retired ones last."""
+    views = await asyncio.to_thread(agents.list_agents, door.db, door.now_ms(), door.policy)
+    return [_answer(view) for view in views]
+
+
+@router.get("/join-tokens")
+async def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
+    """List the join tokens that may still be used; never the tokens themselves."""
+    rows = await asyncio.to_thread(agents.list_join_tokens, door.db, door.now_ms())
+    return [
+        WaitingToken(
+            agent=row.agent,
+            issued_by=row.issued_by,
+            issued_ms=row.issued_ms,
+            expires_ms=row.expires_ms,
+        )
+        for row in rows
+    ]
+
+
+@router.get("/agents/{name}")
+async def agent_detail(door: Door, _: Viewer, name: str) -> AgentDetailAnswer:
+    """Show one agent."""
+    detail = await asyncio.to_thread(agents.agent_detail, door.db, name, door.now_ms(), door.policy)
+    return AgentDetailAnswer(
+        agent=_answer(detail.view), counters=detail.counters, orders=detail.orders
+    )
+
+
+@router.post("/agents/{name}/token", status_code=201)
+async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
+    """Make a one-time token with which the machine of this name may join, or change its key."""
+    return await asyncio.to_thread(
+        issue_join_token,
+        door.db,
+        name,
+        actor,
+        door.now_ms(),
+        door.settings.policy.join_token_s,
+    )
+
+
+@router.post("/agents/{name}/retire", status_code=204)
+async def retire(door: Door, actor: Admin, name: str) -> None:
+    """Take an agent out for good; its units go to others, its data stays."""
+    await asyncio.to_thread(agents.retire, door.db, name, actor, door.now_ms())
+
+
+@router.post("/agents/{name}/command")
+async def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
+    """Order an agent to restart, drain, pause or resume."""
+    command_id = await asyncio.to_thread(
+        agents.order_command, door.db, name, asked.command, actor, door.now_ms(), asked.argument
+    )
+    return Ordered(command_id=command_id)
+
+
+@router.post("/agents/{name}/list-limit", status_code=204)
+async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
+    """Set how many pages of each unit the agent's next lists allow."""
+    await asyncio.to_thread(
+        agents.set_next_list_limit, door.db, name, asked.pages, actor, door.now_ms()
+    )
+
+
+def _answer(view: AgentView) -> AgentAnswer:
+    row, liveness = view.row, view.liveness
+    # The row has more than the world should see: the key's hash stays here.
+    shown = {name: getattr(row, name) for name in AgentAnswer.model_fields if hasattr(row, name)}
+    return AgentAnswer(
+        **{
+            **shown,
+            "state": liveness.state.value,
+            "reason": liveness.reason,
+            "state_until_ms": liveness.until_ms,
+            "attention": liveness.attention,
+            "said_state": row.state,
+            "said_reason": row.state_reason,
+            "units_owned": view.units_owned,
+            "crawl_rights": view.crawl_rights,
+            "probe_rights": view.probe_rights,
+        }
+    )

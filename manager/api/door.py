@@ -1,0 +1,122 @@
+"""Who may do what: people by their session, this machine by the Unix socket.
+
+Invariant: whoever reads may be any user; whoever changes something shows, beside the session's
+cookie, a token that no other site can know (`X-CSRF-Token`). Requests of the Unix socket are the
+local administrator's: the socket's file mode is the check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Request
+
+from manager.db import Database
+from manager.errors import ForbiddenError, UnknownKeyError
+from manager.operations.actor import Actor
+from manager.operations.policy import Policy
+from manager.operations.problems import Planner
+from manager.operations.users import ROLES, Role, session_of
+from manager.settings import Settings
+from manager.store import Layout, Spool
+from shared.wire.names import hash_of_key
+
+__all__ = [
+    "COOKIES",
+    "Admin",
+    "AdminDoor",
+    "Door",
+    "Operator",
+    "Viewer",
+    "csrf_of",
+    "require_private_line",
+    "session_token",
+]
+
+COOKIES: Final = {True: "__Host-prsm", False: "prsm"}
+"""The session's cookie, by whether the line is TLS: browsers take `__Host-` over TLS only."""
+
+_RANK: Final[dict[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True)
+class AdminDoor:
+    """What the routes for administrators work with."""
+
+    db: Database
+    policy: Policy
+    settings: Settings
+    layout: Layout
+    spool: Spool
+    planner: Planner
+    now_ms: Callable[[], int]
+
+
+def _door_of(request: Request) -> AdminDoor:
+    door = request.app.state.admin_door
+    assert isinstance(door, AdminDoor)
+    return door
+
+
+Door = Annotated[AdminDoor, Depends(_door_of)]
+
+
+def csrf_of(token: str) -> str:
+    """Return what proves that a request was made by a page of ours, for a session's token."""
+    return hash_of_key(f"csrf {token}")
+
+
+def session_token(request: Request) -> str:
+    """Return the session's token, or an empty text."""
+    for name in COOKIES.values():
+        if token := request.cookies.get(name):
+            return token
+    return ""
+
+
+def require_private_line(request: Request) -> None:
+    """Refuse passwords and sessions on a line that others can read."""
+    if not request.state.private_line:
+        raise ForbiddenError(
+            "passwords and sessions are taken over TLS or from loopback only, and this line is "
+            "plain HTTP: use https, or log in on the manager's own machine"
+        )
+
+
+def _may(least: Role) -> Callable[..., object]:
+    """Return the dependency that gives the actor of a request, where its role suffices."""
+
+    async def actor_of(request: Request, door: Door) -> Actor:
+        request_id = str(request.state.request_id)
+        if request.state.local:
+            return Actor("local", "local", request_id)
+        require_private_line(request)
+        token = session_token(request)
+        session = None
+        if token:
+            session = await asyncio.to_thread(
+                session_of, door.db, hash_of_key(token), door.now_ms()
+            )
+        if session is None:
+            raise UnknownKeyError("no session, or one that is over: log in at /api/v1/login")
+        if request.method not in SAFE and request.headers.get("x-csrf-token") != csrf_of(token):
+            raise ForbiddenError(
+                "X-CSRF-Token is missing or of another session; the answer to the login has it"
+            )
+        if _RANK[session.role] < _RANK[least]:
+            raise ForbiddenError(
+                f"{session.name} is {session.role}; this needs the role {least}, which an "
+                "administrator can give"
+            )
+        return Actor("user", session.name, request_id)
+
+    return actor_of
+
+
+Viewer = Annotated[Actor, Depends(_may("viewer"))]
+Operator = Annotated[Actor, Depends(_may("operator"))]
+Admin = Annotated[Actor, Depends(_may("admin"))]

@@ -1,0 +1,75 @@
+"""Users: who may see and change what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from manager.api.door import Admin, Door
+from manager.operations import users
+from manager.operations.users import Role, User
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/users", tags=["users"])
+Password = Annotated[str, Field(max_length=1024)]
+
+
+class NewUser(BaseModel):
+    """A person who may log in from now on."""
+
+    name: Annotated[str, Field(max_length=64)]
+    password: Password
+    role: Role = "viewer"
+
+
+class NewPassword(BaseModel):
+    """A password; all sessions of its user end."""
+
+    password: Password
+
+
+class NewRole(BaseModel):
+    """What a user may do; a disabled one may not log in."""
+
+    role: Role
+    disabled: bool = False
+
+
+@router.get("")
+async def list_users(door: Door, _: Admin) -> list[User]:
+    """List all users by name."""
+    return await asyncio.to_thread(users.list_users, door.db)
+
+
+@router.post("", status_code=201)
+async def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
+    """Add a user."""
+    return await asyncio.to_thread(
+        users.add_user, door.db, asked.name, asked.password, asked.role, actor, door.now_ms()
+    )
+
+
+@router.post("/{name}/password", status_code=204)
+async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> None:
+    """Set a user's password."""
+    await asyncio.to_thread(
+        users.change_password, door.db, name, asked.password, actor, door.now_ms()
+    )
+
+
+@router.post("/{name}/role", status_code=204)
+async def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
+    """Set what a user may do, or disable the user."""
+    await asyncio.to_thread(
+        users.set_role,
+        door.db,
+        name,
+        asked.role,
+        actor,
+        door.now_ms(),
+        disabled=asked.disabled,
+    )

@@ -1,0 +1,159 @@
+"""Put the manager together: settings, database, files, intake, web.
+
+Everything that lives as long as the process is made here once and handed to who needs it; nobody
+asks for it by another way. The clock and the listeners are `manager.app.running`'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
+
+from manager import agent_api, api
+from manager.agent_api import AgentDoor, Uploads
+from manager.api import AdminDoor
+from manager.app.connection import Connection, Entrance
+from manager.app.statuses import speak_errors
+from manager.db import Database
+from manager.db.migrate import migrate
+from manager.intake import LogIntake
+from manager.intake.logs import Reader
+from manager.naming import Names
+from manager.operations.policy import Policy
+from manager.operations.problems import Planner
+from manager.settings import Settings
+from manager.store import Layout, ListFiles, Rejected, Spool
+from shared.wire import PROTOCOL
+
+__all__ = ["Manager", "build_app", "open_manager", "policy_of", "wrapped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """The parts of one manager."""
+
+    settings: Settings
+    policy: Policy
+    layout: Layout
+    db: Database
+    spool: Spool
+    rejected: Rejected
+    lists: ListFiles
+    logs: LogIntake
+    names: Names
+    planner: Planner
+    now_ms: Callable[[], int]
+
+    def close(self) -> None:
+        """Give back what is open."""
+        self.db.close()
+
+
+def open_manager(
+    settings: Settings, read: Reader, planner: Planner, now_ms: Callable[[], int]
+) -> Manager:
+    """Open everything a manager needs, its tables brought up to date.
+
+    read: who reads logs, as `Workers(...).run`. planner: who makes plans.
+    Raises SettingError, StoreError.
+    """
+    layout = Layout(settings.data)
+    layout.create()
+    db = Database(settings.database.url or f"sqlite:///{layout.database}")
+    migrate(db)
+    policy = policy_of(settings)
+    spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
+    rejected = Rejected(
+        layout.rejected, settings.intake.keep_rejected_s, settings.intake.keep_rejected_bytes
+    )
+    logs = LogIntake(
+        db,
+        layout,
+        spool,
+        rejected,
+        read,
+        policy=policy,
+        limits=settings.limits,
+        settings=settings.intake,
+        now_ms=now_ms,
+    )
+    return Manager(
+        settings,
+        policy,
+        layout,
+        db,
+        spool,
+        rejected,
+        ListFiles(layout.lists),
+        logs,
+        Names(settings.naming),
+        planner,
+        now_ms,
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Return what the operations go by."""
+    asked = dataclasses.asdict(settings.policy)
+    known = {field.name for field in dataclasses.fields(Policy)}
+    return Policy(
+        **{name: value for name, value in asked.items() if name in known},
+        discoveries_per_day=settings.limits.discoveries_per_day,
+    )
+
+
+def build_app(manager: Manager, pages: Sequence[APIRouter] = ()) -> FastAPI:
+    """Return the web application. pages: what people see in a browser, if anything."""
+    app = FastAPI(
+        title="PRSM",
+        version=str(PROTOCOL),
+        summary="The manager of a cooperative web crawler",
+        description="docs/protocol.md explains what agents say; the rest is for administrators.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # that page loads its scripts from elsewhere
+        redoc_url=None,
+    )
+    speak_errors(app)
+    limits = manager.settings.limits
+    app.state.agent_door = AgentDoor(
+        manager.db,
+        manager.policy,
+        limits,
+        manager.spool,
+        manager.rejected,
+        manager.lists,
+        manager.logs,
+        Uploads(limits.uploads_at_once, limits.uploads_per_minute, manager.now_ms),
+        manager.now_ms,
+    )
+    app.state.admin_door = AdminDoor(
+        manager.db,
+        manager.policy,
+        manager.settings,
+        manager.layout,
+        manager.spool,
+        manager.planner,
+        manager.now_ms,
+    )
+    app.include_router(agent_api.router)
+    app.include_router(api.router)
+    for router in pages:
+        app.include_router(router)
+    return app
+
+
+def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
+    """Return the application as one listener serves it."""
+    limits = manager.settings.limits
+    body_limits = {
+        "/servlets/record": None,
+        "/servlets/submitlog": None,
+        "/api/v1/hosts/import": None,
+        "/api/v1/sync": limits.sync_bytes,
+    }
+    entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
+    return Connection(app, entrance, lambda path: body_limits.get(path, limits.request_bytes))

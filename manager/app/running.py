@@ -1,0 +1,131 @@
+"""Run a manager: lock its directory, open it, start the clock, serve, and stop in good order.
+
+Invariant: after a kill the next start needs no help. The lock is free because its holder is gone;
+the socket is replaced; the spool is emptied, because senders keep what was not acknowledged; lists
+are made again; children of the old process have ended with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from manager.app.compose import Manager, build_app, open_manager, wrapped
+from manager.app.lock import held_by_us
+from manager.app.planning import ChildPlanner
+from manager.app.serving import Listeners, open_listeners, run_servers
+from manager.clock import Clock, wall_clock_ms
+from manager.intake import Workers
+from manager.naming import resolve_due
+from manager.operations.tick import tick
+from manager.settings import Settings
+from manager.store import Layout
+
+__all__ = ["serve"]
+
+HOUR_S: Final = 3600.0
+
+_log: Final = logging.getLogger(__name__)
+
+
+def serve(settings: Settings, *, as_json: bool = False) -> None:
+    """Serve a data directory until SIGTERM or SIGINT.
+
+    One line on standard output says when it is ready and where. Raises SettingError, StoreError.
+    """
+    _log_to_stderr()
+    layout = Layout(settings.data)
+    layout.create()
+    with held_by_us(layout.lock):
+        workers = Workers(settings.intake.workers)
+        planner = ChildPlanner()
+        manager = open_manager(settings, workers.run, planner, wall_clock_ms)
+        try:
+            manager.spool.clean()
+            manager.lists.clear()
+            _serve(manager, as_json=as_json)
+        finally:
+            workers.close()
+            planner.close()
+            manager.close()
+
+
+def _serve(manager: Manager, *, as_json: bool) -> None:
+    listeners = open_listeners(manager.settings.server, _socket_path(manager))
+    clock = _clock(manager)
+    try:
+        app = build_app(manager)
+
+        def ready() -> None:
+            clock.start()
+            _say_ready(manager, listeners, as_json=as_json)
+
+        asyncio.run(
+            run_servers(
+                manager.settings,
+                listeners,
+                wrapped(app, manager, local=False),
+                wrapped(app, manager, local=True),
+                ready,
+            )
+        )
+        _log.info("stopping: no connection is left")
+    finally:
+        clock.stop()
+        listeners.close()
+
+
+def _clock(manager: Manager) -> Clock:
+    """Declare what happens when."""
+    db, policy, names, now_ms = manager.db, manager.policy, manager.names, manager.now_ms
+    batch = manager.settings.naming.batch
+    clock = Clock()
+    clock.every(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
+    clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
+    clock.every(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
+    return clock
+
+
+def _say_ready(manager: Manager, listeners: Listeners, *, as_json: bool) -> None:
+    url = public_url(manager.settings, listeners.port)
+    if as_json:
+        told = {
+            "url": url,
+            "socket": str(_socket_path(manager)),
+            "data": str(manager.layout.data),
+            "pid": os.getpid(),
+        }
+        line = json.dumps(told)
+    else:
+        line = f"serving {url} from {manager.layout.data} (process {os.getpid()})"
+    print(line, flush=True)
+
+
+def _socket_path(manager: Manager) -> Path:
+    chosen = manager.settings.server.socket
+    return Path(chosen) if chosen else manager.layout.socket
+
+
+def public_url(settings: Settings, port: int) -> str:
+    """Return where agents and people reach the manager."""
+    server = settings.server
+    if server.public_url:
+        return server.public_url
+    scheme = "https" if server.tls_certificate else "http"
+    host = f"[{server.listen_host}]" if ":" in server.listen_host else server.listen_host
+    return f"{scheme}://{host}:{port}/"
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    # Every tick would be four lines.
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)

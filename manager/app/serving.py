@@ -1,0 +1,189 @@
+"""Serve the manager: one TCP listener for agents and browsers, one Unix socket for this machine.
+
+Invariant: what the Unix socket serves is marked as local by its own wrapper, so no request on the
+TCP listener can be. SIGTERM and SIGINT end both gracefully: no new connection, requests under way
+may end within `server.stop_s`; a second signal does not wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from manager.settings import ServerSettings, Settings
+from manager.store import StoreError
+from shared.errors import SettingError
+
+__all__ = ["Listeners", "open_listeners", "run_servers"]
+
+HEAD_S: Final = 30.0
+"""A connection that has not sent a whole request head by then is closed."""
+THREADS: Final = 64
+"""Requests wait in threads for the database and the disk; a writer may wait 30 s for its turn."""
+SOCKET_PATH_LIMIT: Final = 107
+
+_log: Final = logging.getLogger(__name__)
+
+
+class _ImpatientH11(H11Protocol):
+    """HTTP/1.1 that gives up on who opens a connection and never finishes a request head."""
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        super().connection_made(transport)
+        self._head_timer = self.loop.call_later(HEAD_S, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        waits = self.cycle is None or self.cycle.response_complete
+        if not waits:
+            self._stop_timer()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_S, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _give_up(self) -> None:
+        self._head_timer = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server whose signals are its owner's: two of them run in one process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class Listeners:
+    """The two sockets that the manager serves, already bound."""
+
+    def __init__(self, tcp: socket.socket, local: socket.socket, socket_path: Path) -> None:
+        self.tcp = tcp
+        self.local = local
+        self._socket_path = socket_path
+
+    @property
+    def port(self) -> int:
+        """Return the port of the TCP listener, also where any free one was asked for."""
+        return int(self.tcp.getsockname()[1])
+
+    def close(self) -> None:
+        """Close both and remove the Unix socket."""
+        self.tcp.close()
+        self.local.close()
+        self._socket_path.unlink(missing_ok=True)
+
+
+def open_listeners(server: ServerSettings, socket_path: Path) -> Listeners:
+    """Bind both sockets; raises SettingError, StoreError in words.
+
+    Only for whoever holds the lock of the data directory: a socket that is there is replaced.
+    """
+    local = _unix_socket(socket_path)
+    try:
+        return Listeners(_tcp_socket(server), local, socket_path)
+    except SettingError:
+        local.close()
+        socket_path.unlink(missing_ok=True)
+        raise
+
+
+def _tcp_socket(server: ServerSettings) -> socket.socket:
+    address = (server.listen_host, server.listen_port)
+    try:
+        family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server(address, family=family, backlog=2048)
+    except OSError as error:
+        raise SettingError(
+            f"server.listen_host = {server.listen_host}, server.listen_port = "
+            f"{server.listen_port}: {error.strerror}; choose another, or 0 for any free port"
+        ) from error
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    if len(str(path).encode()) > SOCKET_PATH_LIMIT:
+        raise SettingError(
+            f"socket {path}: its path has more than {SOCKET_PATH_LIMIT} bytes, which no system "
+            "allows; set server.socket to a shorter one"
+        )
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+        # Nobody can connect before listen, so there is no moment with other rights.
+        path.chmod(0o600)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise StoreError(f"socket {path}: {error.strerror}; see server.socket") from error
+    return listener
+
+
+async def run_servers(
+    settings: Settings,
+    listeners: Listeners,
+    public: ASGIApp,
+    local: ASGIApp,
+    on_ready: Callable[[], None],
+) -> None:
+    """Serve both applications until SIGTERM or SIGINT."""
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="request"))
+    servers = [
+        (_Server(_config(settings, public, tls=True)), listeners.tcp),
+        (_Server(_config(settings, local, tls=False)), listeners.local),
+    ]
+
+    def stop() -> None:
+        for server, _ in servers:
+            if server.should_exit:
+                server.force_exit = True
+            server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    serving = [asyncio.create_task(server.serve([bound])) for server, bound in servers]
+    on_ready()
+    await asyncio.gather(*serving)
+
+
+def _config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
+    server = settings.server
+    secured = tls and bool(server.tls_certificate)
+    return uvicorn.Config(
+        app,
+        http=_ImpatientH11,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        proxy_headers=False,  # manager.app.connection decides what to believe
+        server_header=False,
+        limit_concurrency=settings.limits.connections,
+        timeout_graceful_shutdown=round(server.stop_s),
+        ssl_certfile=server.tls_certificate if secured else None,
+        ssl_keyfile=server.tls_key if secured else None,
+    )

@@ -1,0 +1,48 @@
+"""`prsm`: run a manager, and act on one from its own machine.
+
+All commands but `serve` and `settings` go over `/api/v1` through the Unix socket in the data
+directory, as the local administrator. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from manager.cli.agents import agents
+from manager.cli.hosts import hosts
+from manager.cli.options import Place
+from manager.cli.records import audit, check, reports
+from manager.cli.rounds import rounds
+from manager.cli.serving import serve, settings
+from manager.cli.users import users
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="PRSM_DATA",
+    default=Path("prsm-data"),
+    show_default=True,
+    help="The manager's data directory; also PRSM_DATA.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A settings file instead of prsm.toml in the data directory.",
+)
+@click.pass_context
+def main(context: click.Context, data: Path, config: Path | None) -> None:
+    """The manager of a cooperative web crawler.
+
+    Exit codes: 0 done, 1 refused, 2 usage, 3 no manager reachable.
+    """
+    context.obj = Place(data, config)
+
+
+for _command in (serve, settings, hosts, agents, rounds, users, check, audit, reports):
+    main.add_command(_command)

@@ -1,0 +1,160 @@
+"""`prsm agents`: who they are, how they join, what is ordered of them."""
+
+from __future__ import annotations
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place, yes_option
+
+__all__ = ["agents"]
+
+
+@click.group()
+def agents() -> None:
+    """The robots at the partners' sites."""
+
+
+@agents.command("list")
+@json_option
+@pass_place
+def list_(place: Place, as_json: bool) -> None:
+    """List all agents with how they are, and why."""
+    found = place.calls.get("/agents")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("agent", "state", "units", "last contact", "version", "why"),
+        (
+            (
+                agent["name"],
+                agent["state"] + ("!" if agent["attention"] else ""),
+                agent["units_owned"],
+                showing.time_text(agent["last_contact_ms"]),
+                agent["version"] or agent["kind"],
+                agent["reason"],
+            )
+            for agent in found
+        ),
+        "No agent yet. `prsm agents token NAME` makes a token with which one joins.",
+    )
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def show(place: Place, name: str, as_json: bool) -> None:
+    """Show one agent."""
+    detail = place.calls.get(f"/agents/{name}")
+    if as_json:
+        showing.as_json(detail)
+        return
+    agent = detail["agent"]
+    showing.facts(
+        (
+            ("agent", agent["name"]),
+            ("state", f"{agent['state']}: {agent['reason']}"),
+            ("says", f"{agent['said_state']} {agent['said_reason']}".strip()),
+            ("speaks", "the five messages" if agent["kind"] == "plain" else "sync"),
+            ("version", agent["version"]),
+            ("units owned", agent["units_owned"]),
+            ("may fetch", f"{agent['crawl_rights']} to crawl, {agent['probe_rights']} to probe"),
+            ("last contact", showing.time_text(agent["last_contact_ms"])),
+            ("by", agent["last_contact"]),
+            ("last work", showing.time_text(agent["last_work_ms"])),
+            ("calls again", showing.time_text(agent["promised_ms"])),
+            ("list", f"generation {agent['generation']}, holds {agent['generation_held']}"),
+            ("next list", _limit_text(agent["list_limit"])),
+            ("permit until", showing.time_text(agent["permit_until_ms"] or None)),
+            ("restart ordered", showing.time_text(agent["restart_ordered_ms"])),
+            ("restart handled", showing.time_text(agent["restart_handled_ms"])),
+            ("command", agent["command"] if agent["command_done_ms"] is None else ""),
+            ("disk free", showing.bytes_text(agent["disk_free_bytes"])),
+            ("reports waiting", agent["reports_waiting"]),
+            ("clock ahead", showing.ms_text(agent["skew_ms"])),
+            ("two machines", agent["clone_reason"]),
+        )
+    )
+
+
+def _limit_text(pages: int | None) -> str:
+    return "all pages" if not pages else f"{pages} pages of each unit"
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def token(place: Place, name: str, as_json: bool) -> None:
+    """Make a one-time token with which the machine NAME may join. It is shown once."""
+    made = place.calls.post(f"/agents/{name}/token")
+    if as_json:
+        showing.as_json(made)
+        return
+    click.echo(made["token"])
+    until = showing.time_text(made["expires_ms"])
+    click.echo(f"For {name} only, once, until {until}. It is not kept here.", err=True)
+
+
+@agents.command()
+@json_option
+@pass_place
+def tokens(place: Place, as_json: bool) -> None:
+    """List the join tokens that may still be used (not the tokens themselves)."""
+    waiting = place.calls.get("/join-tokens")
+    if as_json:
+        showing.as_json(waiting)
+        return
+    showing.table(
+        ("agent", "until", "made by"),
+        ((one["agent"], showing.time_text(one["expires_ms"]), one["issued_by"]) for one in waiting),
+        "No token waits to be used.",
+    )
+
+
+@agents.command()
+@click.argument("name")
+@yes_option
+@pass_place
+def retire(place: Place, name: str, yes: bool) -> None:
+    """Take the agent NAME out for good; its units go to others."""
+    if not yes:
+        click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
+    place.calls.post(f"/agents/{name}/retire")
+    click.echo(f"{name} is retired; a new join token would bring it back")
+
+
+@agents.command("list-limit")
+@click.argument("name")
+@click.argument("pages", type=click.IntRange(0))
+@pass_place
+def list_limit(place: Place, name: str, pages: int) -> None:
+    """Set how many PAGES of each unit the next lists of NAME allow; 0: all."""
+    place.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
+    click.echo(f"{name}: next lists allow {_limit_text(pages)}")
+
+
+def _order(command: str, told: str) -> click.Command:
+    @click.command(command, help=told)
+    @click.argument("name")
+    @json_option
+    @pass_place
+    def order(place: Place, name: str, as_json: bool) -> None:
+        ordered = place.calls.post(f"/agents/{name}/command", {"command": command})
+        if as_json:
+            showing.as_json(ordered)
+        else:
+            click.echo(f"{name}: {command} is ordered; the agent hears it when it next calls")
+
+    return order
+
+
+for _name, _told in (
+    ("restart", "Let the agent NAME drop its list, queues and pages, and begin anew."),
+    ("drain", "Let the agent NAME finish what is begun and start nothing new."),
+    ("pause", "Let the agent NAME stop fetching until it is resumed."),
+    ("resume", "Let the agent NAME go on after pause or drain."),
+):
+    agents.add_command(_order(_name, _told))

@@ -1,0 +1,110 @@
+"""Call the manager of a data directory over its Unix socket, and end in words where that fails.
+
+    exit code 0  done
+              1  refused: the manager says why, or lines of a file were all refused
+              2  usage: an option or argument that cannot be
+              3  not reachable: no manager serves this directory, or it went away
+
+Invariant: a command ends with one of these codes, and every one but 0 prints what to do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import httpx
+
+from manager.settings import read_settings
+from shared.errors import SettingError
+
+__all__ = ["Calls", "RefusedError", "UnreachableError", "settings_of"]
+
+CONNECT_S: Final = 5.0
+SOCKET: Final = "prsm.sock"
+
+
+class RefusedError(click.ClickException):
+    """The manager refused; its sentence is the message."""
+
+    exit_code = 1
+
+
+class UnreachableError(click.ClickException):
+    """No manager answers."""
+
+    exit_code = 3
+
+
+def settings_of(data: Path, config: Path | None, overrides: tuple[str, ...] = ()) -> Any:
+    """Return the settings of a data directory, or end with a usage error."""
+    try:
+        return read_settings(data, config, overrides)
+    except SettingError as error:
+        raise click.UsageError(str(error)) from error
+
+
+class Calls:
+    """A manager, as the commands call it."""
+
+    def __init__(self, data: Path, config: Path | None) -> None:
+        self._data = data
+        self._config = config
+
+    def get(self, path: str, **params: object) -> Any:
+        """Return the JSON of a GET; parameters that are None or empty are left out."""
+        query = {name: value for name, value in params.items() if value not in (None, "")}
+        return self._send("GET", path, params=query)
+
+    def post(self, path: str, body: object = None) -> Any:
+        """Return the JSON of a POST, or None."""
+        return self._send("POST", path, json={} if body is None else body)
+
+    def upload(self, path: str, chunks: Iterator[bytes]) -> Any:
+        """Stream a body and return the JSON of the answer."""
+        headers = {"Content-Type": "text/plain"}
+        return self._send("POST", path, content=chunks, headers=headers)
+
+    def _send(self, method: str, path: str, **options: Any) -> Any:
+        socket = self._socket()
+        if not socket.exists():
+            raise UnreachableError(
+                f"no manager serves {self._data}: there is no {socket.name}. Start it with "
+                f"`prsm --data {self._data} serve`, or name its directory with --data or PRSM_DATA"
+            )
+        transport = httpx.HTTPTransport(uds=str(socket))
+        timeout = httpx.Timeout(None, connect=CONNECT_S)
+        try:
+            with httpx.Client(
+                transport=transport, base_url="http://prsm/api/v1", timeout=timeout
+            ) as client:
+                answer = client.request(method, path, **options)
+        except httpx.TransportError as error:
+            raise UnreachableError(self._gone(socket, error)) from error
+        if answer.is_success:
+            return answer.json() if answer.content else None
+        raise RefusedError(_sentence(answer))
+
+    def _socket(self) -> Path:
+        settings = settings_of(self._data, self._config)
+        return Path(settings.server.socket) if settings.server.socket else self._data / SOCKET
+
+    def _gone(self, socket: Path, error: httpx.TransportError) -> str:
+        if isinstance(error, httpx.ConnectError) and not os.access(socket, os.W_OK):
+            return f"{socket} belongs to another user: run this as who runs the manager"
+        if isinstance(error, httpx.ConnectError):
+            return (
+                f"nobody listens at {socket}: the manager has ended. Start it with "
+                f"`prsm --data {self._data} serve`"
+            )
+        return f"the manager went away in the middle ({error}); look at its log, then try again"
+
+
+def _sentence(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["error"])
+    except (ValueError, KeyError, TypeError):
+        return f"the manager answered {answer.status_code} {answer.reason_phrase}"

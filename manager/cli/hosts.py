@@ -1,0 +1,178 @@
+"""`prsm hosts`: import, list, show, exclude, include."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+import click
+
+from manager.cli import showing
+from manager.cli.calling import RefusedError
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["hosts"]
+
+CHUNK_BYTES: Final = 256 * 1024
+REFUSALS_SHOWN: Final = 20
+
+
+@click.group()
+def hosts() -> None:
+    """Hosts to crawl."""
+
+
+@hosts.command("import")
+@click.argument("file", type=click.File("rb"))
+@json_option
+@pass_place
+def import_(place: Place, file: BinaryIO, as_json: bool) -> None:
+    """Add hosts from FILE (`-`: standard input): a URL or name a line, plain or gzip.
+
+    Lines that name no host are shown with their numbers; the others are taken.
+    """
+    answer = place.calls.upload("/hosts/import", _chunks(file))
+    if as_json:
+        showing.as_json(answer)
+    else:
+        click.echo(
+            f"{answer['new']} new hosts, {answer['start_pages']} new start pages, "
+            f"{answer['known']} known; {answer['refused_count']} lines refused"
+        )
+        for number, reason in answer["refused"][:REFUSALS_SHOWN]:
+            click.echo(f"line {number}: {reason}", err=True)
+        if answer["refused_count"] > REFUSALS_SHOWN:
+            click.echo(f"... and {answer['refused_count'] - REFUSALS_SHOWN} more", err=True)
+    taken = answer["new"] + answer["start_pages"] + answer["known"]
+    if answer["refused_count"] and not taken:
+        raise RefusedError("no line of this file names a host; a line is http://www.example.jp/")
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+@hosts.command("list")
+@click.option("--domain", default="", help="This domain and all names below it.")
+@click.option("--text", default="", help="Anywhere in the host's key.")
+@click.option("--owner", default="", help="Hosts of this agent.")
+@click.option("--state", default="", help="new, idle, probing, placed or excluded.")
+@click.option("--sort", default="domain", show_default=True, help="A column; -COLUMN descending.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--offset", default=0, type=click.IntRange(0))
+@json_option
+@pass_place
+def list_(
+    place: Place,
+    domain: str,
+    text: str,
+    owner: str,
+    state: str,
+    sort: str,
+    limit: int,
+    offset: int,
+    as_json: bool,
+) -> None:
+    """List hosts that match."""
+    page = place.calls.get(
+        "/hosts", domain=domain, text=text, owner=owner, state=state, sort=sort, limit=limit,
+        offset=offset,
+    )  # fmt: skip
+    if as_json:
+        showing.as_json(page)
+        return
+    showing.table(
+        ("host", "state", "owner", "volume", "pages", "name"),
+        (
+            (
+                host["key"],
+                host["state"],
+                host["owner"],
+                showing.bytes_text(_bytes(host["volume_kb"])),
+                host["pages"],
+                host["resolve_problem"] or host["resolution"],
+            )
+            for host in page["hosts"]
+        ),
+        "No host matches. `prsm hosts import FILE` adds hosts.",
+    )
+    left = page["matching"] - offset - len(page["hosts"])
+    if left > 0:
+        click.echo(f"... {left} more; --offset {offset + limit} goes on")
+
+
+@hosts.command()
+@click.argument("host")
+@json_option
+@pass_place
+def show(place: Place, host: str, as_json: bool) -> None:
+    """Show all that is known of HOST (its name, or any URL on it)."""
+    detail = place.calls.get("/hosts/detail", host=host)
+    if as_json:
+        showing.as_json(detail)
+        return
+    about, names = detail["host"], detail["agents"]
+    showing.facts(
+        (
+            ("host", about["key"]),
+            ("first seen", showing.time_text(about["first_seen_ms"])),
+            ("found by", names.get(str(about["found_by"])) or "an administrator"),
+            ("link from", about["referer"]),
+            ("excluded", about["excluded_reason"]),
+            ("name", about["resolution"]),
+            ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
+            ("shares with", ", ".join(key for key in detail["group"] if key != about["key"])),
+        )
+    )
+    click.echo()
+    showing.table(
+        ("unit", "state", "volume", "pages"),
+        (
+            (
+                unit["key"],
+                unit["state"],
+                showing.bytes_text(_bytes(unit["volume_kb"])),
+                unit["pages"],
+            )
+            for unit in detail["units"]
+        ),
+        "It has no unit.",
+    )
+    click.echo()
+    showing.table(
+        ("agent", "ms/KB", "measured", "by"),
+        (
+            (
+                names.get(str(distance["agent_id"])),
+                None if distance["ms_per_kb"] is None else f"{distance['ms_per_kb']:.2f}",
+                showing.time_text(distance["measured_ms"]),
+                distance["kind"],
+            )
+            for distance in detail["distances"]
+        ),
+        "No agent has measured it.",
+    )
+
+
+@hosts.command()
+@click.argument("host")
+@click.option("--reason", default="", help="Why; shown to whoever asks.")
+@pass_place
+def exclude(place: Place, host: str, reason: str) -> None:
+    """Take HOST out of the crawl."""
+    place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
+    click.echo(f"{host} is excluded; who fetches it now stops with the next list")
+
+
+@hosts.command()
+@click.argument("host")
+@pass_place
+def include(place: Place, host: str) -> None:
+    """Let HOST into the crawl again."""
+    place.calls.post("/hosts/include", {"host": host})
+    click.echo(f"{host} may be crawled again")
+
+
+def _bytes(size_kb: float | None) -> float | None:
+    return None if size_kb is None else size_kb * 1000

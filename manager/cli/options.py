@@ -1,0 +1,44 @@
+"""What all commands share: whose manager they call, and how they print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from manager.cli.calling import Calls
+
+__all__ = ["Place", "json_option", "pass_place", "yes_option"]
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The data directory that `prsm` was called for."""
+
+    data: Path
+    config: Path | None
+
+    @property
+    def calls(self) -> Calls:
+        """Return its manager."""
+        return Calls(self.data, self.config)
+
+
+pass_place = click.make_pass_decorator(Place)
+
+
+def json_option(command: _Command) -> _Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def yes_option(command: _Command) -> _Command:
+    """Add --yes, for what is asked once."""
+    return click.option("--yes", is_flag=True, help="Do not ask.")(command)

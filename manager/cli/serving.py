@@ -1,0 +1,44 @@
+"""`prsm serve` and `prsm settings`: run a manager, and what can be set."""
+
+from __future__ import annotations
+
+import click
+
+from manager.cli.calling import RefusedError, settings_of
+from manager.cli.options import Place, json_option, pass_place
+from manager.settings import documented
+from shared.errors import PrsmError
+
+__all__ = ["serve", "settings"]
+
+
+@click.command()
+@click.option("--listen", metavar="HOST:PORT", help="Short for --set server.listen_host and _port.")
+@click.option("--set", "overrides", metavar="GROUP.NAME=VALUE", multiple=True, help="A setting.")
+@json_option
+@pass_place
+def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Run the manager of the data directory until SIGTERM."""
+    # Only this command needs the web, the database and DuckDB: the others start in a tenth.
+    from manager.app.running import serve as run  # noqa: PLC0415 - see above
+
+    made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
+    try:
+        run(made, as_json=as_json)
+    except PrsmError as error:
+        raise RefusedError(str(error)) from error
+
+
+def _listen(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit():
+        raise click.UsageError(f"--listen {text}: must be HOST:PORT, as 127.0.0.1:8000")
+    return f'server.listen_host="{host.strip("[]")}"', f"server.listen_port={port}"
+
+
+@click.command()
+def settings() -> None:
+    """Print a prsm.toml with all settings, their defaults, ranges and reasons."""
+    click.echo(documented(), nl=False)

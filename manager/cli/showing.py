@@ -1,0 +1,80 @@
+"""Print answers: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["as_json", "bytes_text", "facts", "ms_text", "table", "time_text"]
+
+
+def as_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
+    """Print rows in columns; what came from outside cannot move the cursor."""
+    cells = [[_clean(cell) for cell in row] for row in rows]
+    if not cells:
+        click.echo(empty)
+        return
+    widths = [
+        max(len(titles[column]), *(len(row[column]) for row in cells))
+        for column in range(len(titles))
+    ]
+    for line in [list(titles), *cells]:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(padded).rstrip()[: _width()])
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> None:
+    """Print names and values, one a line; what has no value is left out."""
+    shown = [(name, _clean(value)) for name, value in pairs if value not in (None, "", [])]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        click.echo(f"{name.ljust(width)}  {value}")
+
+
+def time_text(at_ms: int | None) -> str:
+    """Return a time in this machine's zone, or `-`."""
+    if at_ms is None:
+        return "-"
+    moment = datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC).astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M:%S %z")
+
+
+def ms_text(duration_ms: float | None) -> str:
+    """Return a duration as a person would say it, or `-`."""
+    if duration_ms is None:
+        return "-"
+    for unit_ms, name in ((3_600_000, "h"), (60_000, "min"), (1000, "s")):
+        if duration_ms >= unit_ms:
+            return f"{duration_ms / unit_ms:.1f} {name}"
+    return f"{duration_ms:.0f} ms"
+
+
+def bytes_text(size_bytes: float | None) -> str:
+    """Return a size as a person would say it, or `-`."""
+    if size_bytes is None:
+        return "-"
+    for unit_bytes, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "KB")):
+        if size_bytes >= unit_bytes:
+            return f"{size_bytes / unit_bytes:.1f} {name}"
+    return f"{size_bytes:.0f} B"
+
+
+def _clean(value: object) -> str:
+    text = "-" if value is None else str(value)
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def _width() -> int:
+    # Where the output is no terminal, lines are whole.
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize

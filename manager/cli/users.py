@@ -1,0 +1,87 @@
+"""`prsm users`: who may log in to the console."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["users"]
+
+ROLES: Final = click.Choice(["viewer", "operator", "admin"])
+
+
+@click.group()
+def users() -> None:
+    """People who may log in."""
+
+
+@users.command()
+@click.argument("name")
+@click.option("--role", type=ROLES, default="viewer", show_default=True)
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@json_option
+@pass_place
+def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
+    """Add the user NAME; the password is asked for."""
+    body = {"name": name, "role": role, "password": _password(password_stdin)}
+    made = place.calls.post("/users", body)
+    if as_json:
+        showing.as_json(made)
+    else:
+        click.echo(f"{name} may log in as {role}")
+
+
+@users.command("list")
+@json_option
+@pass_place
+def list_(place: Place, as_json: bool) -> None:
+    """List all users."""
+    found = place.calls.get("/users")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("user", "role", "since", "disabled"),
+        (
+            (
+                user["name"],
+                user["role"],
+                showing.time_text(user["created_ms"]),
+                showing.time_text(user["disabled_ms"]),
+            )
+            for user in found
+        ),
+        "No user yet. `prsm users add NAME --role admin` makes the first.",
+    )
+
+
+@users.command()
+@click.argument("name")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@pass_place
+def passwd(place: Place, name: str, password_stdin: bool) -> None:
+    """Set the password of NAME; all its sessions end."""
+    place.calls.post(f"/users/{name}/password", {"password": _password(password_stdin)})
+    click.echo(f"{name} has a new password")
+
+
+@users.command()
+@click.argument("name")
+@click.argument("role", type=ROLES)
+@click.option("--disable", is_flag=True, help="It may not log in any more.")
+@pass_place
+def role(place: Place, name: str, role: str, disable: bool) -> None:
+    """Set what NAME may do."""
+    place.calls.post(f"/users/{name}/role", {"role": role, "disabled": disable})
+    click.echo(f"{name} is {role}" + (" and may not log in" if disable else ""))
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -1,0 +1,124 @@
+"""How an agent joins, changes its key and syncs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.wire.names import hash_of_key, new_key
+from shared.wire.sync import SyncAnswer
+from tests.manager.running import START_MS, Running
+
+ENROL = "/api/v1/enrol"
+
+
+def token_for(prsm: Running, name: str) -> str:
+    answer = prsm.local.post(f"/api/v1/agents/{name}/token")
+    assert answer.status_code == 201
+    return str(answer.json()["token"])
+
+
+def asking(name: str, token: str, key: str, **more: str) -> dict[str, str]:
+    return {"agent": name, "token": token, "key_hash": hash_of_key(key), **more}
+
+
+def test_an_agent_joins_with_a_token(prsm: Running) -> None:
+    """Token and key hash make an agent; the same again succeeds, because an answer may be lost."""
+    key = new_key()
+    body = asking("a.example", token_for(prsm, "a.example"), key, kind="plain")
+    first = prsm.anybody.post(ENROL, json=body)
+    assert (first.status_code, first.json()) == (200, {"agent": "a.example", "repeated": False})
+    assert prsm.anybody.post(ENROL, json=body).json() == {"agent": "a.example", "repeated": True}
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = prsm.anybody.get("/servlets/subscribe?host=a.example", headers=headers)
+    assert answer.status_code == 200
+
+
+def test_a_token_is_used_once(prsm: Running) -> None:
+    """The same token with another key is 409 and an alert; the first key goes on."""
+    token = token_for(prsm, "a.example")
+    prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
+    stolen = prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
+    assert stolen.status_code == 409
+    assert "tell the administrator" in stolen.json()["error"]
+    (alert,) = prsm.local.get("/api/v1/audit?alerts=true").json()
+    assert alert["action"] == "agent.token-reused"
+
+
+def test_a_token_is_bound(prsm: Running) -> None:
+    """A token of another name is 401, one that is too old 403, a malformed request 400."""
+    token = token_for(prsm, "a.example")
+    other = prsm.anybody.post(ENROL, json=asking("b.example", token, new_key()))
+    assert other.status_code == 401
+    prsm.clock.advance(73 * 3600)
+    assert prsm.anybody.post(ENROL, json=asking("a.example", token, new_key())).status_code == 403
+    for wrong in ({"agent": "A"}, {"key_hash": "short"}, {"kind": "other"}, {"extra": 1}):
+        body: dict[str, Any] = {**asking("a.example", token, new_key()), **wrong}
+        answer = prsm.anybody.post(ENROL, json=body)
+        assert answer.status_code == 400
+        assert next(iter(wrong)) in answer.json()["error"]
+    assert prsm.anybody.post(ENROL, b"{").status_code == 400
+
+
+def test_tokens_do_not_travel_on_an_open_line(prsm: Running) -> None:
+    """Joining over plain HTTP from elsewhere is 403."""
+    body = asking("a.example", token_for(prsm, "a.example"), new_key())
+    assert prsm.outside.post(ENROL, json=body).status_code == 403
+
+
+def test_a_key_is_replaced(prsm: Running) -> None:
+    """The new key counts from now on, the old one no more."""
+    agent, key = prsm.agent(), new_key()
+    answer = agent.call.post("/api/v1/key", json={"key_hash": hash_of_key(key)})
+    assert answer.status_code == 200
+    assert agent.call.get("/servlets/isrestart?host=a.example").status_code == 401
+    agent.call.headers["Authorization"] = f"Bearer {key}"
+    assert agent.call.get("/servlets/isrestart?host=a.example").status_code == 200
+
+
+def sync_body(**changes: Any) -> dict[str, Any]:
+    return {
+        "agent": "a.example", "boot_id": "b1", "sequence": 1, "version": "1", "clock_ms": START_MS,
+        "state": "starting", **changes,
+    }  # fmt: skip
+
+
+def test_sync_is_answered(prsm: Running) -> None:
+    """An agent hears the time, when to call again and which list is its own."""
+    agent = prsm.agent(kind="sync")
+    answer = agent.call.post("/api/v1/sync", json=sync_body())
+    assert answer.status_code == 200
+    said = SyncAnswer.model_validate_json(answer.content)
+    assert said.server_time_ms == START_MS
+    assert said.next_poll_s > 0
+    assert said.generation >= 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({"agent": "b.example"}, 403, "a.example"),
+        ({"state": "dancing"}, 400, "state"),
+        ({"sequence": -1}, 400, "sequence"),
+        ({"finished": [{"unit": "x"}]}, 400, "finished.0.kind"),
+        ({"generation_held": 2**62}, 409, "generation_held"),
+    ],
+)
+def test_a_wrong_sync_is_refused(
+    prsm: Running, changes: dict[str, Any], status: int, words: str
+) -> None:
+    """What does not fit is refused with the field's name."""
+    answer = prsm.agent(kind="sync").call.post("/api/v1/sync", json=sync_body(**changes))
+    assert answer.status_code == status
+    assert words in answer.json()["error"]
+
+
+def test_a_sync_over_the_limit_is_413(prsm: Running) -> None:
+    """A body over the limit is refused by its length, not parsed; garbage is 400."""
+    agent = prsm.agent(kind="sync")
+    large = agent.call.post("/api/v1/sync", b"[" * 8_000_001)
+    assert large.status_code == 413
+    assert "the limit is 8000000 bytes" in large.json()["error"]
+    assert agent.call.post("/api/v1/sync", b"\xff\xfe").status_code == 400
+    assert agent.call.post("/api/v1/sync", b"[" * 100_000).status_code == 400

@@ -1,0 +1,121 @@
+"""A whole manager in this process, on SQLite in a folder, with a clock that tests set."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from manager.app.compose import Manager, build_app, open_manager, wrapped
+from manager.balancing import make_plan
+from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
+from manager.operations.actor import Actor
+from manager.operations.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
+from manager.settings import read_settings
+from shared.wire.crawl_log import Comment, LogLine, encode
+from shared.wire.names import hash_of_key, new_key
+from tests.manager.asgi import Caller
+
+__all__ = ["LOCAL", "START_MS", "Agent", "Clock", "Running", "log_body", "running"]
+
+START_MS = 1_790_000_000_000
+LOCAL = Actor("local", "test")
+
+
+@dataclass
+class Clock:
+    """A clock that stands still until it is set."""
+
+    now_ms: int = START_MS
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now_ms += round(seconds * 1000)
+
+
+@dataclass
+class Agent:
+    """An agent with its key, as it calls the manager."""
+
+    identity: AgentIdentity
+    call: Caller
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.identity.name
+
+    def send_log(self, body: bytes) -> httpx.Response:
+        """Send M3."""
+        return self.call.post("/servlets/submitlog", body)
+
+
+async def read_here(
+    function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob
+) -> ParsedLog | RefusedLog:
+    """Read a log in this process."""
+    return function(job)
+
+
+Reader = Callable[
+    [Callable[[LogJob], ParsedLog | RefusedLog], LogJob], Awaitable[ParsedLog | RefusedLog]
+]
+
+
+@dataclass
+class Running:
+    """A manager, and callers of it: from loopback, from elsewhere, by the Unix socket."""
+
+    manager: Manager
+    clock: Clock
+    anybody: Caller = field(init=False)
+    outside: Caller = field(init=False)
+    local: Caller = field(init=False)
+
+    def __post_init__(self) -> None:
+        app = build_app(self.manager)
+        self._public = wrapped(app, self.manager, local=False)
+        self.anybody = Caller(self._public)
+        self.outside = Caller(self._public, address="192.0.2.7")
+        self.local = Caller(wrapped(app, self.manager, local=True))
+
+    def agent(self, name: str = "a.example", kind: AgentKind = "plain") -> Agent:
+        """Let an agent join."""
+        db, key = self.manager.db, new_key()
+        token = issue_join_token(db, name, LOCAL, self.clock())
+        joined = enrol(db, name, token.token, hash_of_key(key), self.clock(), kind)
+        headers = {"Authorization": f"Bearer {key}"}
+        return Agent(joined.agent, Caller(self._public, headers=headers))
+
+    def files(self, folder: str) -> list[Path]:
+        """Return what lies in a folder of the data directory."""
+        return sorted(p for p in (self.manager.layout.data / folder).rglob("*") if p.is_file())
+
+
+@contextmanager
+def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator[Running]:
+    """Open a manager in a folder; overrides are settings as `limits.log_bytes=1000`."""
+    clock = Clock()
+    settings = read_settings(folder, overrides=["limits.reserve_bytes=0", *overrides])
+    manager = open_manager(settings, read, make_plan, clock)
+    try:
+        yield Running(manager, clock)
+    finally:
+        manager.close()
+
+
+def log_body(agent: str, lines: list[LogLine | Comment], minute: str = "202611211000") -> bytes:
+    """Return the body of an M3."""
+    return f"{agent}.{minute}\n".encode() + b"".join(encode(lines))
+
+
+def zipped(*lines: str) -> bytes:
+    """Return the body of an M2."""
+    return gzip.compress("".join(f"{line}\n" for line in lines).encode())
