@@ -16,7 +16,14 @@ from agent.settings.groups import Settings
 from shared.errors import FormatError, SettingError
 from shared.wire.names import check_agent_name
 
-__all__ = ["check_manager_url", "check_texts", "day_minutes", "name_server", "window_minutes"]
+__all__ = [
+    "check_manager_url",
+    "check_texts",
+    "day_minutes",
+    "is_loopback",
+    "name_server",
+    "window_minutes",
+]
 
 _MAIL: Final = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]{1,64}")
@@ -64,7 +71,7 @@ def check_manager_url(url: str, name: str = "manager.url") -> str:
         raise SettingError(f'{name} = "{url}": must be https://name[:port]/')
     if parts.username or parts.query or parts.fragment:
         raise SettingError(f'{name} = "{url}": must be https://name[:port]/, nothing more')
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise SettingError(
             f'{name} = "{url}": must begin with https://, because the agent\'s key would be '
             "readable on the way; plain http is for a manager on this machine (127.0.0.1)"
@@ -178,7 +185,8 @@ def _check_zone(zone: str) -> None:
         ) from None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Tell whether a host's name or address is this very machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,0 +1,108 @@
+"""What the poller is told of the agent, and what it wants done. Data; `agent.app` does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shared.wire.sync import (
+    AgentState,
+    CommandName,
+    Counters,
+    FinishedUnit,
+    HeldPermit,
+    HostAddresses,
+    Settings,
+)
+
+__all__ = [
+    "Action",
+    "ApplySettings",
+    "ForgetTold",
+    "GrantPermit",
+    "RevokePermit",
+    "RunCommand",
+    "ShowMessage",
+    "TakeList",
+    "View",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The agent as it is when a sync is about to be sent.
+
+    promise_ms: by when the agent surely calls again (its own clock), where it is about to sleep;
+    rest_s: it will not call sooner than that without a reason.
+    """
+
+    state: AgentState
+    clock_ms: int
+    reason: str = ""
+    promise_ms: int | None = None
+    rest_s: float = 0.0
+    permit: HeldPermit | None = None
+    finished: tuple[FinishedUnit, ...] = ()
+    addresses: tuple[HostAddresses, ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    disk_free_bytes: int | None = None
+    reports_waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TakeList:
+    """Take M1: the list in force is not the manager's. Answer with a call of `list_in_force`."""
+
+    round: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class GrantPermit:
+    """Give the gate a permit, counted from the sending of the sync that it answers."""
+
+    epoch: int
+    duration_s: float
+    sent_boottime_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RevokePermit:
+    """Let no request begin any more."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplySettings:
+    """Work under what the manager asks for, where it is stricter."""
+
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Do one thing, then call `command_finished` with its id."""
+
+    id: str
+    name: CommandName
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowMessage:
+    """Show the partner what the manager says; empty: nothing any more."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTold:
+    """The manager has these; they need not be said again."""
+
+    finished: tuple[FinishedUnit, ...]
+    addresses: tuple[HostAddresses, ...]
+
+
+Action = (
+    TakeList | GrantPermit | RevokePermit | ApplySettings | RunCommand | ShowMessage | ForgetTold
+)

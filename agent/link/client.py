@@ -1,0 +1,313 @@
+"""The one door to the manager: HTTP out, answers or errors in words back.
+
+The key goes out as a bearer token, to the manager's URL only: redirects are not followed. Bodies
+are streamed both ways; what comes back is capped. Retrying, order and time are others' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import ssl
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Self
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import ValidationError
+
+from agent.errors import HomeError
+from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.settings.texts import is_loopback
+from shared.wire.names import hash_of_key
+from shared.wire.sync import SyncAnswer, SyncRequest
+
+__all__ = ["ManagerClient", "tls_context"]
+
+CHUNK_BYTES: Final = 64 * 1024
+ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
+REASON_LIMIT_BYTES: Final = 4096
+REASON_LIMIT_CHARS: Final = 500
+CONNECT_S: Final = 20.0
+
+
+def tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return how the manager's certificate is judged: by the system's authorities, or a file's.
+
+    Raises HomeError for a file that holds no certificate.
+    """
+    try:
+        return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    except (OSError, ssl.SSLError) as error:
+        raise HomeError(f"manager.ca_file {ca_file}: no PEM certificates ({error})") from error
+
+
+class ManagerClient:
+    """Calls to one manager in the name of one agent; an async context manager."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        key: str,
+        ca_file: Path | None = None,
+        proxy: str = "",
+        timeout_s: float = 60.0,
+        user_agent: str = "PRS",
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Make ready; nothing is sent. transport: another than the network, for tests."""
+        self._url = url.rstrip("/")
+        self._name = name
+        near = is_loopback(urlsplit(url).hostname or "")
+        headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._http = httpx.AsyncClient(
+            headers=headers,
+            timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            verify=tls_context(ca_file),
+            proxy=(proxy or None) if not near else None,
+            trust_env=not near,  # HTTPS_PROXY and NO_PROXY; never for this very machine
+            follow_redirects=False,
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._http.aclose()
+
+    async def sync(self, request: SyncRequest) -> SyncAnswer:
+        """Send a sync and return the answer. Raises LinkError."""
+        body = await self._exchange(
+            "POST", "/api/v1/sync", json=request.model_dump(mode="json", exclude_none=True)
+        )
+        try:
+            return SyncAnswer.model_validate_json(body)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"])) or "body"
+            raise LinkError(
+                f"the manager's answer is no sync answer ({place}: {first['msg']}); is "
+                f"{self._url} a PRSM manager of this version?"
+            ) from error
+
+    async def take_list(self, target: Path, *, limit_bytes: int) -> int:
+        """Stream M1, still compressed, into a new file; return its bytes. Raises LinkError."""
+        size_bytes = 0
+        async with self._asking("GET", "/servlets/list", params={"host": self._name}) as answer:
+            file = await asyncio.to_thread(_open_new, target)
+            try:
+                async for chunk in _guarded(answer.aiter_raw(CHUNK_BYTES)):
+                    size_bytes += len(chunk)
+                    if size_bytes > limit_bytes:
+                        raise LinkError(
+                            f"the list has more than {limit_bytes} bytes; "
+                            "limits.list_bytes of this agent forbids it"
+                        )
+                    await asyncio.to_thread(file.write, chunk)
+            finally:
+                await asyncio.to_thread(file.close)
+        return size_bytes
+
+    async def send_record(self, path: Path) -> None:
+        """Send new hosts (M2), a file as it lies in the outbox. Raises LinkError."""
+        await self._send_file("/servlets/record", path)
+
+    async def send_log(self, path: Path) -> None:
+        """Send a crawl log (M3), its first line included. Raises LinkError."""
+        await self._send_file("/servlets/submitlog", path)
+
+    async def enrol(self, token: str, new_key: str) -> dict[str, Any]:
+        """Hand in a join token and the hash of the key made here. Raises LinkError."""
+        body = await self._exchange(
+            "POST",
+            "/api/v1/enrol",
+            json={
+                "name": self._name,
+                "token": token,
+                "key_hash": hash_of_key(new_key),
+                "kind": "sync",
+            },
+        )
+        return _object(body)
+
+    async def is_restart(self) -> tuple[str, datetime | None]:
+        """Ask M4; return its first line and the manager's time. Raises LinkError.
+
+        The cheapest question that needs the key: `prs doctor` asks it.
+        """
+        async with self._asking("GET", "/servlets/isrestart", params={"host": self._name}) as got:
+            body = await _read(got, REASON_LIMIT_BYTES)
+            date = got.headers.get("Date", "")
+        lines = body.decode("utf-8", "replace").splitlines()
+        return (lines[0].strip() if lines else "", _parse_date(date))
+
+    async def _send_file(self, path: str, file_path: Path) -> None:
+        file = await asyncio.to_thread(file_path.open, "rb")
+        try:
+            size_bytes = os.fstat(file.fileno()).st_size
+            async with self._asking(
+                "POST",
+                path,
+                params={"host": self._name},
+                content=_chunks(file),
+                headers={
+                    "Content-Length": str(size_bytes),
+                    "Content-Type": "application/octet-stream",
+                },
+            ) as answer:
+                await _read(answer, REASON_LIMIT_BYTES)
+        finally:
+            await asyncio.to_thread(file.close)
+
+    async def _exchange(self, method: str, path: str, **how: Any) -> bytes:
+        async with self._asking(method, path, **how) as answer:
+            return await _read(answer, ANSWER_LIMIT_BYTES)
+
+    def _asking(self, method: str, path: str, **how: Any) -> _Asking:
+        return _Asking(self._http, self._http.build_request(method, self._url + path, **how))
+
+
+class _Asking:
+    """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
+
+    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
+        self._http = http
+        self._request = request
+        self._answer: httpx.Response | None = None
+
+    async def __aenter__(self) -> httpx.Response:
+        try:
+            self._answer = await self._http.send(self._request, stream=True)
+        except httpx.HTTPError as error:
+            raise _network_error(self._request, error) from error
+        try:
+            await _check(self._answer)
+        except BaseException:
+            await self._answer.aclose()
+            raise
+        return self._answer
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._answer is not None:
+            await self._answer.aclose()
+
+
+async def _check(answer: httpx.Response) -> None:
+    """Raise what a status code means; return for 2xx."""
+    status = answer.status_code
+    if 200 <= status < 300:
+        return
+    if 300 <= status < 400:
+        raise LinkError(
+            f"{status}: the manager redirects to {_line(answer.headers.get('Location', '?'))}; "
+            "the key goes nowhere else: set manager.url to the final address"
+        )
+    reason = await _reason(answer)
+    if status in {429, 503}:
+        raise WaitError(status, reason, _retry_after_s(answer))
+    if status == 408 or status >= 500:
+        raise FaultError(status, reason)
+    raise RefusedError(status, reason)
+
+
+async def _reason(answer: httpx.Response) -> str:
+    """Return what the manager says about its no: `detail` of JSON, or the first line of text."""
+    body = await _read(answer, REASON_LIMIT_BYTES, cut=True)
+    said: object = body.decode("utf-8", "replace")
+    if answer.headers.get("Content-Type", "").startswith("application/"):
+        values = _object(body)
+        said = values.get("detail") or values.get("reason") or values.get("title") or said
+    if isinstance(said, str) and said.lstrip().startswith("<"):
+        said = ""  # a proxy's page: nothing in it is meant for us
+    return _line(str(said)) or answer.reason_phrase or "no reason given"
+
+
+def _line(text: str) -> str:
+    lines = text.strip().splitlines()
+    printable = (
+        "".join(character if character.isprintable() else " " for character in lines[0])
+        if lines
+        else ""
+    )
+    return printable[:REASON_LIMIT_CHARS]
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(body)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+async def _read(answer: httpx.Response, limit_bytes: int, *, cut: bool = False) -> bytes:
+    body = bytearray()
+    async for chunk in _guarded(answer.aiter_raw(CHUNK_BYTES)):
+        body += chunk
+        if len(body) > limit_bytes:
+            if cut:
+                return bytes(body[:limit_bytes])
+            raise LinkError(f"the manager's answer has more than {limit_bytes} bytes")
+    return bytes(body)
+
+
+async def _guarded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for chunk in chunks:
+            yield chunk
+    except httpx.HTTPError as error:
+        raise LinkError(f"the manager's answer broke off ({_words(error)})") from error
+
+
+async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+    while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+        yield chunk
+
+
+def _network_error(request: httpx.Request, error: httpx.HTTPError) -> LinkError:
+    place = f"{request.url.scheme}://{request.url.netloc.decode('ascii', 'replace')}"
+    if isinstance(error, httpx.ProxyError):
+        return LinkError(f"the proxy does not lead to {place} ({_words(error)})")
+    if isinstance(error, httpx.TimeoutException):
+        return LinkError(f"{place} did not answer in time ({type(error).__name__})")
+    return LinkError(f"{place} cannot be reached ({_words(error)})")
+
+
+def _words(error: Exception) -> str:
+    return _line(str(error)) or type(error).__name__
+
+
+def _retry_after_s(answer: httpx.Response) -> float | None:
+    """Return the seconds of Retry-After: a number, or a date on the manager's own clock."""
+    text = answer.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    then, now = _parse_date(text), _parse_date(answer.headers.get("Date", ""))
+    if then is None:
+        return None
+    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+
+
+def _parse_date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _open_new(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")

@@ -1,0 +1,81 @@
+"""Who this agent is: its key, made here, and how the manager came to know it.
+
+The key never leaves this machine but as a bearer token to the manager that it was made for; the
+manager learns its hash. Invariant: a key is on the disk before its hash is sent, so a lost
+answer loses nothing: the same command, with the same token, hands in the same key again.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from agent.errors import HomeError
+from agent.settings.home import Home, sync_folder, write_whole
+from shared.wire.names import hash_of_key, new_key
+
+__all__ = ["Identity", "enrol", "read_identity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An agent's name and key, and the manager for which they are good."""
+
+    manager: str
+    name: str
+    key: str
+    token_hash: str  # of the join token with which the key was handed in
+
+
+def read_identity(home: Home) -> Identity | None:
+    """Return who this home is enrolled as; None: not enrolled. Raises HomeError."""
+    return _read(home.key)
+
+
+async def enrol(
+    home: Home,
+    manager: str,
+    name: str,
+    token: str,
+    hand_in: Callable[[str], Awaitable[None]],
+) -> Identity:
+    """Make a key, hand its hash in with the token, and keep it once the manager has taken it.
+
+    hand_in: sends a new key's hash and raises LinkError unless the manager took it. A home that
+    is enrolled already keeps its old key until then. Raises HomeError, LinkError.
+    """
+    token_hash = hash_of_key(token)
+    wanted = (manager, name, token_hash)
+    current = _read(home.key)
+    if current is not None and (current.manager, current.name, current.token_hash) == wanted:
+        await hand_in(current.key)
+        return current
+    coming = _read(home.new_key)
+    if coming is None or (coming.manager, coming.name, coming.token_hash) != wanted:
+        coming = Identity(manager, name, new_key(), token_hash)
+        write_whole(home.new_key, [json.dumps(asdict(coming)).encode()])
+    await hand_in(coming.key)
+    home.new_key.replace(home.key)
+    sync_folder(home.path)
+    return coming
+
+
+def _read(path: Path) -> Identity | None:
+    try:
+        mode = path.stat().st_mode
+        if stat.S_IMODE(mode) & 0o077:
+            raise HomeError(
+                f"{path}: may be read by others (mode {stat.S_IMODE(mode):o}); if nobody has seen "
+                f"it, run: chmod 600 {path}; else ask for a new join token and enrol again"
+            )
+        values = json.loads(path.read_bytes())
+        return Identity(*(str(values[name]) for name in ("manager", "name", "key", "token_hash")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise HomeError(f"{path}: cannot be read ({error}); enrol again with a new token") from (
+            error
+        )

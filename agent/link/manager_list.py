@@ -1,0 +1,98 @@
+"""The server list (M1) in force, as a file: what the agent goes on with after a crash.
+
+Invariant: `list.gz` is a list that was read to its end without an error, and is on the disk before
+anybody acts on it. The file is as it came, compressed; it is read in pieces. An agent that starts
+with it still needs a new permit before its first request.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from agent.errors import LinkError
+from agent.link.poller import ListHeld
+from agent.settings.home import PART, sync_folder
+from shared.errors import FormatError, LimitError
+from shared.wire.orders import ListHead, Order, orders
+from shared.wire.server_list import decode
+
+__all__ = ["ManagerList"]
+
+CHUNK_BYTES: Final = 64 * 1024
+
+
+class ManagerList:
+    """The file of the list in force, and the way a new one replaces it."""
+
+    def __init__(self, path: Path, *, limit_bytes: int) -> None:
+        self._path = path
+        self._limit_bytes = limit_bytes
+
+    @property
+    def coming(self) -> Path:
+        """Where a new list is streamed to before `accept`."""
+        return self._path.with_name(self._path.name + PART)
+
+    def held(self) -> ListHeld:
+        """Return which list is in force; none, or one that cannot be read any more, is (0, 0)."""
+        try:
+            head = next(self._read(self._path), None)
+        except (FileNotFoundError, FormatError, LimitError):
+            return ListHeld()
+        return _held(head) or ListHeld()
+
+    def orders(self) -> Iterator[Order]:
+        """Yield the orders of the list in force; nothing where there is none."""
+        if self.held() == ListHeld():
+            return
+        for item in self._read(self._path):
+            if isinstance(item, Order):
+                yield item
+
+    def accept(self) -> ListHeld:
+        """Put the list that came in force, and return which it is.
+
+        Raises LinkError for one that is not whole, or does not say its round and generation; the
+        list before it stays in force.
+        """
+        try:
+            items = self._read(self.coming)
+            held = _held(next(items, None))
+            for _ in items:
+                pass
+        except (FormatError, LimitError) as error:
+            self.coming.unlink(missing_ok=True)
+            raise LinkError(f"the server list cannot be used: {error}") from error
+        if held is None:
+            self.coming.unlink(missing_ok=True)
+            raise LinkError(
+                "the server list does not begin with #Round= and #Generation=; the manager is of "
+                "another version"
+            )
+        handle = os.open(self.coming, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        self.coming.replace(self._path)
+        sync_folder(self._path.parent)
+        return held
+
+    def drop(self) -> None:
+        """Forget the list; the manager is asked for it anew."""
+        self._path.unlink(missing_ok=True)
+        sync_folder(self._path.parent)
+
+    def _read(self, path: Path) -> Iterator[ListHead | Order]:
+        with path.open("rb") as file:
+            chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
+            yield from orders(decode(chunks, limit_bytes=self._limit_bytes))
+
+
+def _held(head: ListHead | Order | None) -> ListHeld | None:
+    if not isinstance(head, ListHead) or head.round is None or head.generation is None:
+        return None
+    return ListHeld(head.round, head.generation)

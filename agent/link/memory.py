@@ -1,0 +1,97 @@
+"""What the link must not forget over restarts: its sequence number, its minute, its last command.
+
+Invariant: a number that was handed out is on the disk before anybody sees it, so it is never
+handed out again. A memory that was lost (not the key) goes on from the clock, far above all
+numbers that were counted, because a number that runs backwards looks like a cloned machine.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from agent.errors import HomeError
+from agent.settings.home import write_whole
+
+__all__ = ["Memory"]
+
+_MINUTE: Final = "%Y%m%d%H%M"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    sequence: int = 0
+    spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls
+    command_done: str = ""
+    log_minute: str = ""  # of the last log, yyyymmddHHMM
+
+
+class Memory:
+    """The link's durable numbers, in one small file."""
+
+    def __init__(self, path: Path, kept: _Kept) -> None:
+        self._path = path
+        self._kept = kept
+
+    @classmethod
+    def open(cls, path: Path, *, epoch_ms: int, chance: random.Random) -> Memory:
+        """Read the file, or make it at the first start. Raises HomeError for one that is broken."""
+        try:
+            values = json.loads(path.read_bytes())
+            kept = _Kept(
+                int(values["sequence"]),
+                int(values["spread_minute"]) % 60,
+                str(values["command_done"]),
+                str(values["log_minute"]),
+            )
+        except FileNotFoundError:
+            memory = cls(path, _Kept(epoch_ms // 1000, chance.randrange(60)))
+            memory._save()
+            return memory
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise HomeError(
+                f"{path}: cannot be read ({error}); remove it, and the agent goes on with a "
+                "new sequence number"
+            ) from error
+        return cls(path, kept)
+
+    @property
+    def spread_minute(self) -> int:
+        """Minutes after a full hour at which this installation makes its planned calls."""
+        return self._kept.spread_minute
+
+    @property
+    def command_done(self) -> str:
+        """The id of the last command that was carried out; empty: none yet."""
+        return self._kept.command_done
+
+    def next_sequence(self) -> int:
+        """Return a number greater than all before, over restarts."""
+        self._kept = replace(self._kept, sequence=self._kept.sequence + 1)
+        self._save()
+        return self._kept.sequence
+
+    def remember_command(self, command_id: str) -> None:
+        """Keep the id of a command that was carried out."""
+        self._kept = replace(self._kept, command_done=command_id)
+        self._save()
+
+    def next_log_minute(self, epoch_ms: int) -> str:
+        """Return the minute that names a new log: now, or one later than the last one's.
+
+        The manager knows a log by its name, so two logs must not share a minute.
+        """
+        now = datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime(_MINUTE)
+        if self._kept.log_minute >= now:
+            last = datetime.strptime(self._kept.log_minute, _MINUTE).replace(tzinfo=UTC)
+            now = (last + timedelta(minutes=1)).strftime(_MINUTE)
+        self._kept = replace(self._kept, log_minute=now)
+        self._save()
+        return now
+
+    def _save(self) -> None:
+        write_whole(self._path, [json.dumps(asdict(self._kept)).encode()])

@@ -1,0 +1,299 @@
+"""The conversation with the manager, without I/O: what to say, what to do, when to call again.
+
+One sync is under way at a time; it is answered, or it fails, or a late answer to an older one is
+passed over. Everything said is a state or is said again until an answer came.
+
+Invariants, whatever is lost, late or repeated:
+- A permit counts from the sending of the sync that it answers. A permit of a new epoch (rights were
+  free in between, others may hold them now) is used only under a list that was taken after it.
+- `generation_held` names a list only when it is in force and every unit that left with it is quiet.
+- A unit is said to be finished only under the list that names it.
+- A command runs once, and again only where the process died before it was finished.
+Times are seconds of CLOCK_BOOTTIME: a machine that slept calls at once.
+Source: design 3, sync and rules 2, 8, 9; the shape is h11's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from agent.link.actions import (
+    Action,
+    ApplySettings,
+    ForgetTold,
+    GrantPermit,
+    RevokePermit,
+    RunCommand,
+    ShowMessage,
+    TakeList,
+    View,
+)
+from agent.link.backoff import Backoff
+from agent.link.errors import LinkError, RefusedError, WaitError
+from agent.link.remedies import remedy
+from shared.wire.sync import MAX_ITEMS, Settings, SyncAnswer, SyncRequest
+
+__all__ = ["ListHeld", "Poller"]
+
+LONGEST_WAIT_S: Final = 86_400.0  # whatever a manager says: a day without a word is too long
+HURRY_SHARE: Final = 0.1  # of the manager's pace; news may come so much sooner
+HURRY_LEAST_S: Final = 0.2
+
+# After these the manager does not count on us: another may be told to fetch in our place.
+_ENDS_PERMIT: Final = frozenset({401, 403, 409, 426})
+_SLOW: Final = frozenset({401, 403, 404, 409, 426})  # only a person can mend these
+
+
+@dataclass(frozen=True, slots=True)
+class ListHeld:
+    """Which list: (0, 0) is none."""
+
+    round: int = 0
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A permit that waits for the list of its generation."""
+
+    permit: GrantPermit
+    generation: int
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    request: SyncRequest
+    sent_boottime_s: float
+    in_force: ListHeld
+    rest_s: float
+
+
+class Poller:
+    """The state of the conversation. Methods return what is to be done."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        boot_id: str,
+        backoff: Backoff,
+        chance: random.Random,
+        list_held: ListHeld,
+        command_done: str = "",
+        now_s: float,
+    ) -> None:
+        self._name = name
+        self._version = version
+        self._boot_id = boot_id
+        self._backoff = backoff
+        self._chance = chance
+        self._under_way: _UnderWay | None = None
+        self._in_force = list_held
+        # A new process has no request under way, so the list it starts with is wholly in force.
+        self._acknowledged = list_held
+        self._closing: set[int] = set()
+        self._taking = False
+        self._epoch: int | None = None  # of the permit in use
+        self._pending: _Pending | None = None
+        self._command_done = command_done
+        self._command_running = ""
+        self._settings = Settings()
+        self._message = ""
+        self._items = MAX_ITEMS
+        self._failures = 0
+        self._pace_s = 0.0
+        self._last_sent_s = now_s
+        self._next_s = now_s
+        self.trouble = ""  # why the last call failed; empty: it did not
+
+    @property
+    def next_s(self) -> float:
+        """When to call next (CLOCK_BOOTTIME)."""
+        return self._next_s
+
+    @property
+    def in_force(self) -> ListHeld:
+        """The list that the crawl follows."""
+        return self._in_force
+
+    @property
+    def acknowledged(self) -> ListHeld:
+        """The list that the manager is told of: in force, and what left it is quiet."""
+        return self._acknowledged
+
+    @property
+    def busy(self) -> bool:
+        """Whether a sync is under way."""
+        return self._under_way is not None
+
+    def request(self, sequence: int, view: View, now_s: float) -> SyncRequest:
+        """Return the sync to send now. `now_s` is read before the first byte is sent."""
+        # A unit counts as finished only under the list that names it (`generation_held`).
+        settled = self._acknowledged == self._in_force and self._in_force.generation > 0
+        request = SyncRequest(
+            agent=self._name,
+            boot_id=self._boot_id,
+            sequence=sequence,
+            version=self._version,
+            clock_ms=view.clock_ms,
+            state=view.state,
+            state_reason=view.reason[:1000],
+            next_contact_ms=view.promise_ms,
+            round_held=self._acknowledged.round,
+            generation_held=self._acknowledged.generation,
+            permit=view.permit,
+            finished=list(view.finished[: self._items]) if settled else [],
+            addresses=list(view.addresses[: self._items]),
+            counters=view.counters,
+            disk_free_bytes=view.disk_free_bytes,
+            reports_waiting=view.reports_waiting,
+            command_done=self._command_done or None,
+        )
+        self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
+        self._last_sent_s = now_s
+        return request
+
+    def answered(self, sequence: int, answer: SyncAnswer, now_s: float) -> list[Action]:
+        """Take the manager's answer to the sync of that number; a stale one changes nothing."""
+        asked = self._take(sequence)
+        if asked is None:
+            return []
+        self._failures, self.trouble = 0, ""
+        self._items = min(MAX_ITEMS, self._items * 2)
+        self._pace_s = min(answer.next_poll_s, LONGEST_WAIT_S)
+        self._next_s = now_s + max(self._pace_s, min(asked.rest_s, LONGEST_WAIT_S))
+        actions: list[Action] = []
+        said = asked.request
+        if said.finished or said.addresses:
+            actions.append(ForgetTold(tuple(said.finished), tuple(said.addresses)))
+        if answer.settings != self._settings:
+            self._settings = answer.settings
+            actions.append(ApplySettings(answer.settings))
+        actions += self._permit(answer, asked)
+        if (
+            answer.generation != self._in_force.generation
+            and asked.in_force == self._in_force  # else the answer speaks of an older list
+            and not self._taking
+        ):
+            self._taking = True
+            actions.append(TakeList(answer.round, answer.generation))
+        command = answer.command
+        if command is not None and not self._command_running and command.id != self._command_done:
+            self._command_running = command.id
+            actions.append(RunCommand(command.id, command.name, command.argument))
+        if answer.message != self._message:
+            self._message = answer.message
+            actions.append(ShowMessage(answer.message))
+        return actions
+
+    def failed(self, sequence: int, error: LinkError, now_s: float) -> list[Action]:
+        """Take note that the sync of that number got no answer, or a no."""
+        asked = self._take(sequence)
+        if asked is None:
+            return []
+        actions = self._trouble(error, now_s)
+        if isinstance(error, RefusedError) and error.status == 413 and self._items > 1:
+            self._items = max(1, self._items // 2)
+            said = asked.request
+            if max(len(said.finished), len(said.addresses)) > 1:
+                self._next_s = now_s + self._backoff.pause_s(1, self._chance)
+        return actions
+
+    def list_in_force(self, held: ListHeld, closing: Iterable[int], now_s: float) -> list[Action]:
+        """Take note that the crawl follows a new list.
+
+        closing: the jobs that ended with it and may have a request under way; each is followed by
+        a call of `unit_closed`. Returns the permit that waited for this list, if one did.
+        """
+        self._taking = False
+        self._in_force = held
+        self._closing.update(closing)
+        pending, self._pending = self._pending, None
+        actions: list[Action] = []
+        if pending is not None and held.generation >= pending.generation:
+            self._epoch = pending.permit.epoch
+            actions.append(pending.permit)
+        self._acknowledge(now_s)
+        return actions
+
+    def list_failed(self, error: LinkError, now_s: float) -> list[Action]:
+        """Take note that M1 could not be had; the next sync asks for it again."""
+        self._taking = False
+        self._pending = None
+        return self._trouble(error, now_s)
+
+    def list_dropped(self, closing: Iterable[int], now_s: float) -> None:
+        """Take note that a restart dropped the list: the manager is asked for it anew."""
+        self._in_force = ListHeld()
+        self._closing.update(closing)
+        self._acknowledge(now_s)
+
+    def unit_closed(self, job: int, now_s: float) -> None:
+        """Take note that a job that ended has no request under way any more."""
+        if job in self._closing:
+            self._closing.discard(job)
+            self._acknowledge(now_s)
+
+    def command_finished(self, command_id: str, now_s: float) -> None:
+        """Take note that a command was carried out; the next sync says so."""
+        self._command_running = ""
+        self._command_done = command_id
+        self.hurry(now_s)
+
+    def hurry(self, now_s: float) -> None:
+        """Call sooner, because there is news; a manager that asked for time still gets it."""
+        if self._failures:
+            return
+        gap_s = max(HURRY_LEAST_S, self._pace_s * HURRY_SHARE)
+        soon_s = max(now_s, self._last_sent_s + gap_s)
+        self._next_s = min(self._next_s, soon_s)
+
+    def _take(self, sequence: int) -> _UnderWay | None:
+        asked = self._under_way
+        if asked is None or asked.request.sequence != sequence:
+            return None
+        self._under_way = None
+        return asked
+
+    def _permit(self, answer: SyncAnswer, asked: _UnderWay) -> list[Action]:
+        self._pending = None
+        if answer.permit is None:
+            return self._end_permit("the manager granted no permit")
+        grant = GrantPermit(answer.permit.epoch, answer.permit.duration_s, asked.sent_boottime_s)
+        # Same epoch: the manager never took the rights back, so what was held still is.
+        if grant.epoch == self._epoch or answer.generation == self._in_force.generation:
+            self._epoch = grant.epoch
+            return [grant]
+        self._pending = _Pending(grant, answer.generation)
+        return self._end_permit(f"epoch {grant.epoch} began: a new list is taken first")
+
+    def _end_permit(self, reason: str) -> list[Action]:
+        had, self._epoch = self._epoch, None
+        return [] if had is None else [RevokePermit(reason)]
+
+    def _trouble(self, error: LinkError, now_s: float) -> list[Action]:
+        self._failures += 1
+        self.trouble = f"{error}{remedy(error)}"
+        pause_s = self._backoff.pause_s(self._failures, self._chance)
+        actions: list[Action] = []
+        if isinstance(error, RefusedError):
+            if error.status in _SLOW:
+                pause_s = self._backoff.most_s * (0.5 + self._chance.random() / 2)
+            if error.status in _ENDS_PERMIT:
+                self._pending = None
+                actions = self._end_permit(str(error))
+        if isinstance(error, WaitError) and error.retry_after_s is not None:
+            # The manager's own time is the least; the random half spreads the fleet behind it.
+            spread_s = self._backoff.pause_s(1, self._chance)
+            pause_s = min(error.retry_after_s, LONGEST_WAIT_S) + spread_s
+        self._next_s = now_s + pause_s
+        return actions
+
+    def _acknowledge(self, now_s: float) -> None:
+        if not self._closing and self._acknowledged != self._in_force:
+            self._acknowledged = self._in_force
+            self.hurry(now_s)

@@ -1,0 +1,104 @@
+"""When which report is sent: in order, again until it is taken, and no bad one before the others.
+
+A failure is of one of three kinds. The way is blocked (no answer, 401, 404, 426, 429, 503): nobody
+is tried any more for a while. The manager fails at one report (other 5xx): that one rests, the
+next ones go. The manager refuses one report (other 4xx): it is set aside with the reason.
+Repeats are harmless: the manager answers the same bytes as done.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from agent.link.backoff import Backoff
+from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.outbox import Outbox, Report
+from agent.link.poller import LONGEST_WAIT_S
+from agent.link.remedies import remedy
+from agent.pipeline.ports import Clock
+
+__all__ = ["Send", "Sender"]
+
+Send = Callable[[Report], Awaitable[None]]
+"""Sends one report; returns when the manager has it, else raises LinkError."""
+
+_BLOCKED: Final = frozenset({401, 404, 426})  # not about the report: the next would fare the same
+
+
+class Sender:
+    """Works the outbox off."""
+
+    def __init__(
+        self, outbox: Outbox, send: Send, *, clock: Clock, backoff: Backoff, chance: random.Random
+    ) -> None:
+        self._outbox = outbox
+        self._send = send
+        self._clock = clock
+        self._backoff = backoff
+        self._chance = chance
+        self._blocked_failures = 0
+        self._blocked_until_s = 0.0
+        self._asked_until_s = 0.0  # by the manager itself
+        self._resting: dict[str, tuple[int, float]] = {}  # by file name: failures, until when
+        self.trouble = ""  # why reports wait; empty: nothing hinders them
+
+    @property
+    def next_s(self) -> float:
+        """Return when to try again (CLOCK_BOOTTIME); 0: at once."""
+        if self._blocked_until_s > self._clock.boottime_s():
+            return self._blocked_until_s
+        return min((until_s for _, until_s in self._resting.values()), default=0.0)
+
+    async def send_due(self) -> int:
+        """Send what waits, oldest first; return how many were taken."""
+        taken = 0
+        if self._clock.boottime_s() < self._blocked_until_s:
+            return 0
+        waiting = self._outbox.waiting()
+        names = {report.path.name for report in waiting}
+        self._resting = {name: rest for name, rest in self._resting.items() if name in names}
+        for report in waiting:
+            _, until_s = self._resting.get(report.path.name, (0, 0.0))
+            if self._clock.boottime_s() < until_s:
+                continue
+            try:
+                await self._send(report)
+            except LinkError as error:
+                if not self._go_on(report, error):
+                    return taken
+                continue
+            self._outbox.acknowledged(report, self._clock.epoch_ms())
+            self._resting.pop(report.path.name, None)
+            self._blocked_failures = 0
+            taken += 1
+        if not self._resting:
+            self.trouble = ""
+        return taken
+
+    def retry_now(self) -> None:
+        """Try again at the next call, unless the manager asked for time: it was just reached."""
+        self._blocked_until_s = self._asked_until_s
+
+    def _go_on(self, report: Report, error: LinkError) -> bool:
+        """Take note of a failure; tell whether the next report may be tried."""
+        now_s = self._clock.boottime_s()
+        name = report.path.name
+        if isinstance(error, RefusedError) and error.status not in _BLOCKED:
+            self._outbox.refuse(report, str(error))
+            self._resting.pop(name, None)
+            return True
+        if isinstance(error, FaultError):
+            failures = self._resting.get(name, (0, 0.0))[0] + 1
+            self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._chance))
+            self.trouble = f"{name}: {error}"
+            return True
+        self._blocked_failures += 1
+        pause_s = self._backoff.pause_s(self._blocked_failures, self._chance)
+        if isinstance(error, WaitError) and error.retry_after_s is not None:
+            pause_s = max(min(error.retry_after_s, LONGEST_WAIT_S), pause_s)
+            self._asked_until_s = now_s + pause_s
+        self._blocked_until_s = now_s + pause_s
+        self.trouble = f"{error}{remedy(error)}"
+        return False
