@@ -107,7 +107,7 @@ class ServerList:
 
 @dataclass(frozen=True, slots=True)
 class ListChanged:
-    """What the agent holds has changed: by a new list, or because a job is done.
+    """What the agent holds has changed: by a new list, or because jobs are done.
 
     closed: those of `ended` that no frontier has anything of, which seed reports closed itself.
     """
@@ -116,6 +116,7 @@ class ListChanged:
     begun: tuple[Job, ...] = ()
     ended: tuple[Job, ...] = ()
     closed: frozenset[int] = frozenset()
+    done: tuple[Job, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class HostFound:
 
 @dataclass(frozen=True, slots=True)
 class HostFailed:
-    """A host has no address to crawl: its URLs cannot be fetched from here."""
+    """A host never had an address to crawl: nothing of it can be fetched from here."""
 
     host: str
     reason: str
@@ -194,8 +195,9 @@ class Moved:
     """A host answers at another address from now on; its queue goes there."""
 
     host: str
-    address: str  # the new one
+    address: str  # the new one; "": none any more, its jobs end
     before: str
+    reason: str = ""  # why there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ class HandedOver:
 
     host: str
     address: str  # the new one
-    jobs: tuple[int, ...]
+    jobs: tuple[Job, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,9 @@ class Ledger(Protocol):
     All methods take effect at once for whoever asks; `commit` makes everything since the last
     one durable together, with what the segment and the log hold. After a crash the state is that
     of the last commit: append-only files are cut back to it.
+
+    A job that is not there (never opened, or dropped) takes nothing: what is asked to change in it
+    changes nothing, and `add_new` finds nothing new. A finished job takes no URLs either.
     """
 
     # jobs
@@ -208,7 +211,7 @@ class Ledger(Protocol):
         ...
 
     def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
-        """Add to a job's counters; of a job that was dropped: nothing."""
+        """Add to a job's counters."""
         ...
 
     def finish_job(self, job: int) -> None:
@@ -241,7 +244,7 @@ class Ledger(Protocol):
         ...
 
     def remove(self, job: int, position: int) -> None:
-        """Forget a URL that is done or given up; one that is not there changes nothing."""
+        """Forget a URL that is done or given up; one that is not there stays forgotten."""
         ...
 
     def retry(self, job: int, position: int, attempts: int) -> None:

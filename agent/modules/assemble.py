@@ -1,0 +1,197 @@
+"""Builds the handler of each module of the crawl: the one list of what each of them needs.
+
+    crawl = Crawl(ports, limits, ...)
+    runner = InProcessRunner(CRAWL, crawl.make)
+
+Invariant: after the runner was built, `crawl` can say what goes on, whatever the partitions are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.modules.counts import StopCounts
+from agent.modules.dedup import Dedup
+from agent.modules.fetch import Fetch
+from agent.modules.filter import Blocked, Filter
+from agent.modules.frontier import Frontier
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.parse import Parse
+from agent.modules.report import Report
+from agent.modules.resolve import Resolve
+from agent.modules.robots import Robots
+from agent.modules.rules_fetch import RulesFetch
+from agent.modules.scope import scope_of
+from agent.modules.seed import Seed
+from agent.modules.store import Store
+from agent.pipeline.messages import Scope
+from agent.pipeline.partition import Partition
+from agent.pipeline.ports import Clock, Fetcher, Ledger, PageWorker, Reports, Resolver
+from agent.pipeline.spec import Handler
+
+__all__ = ["Crawl", "CrawlPorts", "CrawlState"]
+
+URGENT_BYTES: Final = 16_000_000  # so many bytes of pages do not wait for the next commit
+
+Post = Callable[[str, object], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlPorts:
+    """The world."""
+
+    ledger: Ledger
+    fetcher: Fetcher
+    resolver: Resolver
+    worker: PageWorker
+    reports: Reports
+    clock: Clock
+
+
+@dataclass(slots=True)
+class CrawlState:
+    """What goes on, for the status and the sync."""
+
+    jobs: int = 0  # placed and not finished
+    queued: int = 0  # URLs of them, those under way too
+    addresses: int = 0
+    active: int = 0  # addresses that are being crawled
+    in_flight: int = 0  # requests
+    under_way: int = 0  # pages fetched or being fetched, not kept yet
+    look_ups: int = 0
+    paused: str = ""  # why nothing is fetched, as far as the modules know
+
+
+@dataclass(slots=True)
+class Crawl:
+    """The handlers of one crawl."""
+
+    ports: CrawlPorts
+    politeness: Politeness
+    limits: CrawlLimits
+    agent_token: str
+    blocked: Blocked
+    stopped: StopCounts = field(default_factory=StopCounts)  # by filter and dedup
+    skipped: StopCounts = field(default_factory=StopCounts)  # lines of lists
+    given_up: StopCounts = field(default_factory=StopCounts)  # by the frontier
+    denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
+    remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
+    _frontiers: list[Frontier] = field(default_factory=list)
+    _resolves: list[Resolve] = field(default_factory=list)
+    _fetches: list[Fetch | RulesFetch] = field(default_factory=list)
+    _parses: list[Parse] = field(default_factory=list)
+    _stores: list[Store] = field(default_factory=list)
+    _reports: list[Report] = field(default_factory=list)
+    _seeds: list[Seed] = field(default_factory=list)
+
+    def make(self, module: str, partition: Partition, post: Post) -> Handler:
+        """Build the handler of a module's partition; `post` takes completions in."""
+        ports, limits = self.ports, self.limits
+        match module:
+            case "seed":
+                self._seeds.append(seed := Seed(ports.ledger, self.skipped))
+                return seed
+            case "filter":
+                scope = scope_of(ports.ledger.jobs())
+                return Filter(scope, limits, self.blocked, self.stopped)
+            case "dedup":
+                return Dedup(ports.ledger, limits, self.stopped)
+            case "resolve":
+                rows = ports.ledger.jobs()
+                resolve = Resolve(
+                    rows,
+                    ports.resolver,
+                    ports.clock,
+                    limits,
+                    partition,
+                    lambda answer: post("resolve.answer", answer),
+                )
+                self._resolves.append(resolve)
+                return resolve
+            case "frontier":
+                frontier = Frontier(
+                    ports.ledger,
+                    self.politeness,
+                    limits,
+                    partition,
+                    self.given_up,
+                    self.remarks,
+                )
+                self._frontiers.append(frontier)
+                return frontier
+            case "robots":
+                strict = self.politeness.strict_robots
+                return Robots(self.agent_token, strict, ports.clock, limits)
+            case _:
+                return self._make_last(module, post)
+
+    def _make_last(self, module: str, post: Post) -> Handler:
+        ports, limits = self.ports, self.limits
+        match module:
+            case "rules_fetch":
+                rules_fetch = RulesFetch(
+                    ports.fetcher, limits, lambda done: post("rules_fetch.answer", done)
+                )
+                self._fetches.append(rules_fetch)
+                return rules_fetch
+            case "fetch":
+                fetch = Fetch(ports.fetcher, limits, lambda done: post("fetch.answer", done))
+                self._fetches.append(fetch)
+                return fetch
+            case "parse":
+                parse = Parse(ports.worker, lambda work: post("parse.answer", work))
+                self._parses.append(parse)
+                return parse
+            case "store":
+                self._stores.append(store := Store(ports.ledger))
+                return store
+            case "report":
+                report = Report(ports.ledger, ports.reports, self.denied)
+                self._reports.append(report)
+                return report
+            case _:
+                raise KeyError(f"no module {module} in the crawl")
+
+    @property
+    def scope(self) -> Scope:
+        """Return what the agent holds now."""
+        return self._seeds[0].scope
+
+    @property
+    def at_work(self) -> int:
+        """Return how many requests and pages are with the fetcher and the page workers."""
+        fetching = sum(fetch.in_flight for fetch in self._fetches)
+        return fetching + sum(parse.at_work for parse in self._parses)
+
+    @property
+    def paused(self) -> str:
+        """Return why nothing may be fetched now, as far as the modules know; "": it may."""
+        reasons = [store.paused for store in self._stores]
+        reasons += [report.paused for report in self._reports]
+        return next(filter(None, reasons), "")
+
+    @property
+    def urgent(self) -> bool:
+        """Tell whether so much was written that a commit should not wait."""
+        return sum(store.bytes_since_commit for store in self._stores) >= URGENT_BYTES
+
+    def committed(self) -> None:
+        """Take note of a commit."""
+        for store in self._stores:
+            store.bytes_since_commit = 0
+
+    def state(self) -> CrawlState:
+        """Return what goes on now."""
+        state = CrawlState(paused=self.paused)
+        for frontier in self._frontiers:
+            one = frontier.state()
+            state.jobs += one.jobs
+            state.queued += one.queued
+            state.addresses += one.addresses
+            state.active += one.active
+            state.in_flight += one.in_flight
+            state.under_way += one.under_way
+        state.look_ups = sum(resolve.waiting for resolve in self._resolves)
+        return state

@@ -1,0 +1,48 @@
+"""Counts what is not fetched, by reason, with a few examples that a person can look at.
+
+Invariant: memory is bounded whatever the crawl meets: reasons are named in code, and each keeps
+at most `EXAMPLES` texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["EXAMPLES", "StopCounts", "Stopped"]
+
+EXAMPLES: Final = 10
+EXAMPLE_CHARS: Final = 300
+
+
+@dataclass(slots=True)
+class Stopped:
+    """How often one reason stopped a URL, and the first ones it did."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+class StopCounts:
+    """What was stopped since the process started, by reason; shown by `prs status`."""
+
+    def __init__(self) -> None:
+        self._stopped: dict[str, Stopped] = {}
+
+    def add(self, reason: str, example: str, count: int = 1) -> None:
+        """Count one more, or several with one example."""
+        stopped = self._stopped.setdefault(reason, Stopped())
+        stopped.count += count
+        if len(stopped.examples) < EXAMPLES:
+            stopped.examples.append(example[:EXAMPLE_CHARS])
+
+    @property
+    def by_reason(self) -> Mapping[str, Stopped]:
+        """Return all reasons that occurred."""
+        return self._stopped
+
+    def count(self, reason: str) -> int:
+        """Return how often a reason occurred."""
+        stopped = self._stopped.get(reason)
+        return 0 if stopped is None else stopped.count

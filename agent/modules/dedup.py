@@ -1,0 +1,66 @@
+"""Lets a URL through once in each job, and enters it in the job's queue in the same step.
+
+Most links lead to what was met a moment ago, so a bounded memory answers first; only what it does
+not know goes to the exact set on disk, a batch at a time. The memory is keyed by a 64-bit hash
+with this process's secret: a site cannot make two of its URLs collide.
+
+Invariant: a URL is entered in the seen-set and in the queue between the same two commits, so no
+crash leaves it known but never fetched.
+Source: seed 000, 5.2.2; seed 003 (an LRU before what is on disk).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from agent.modules.counts import StopCounts
+from agent.modules.limits import CrawlLimits
+from agent.modules.recent import Recent
+from agent.pipeline.messages import Candidate
+from agent.pipeline.ports import Ledger, QueuedUrl
+from agent.pipeline.spec import Output
+
+__all__ = ["Dedup"]
+
+
+class Dedup:
+    """The module `dedup`."""
+
+    def __init__(self, ledger: Ledger, limits: CrawlLimits, stopped: StopCounts) -> None:
+        self._ledger = ledger
+        self._pages = limits.pages_per_host
+        self._stopped = stopped
+        self._recent = Recent(limits.seen_in_memory)
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take candidates; those that are new in their jobs leave."""
+        unknown: dict[int, dict[str, Candidate]] = {}
+        for one in cast(Sequence[Candidate], batch):
+            if self._recent.add(hash((one.job, one.url))):
+                unknown.setdefault(one.job, {})[one.url] = one
+        return self._enter(unknown)
+
+    def _enter(self, unknown: dict[int, dict[str, Candidate]]) -> Iterator[Output]:
+        for job, met in unknown.items():
+            room = self._pages - self._ledger.queued(job)
+            candidates = met if room >= len(met) else self._cut(job, met, room)
+            new = self._ledger.add_new(job, list(candidates))
+            entered = [one for one, is_new in zip(candidates.values(), new, strict=True) if is_new]
+            self._ledger.push(
+                QueuedUrl(0, one.url, one.job, one.depth, one.redirects, one.referer)
+                for one in entered
+            )
+            for one in entered:
+                yield "new", one
+
+    def _cut(self, job: int, candidates: dict[str, Candidate], room: int) -> dict[str, Candidate]:
+        # More than this will never be fetched; forgotten, so that they may come again.
+        kept: dict[str, Candidate] = {}
+        for url, one in candidates.items():
+            if len(kept) < room:
+                kept[url] = one
+            else:
+                self._recent.forget(hash((job, url)))
+                self._stopped.add("queue holds as many pages as a host may have", url)
+        return kept

@@ -1,0 +1,156 @@
+"""Asks of every link whether it is ours to fetch, and worth it. Before dedup: this is cheaper.
+
+Invariant: what passes lies in exactly one unfinished job of the list in force. What is not ours
+leaves by `outside`: of a host that we hold nothing of, its top page, once; of a page in a
+directory that others own, or of a job that is done, the page itself. All else is counted with its
+reason and a few examples.
+Leaves to others: robots.txt (robots), `nofollow` (the page worker), the limit of pages (dedup,
+frontier), forbidden addresses (the resolver).
+Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from agent.modules.counts import StopCounts
+from agent.modules.limits import CrawlLimits
+from agent.modules.recent import Recent
+from agent.modules.suffix import is_registrable
+from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
+from agent.pipeline.spec import Output
+from shared.urls import host_of
+
+__all__ = ["Filter"]
+
+OUTSIDE_REMEMBERED: Final = 100_000  # URLs that need not be reported twice
+HOSTS_REMEMBERED: Final = 100_000
+
+Blocked = Callable[[str], bool]
+"""Tells whether a pattern of the site or the manager forbids a URL; linear time (RE2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """What holds for all URLs that begin alike, up to the path."""
+
+    key: str
+    ours: bool  # we hold at least one unit of it
+    whole: Job | None  # the job, where the host is one unit
+    registrable: bool
+
+
+class Filter:
+    """The module `filter`."""
+
+    def __init__(
+        self, scope: Scope, limits: CrawlLimits, blocked: Blocked, stopped: StopCounts
+    ) -> None:
+        """Begin with what the agent holds, as the ledger says."""
+        self._limits = limits
+        self._blocked = blocked
+        self._stopped = stopped
+        self._reported = Recent(OUTSIDE_REMEMBERED)
+        self._scope = scope
+        self._hold(scope)
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take pages' links, or a change of what the agent holds."""
+        if port == "changed":
+            scope = cast(ListChanged, batch[-1]).scope
+            if scope.jobs is self._scope.jobs:
+                self._scope = scope  # only more is finished
+            else:
+                self._hold(scope)
+            return ()
+        return self._sort_out(cast(Sequence[Links], batch))
+
+    def _hold(self, scope: Scope) -> None:
+        self._scope = scope
+        self._hosts: dict[str, _Host] = {}
+        self._units_of_host = Counter(host_of(unit) for unit in scope.jobs)
+
+    def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
+        limits, stop = self._limits, self._stopped.add
+        for links in batch:
+            if links.depth > limits.depth:
+                for url in links.urls:
+                    stop("too deep", url)
+                continue
+            if links.redirects > limits.redirects:
+                for url in links.urls:
+                    stop("too many redirects", url)
+                continue
+            for url in links.urls:
+                if len(url) > limits.url_chars:
+                    stop("URL too long", url)
+                    continue
+                yield from self._one(url, links)
+
+    def _one(self, url: str, links: Links) -> Iterator[Output]:
+        host = self._host(url)
+        if not host.ours:
+            if not host.registrable:
+                self._stopped.add("host cannot be registered", url)
+            elif self._blocked(url):
+                self._stopped.add("blocked", url)
+            elif self._reported.add(host.key):
+                yield "outside", Outside(_top_page(url), links.referer)
+            return
+        job = host.whole or self._scope.job_of(url)
+        if job is None or _is_excepted(url, job) or self._is_late(job, links):
+            if self._blocked(url):
+                self._stopped.add("blocked", url)
+            elif self._reported.add(url):
+                yield "outside", Outside(url, links.referer)
+            return
+        if url.count("/") > self._limits.repeated_segments + 3 and self._repeats(url):
+            self._stopped.add("path repeats itself", url)
+        elif self._blocked(url):
+            self._stopped.add("blocked", url)
+        else:
+            yield (
+                "inside",
+                Candidate(url, host.key, job.number, links.depth, links.redirects, links.referer),
+            )
+
+    def _is_late(self, job: Job, links: Links) -> bool:
+        """Tell whether a job takes no link from there: done, or measured by its own pages only."""
+        if job.unit in self._scope.finished:
+            return True
+        return job.kind == "probe" and links.from_job not in (0, job.number)
+
+    def _repeats(self, url: str) -> bool:
+        path = url[url.index("/", 8) :].partition("?")[0]
+        segments = Counter(segment for segment in path.split("/") if segment)
+        return max(segments.values(), default=0) > self._limits.repeated_segments
+
+    def _host(self, url: str) -> _Host:
+        start = url[: url.find("/", 8)]
+        host = self._hosts.get(start)
+        if host is None:
+            if len(self._hosts) >= HOSTS_REMEMBERED:
+                self._hosts.clear()
+            key = host_of(url)
+            units = self._units_of_host[key]
+            host = self._hosts[start] = _Host(
+                key,
+                units > 0,
+                self._scope.jobs.get(key) if units == 1 else None,
+                not self._limits.require_public_suffix or is_registrable(key),
+            )
+        return host
+
+
+def _top_page(url: str) -> str:
+    return url[: url.index("/", 8) + 1]
+
+
+def _is_excepted(url: str, job: Job) -> bool:
+    if not job.excepted:
+        return False
+    path = url[url.index("/", 8) :]
+    return path.startswith(job.excepted)

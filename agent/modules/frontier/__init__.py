@@ -1,0 +1,18 @@
+"""The heart of the crawl: whose turn it is. All politeness is here and nowhere else.
+
+    handler.py   the module: what each message means
+    moving.py    a host that changes its address, from partition to partition
+    turns.py     who is ready, who rests, who has one of the parallel places
+    queues.py    addresses, their hosts, and the hosts' jobs
+    pace.py      how long to rest
+
+Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
+until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to
+one address are never under way at once and never closer than the interval, whatever happens in
+between: a restart, a list, a move, a permit that was lost.
+Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
+"""
+
+from agent.modules.frontier.handler import Frontier
+
+__all__ = ["Frontier"]

@@ -1,0 +1,275 @@
+"""When requests end: the rest that follows, what becomes of the URL, and when a job is done.
+
+Invariant: a URL leaves the ledger only when its page is kept, when robots.txt forbids it, or when
+it is given up with a reason that is counted. A job is done only when nothing of it waits or is
+under way, or when it has stopped for a reason and nothing is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from agent.modules.attempts import ANSWERED, UNTOUCHED, gets_another_attempt
+from agent.modules.counts import StopCounts
+from agent.modules.frontier.holdings import Holdings
+from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from agent.modules.limits import Politeness
+from agent.pipeline.messages import (
+    Denied,
+    FetchEnded,
+    Job,
+    Kept,
+    RulesDue,
+    RulesKnown,
+    UnitFinished,
+)
+from agent.pipeline.spec import Output
+from shared.urls import host_of
+
+__all__ = ["Endings"]
+
+RETRY_GROWTH: Final = 4.0
+RETRIES_REMEMBERED: Final = 1000  # of a job; of more, the times are forgotten, not the URLs
+
+
+class Endings:
+    """Ends requests and jobs.
+
+    given_up: counts URLs that are not fetched. remarks: what else a person should know.
+    """
+
+    def __init__(
+        self,
+        holdings: Holdings,
+        politeness: Politeness,
+        given_up: StopCounts,
+        remarks: StopCounts,
+    ) -> None:
+        self._has = holdings
+        self._politeness = politeness
+        self._given_up = given_up
+        self._remarks = remarks
+
+    def ended(self, ended: FetchEnded) -> Iterator[Output]:
+        """Take the token back after a request, and begin the rest."""
+        address = self._has.addresses.get(ended.address)
+        holder = None if address is None else address.holder
+        if address is None or holder is None:
+            return
+        host = self._has.hosts.get(ended.host)
+        here = host if host is not None and host.address is address else None
+        address.holder = None
+        yield from self._closings(address)
+        queue = self._has.jobs.get(ended.job)
+        self._rest(address, here, queue, ended)
+        if isinstance(holder, RulesDue):
+            self._rules_ended(address, holder, host, ended)
+        elif queue is not None and here is not None:
+            self._page_ended(here, queue, ended)
+        self._go_on(address, here, queue)
+
+    def denied(self, denied: Denied) -> Iterator[Output]:
+        """Take the token back of a request that was not sent."""
+        has = self._has
+        address = has.addresses.get(denied.address)
+        if address is None or address.holder is None:
+            return
+        address.holder = None
+        yield from self._closings(address)
+        candidate = denied.due.candidate
+        host, queue = has.hosts.get(denied.host), has.jobs.get(candidate.job)
+        if queue is not None:
+            queue.in_flight -= 1
+            url = has.gone(queue, candidate.url)
+            if url is not None and denied.rule:
+                has.ledger.remove(candidate.job, url.position)
+            elif url is not None:
+                queue.put_back(url)
+            has.dirty.add(candidate.job)
+        if host is not None and not denied.rule and host.rules == "known":
+            host.rules = "unknown"
+        self._go_on(address, host, queue)
+
+    def kept(self, kept: Kept) -> None:
+        """Forget a URL whose page is stored, and whose links have been handed on."""
+        queue = self._has.jobs.get(kept.job)
+        url = None if queue is None else self._has.gone(queue, kept.url)
+        if queue is None or url is None:
+            return
+        self._has.ledger.remove(kept.job, url.position)
+        self._has.ledger.count(kept.job, pages=0, kept=1, response_bytes=0)
+        if not queue.under_way:
+            self._has.dirty.add(kept.job)
+
+    def rules_known(self, known: RulesKnown) -> None:
+        """Let a host's URLs have their turns, or ask again later, or give the host up."""
+        has, limits = self._has, self._has.limits
+        host = has.hosts.get(known.host)
+        if host is None:
+            return
+        if known.all_denied:
+            host.rules_failures += 1
+            if host.rules_failures > limits.rules_retries:
+                has.stop(host, f"unreachable: robots.txt: {known.reason}")
+            wait_s = limits.rules_retry_s * RETRY_GROWTH ** (host.rules_failures - 1)
+            host.not_before_s = max(host.not_before_s, has.turns.now_s + wait_s)
+            host.rules = "unknown"
+        else:
+            host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
+            self._set_delay(host, known.crawl_delay_s or 0.0)
+        has.dirty.update(host.jobs)
+        for queue in host.jobs.values():
+            has.turns.offer_job(queue)
+        has.turns.offer_host(host)
+
+    def finished(self) -> Iterator[Output]:
+        """Report the jobs that are done. To be called when nothing is on its way inside."""
+        has = self._has
+        looked_at, has.dirty = has.dirty, set()
+        for number in sorted(looked_at):
+            queue = has.jobs.get(number)
+            if queue is None:
+                # Not placed, at least not here: done only if no URL of it passed the filters.
+                job = has.open_job(number)
+                if job is not None and not has.ledger.queued(number):
+                    yield "finished", _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
+                continue
+            reason = self._reason(queue)
+            if reason:
+                has.drop_job(queue)
+                yield (
+                    "finished",
+                    _finished(
+                        queue.job, queue.host.name, queue.pages, queue.response_bytes, reason
+                    ),
+                )
+
+    def _reason(self, queue: JobQueue) -> str:
+        """Return why a job is done; "": it is not."""
+        host, number = queue.host, queue.job.number
+        rules_under_way = host.in_flight and isinstance(host.address.holder, RulesDue)
+        if queue.under_way or host.leaves_to or rules_under_way:
+            return ""
+        if not queue.stopped and not queue.at_limit:
+            if queue.window or queue.later or queue.more:
+                return ""
+            if not self._has.ledger.queued(number):
+                return "complete"
+            queue.more, queue.after = True, 0
+            self._has.turns.offer_job(queue)
+            return ""
+        left = self._has.ledger.queued(number)
+        if not left and not queue.stopped:
+            return "complete"
+        reason = queue.stopped or "page limit"
+        if left:
+            self._given_up.add(reason.partition(":")[0], queue.job.unit, left)
+        return reason
+
+    def _closings(self, address: AddressQueue) -> Iterator[Output]:
+        for unit in address.closing:
+            yield "closed", unit
+        address.closing.clear()
+
+    def _rest(
+        self,
+        address: AddressQueue,
+        host: HostQueue | None,
+        queue: JobQueue | None,
+        ended: FetchEnded,
+    ) -> None:
+        if ended.outcome in ("no_permit", "forbidden_address"):
+            return  # not sent
+        pace = self._has.pace
+        if host is not None:
+            pace.measure(host, ended)
+            if host.crawl_delay_s:
+                host.not_before_s = max(host.not_before_s, ended.ended_s + host.crawl_delay_s)
+        share_s = (queue.job.interval_ms or 0) / 1000 if queue is not None else 0.0
+        if queue is not None and share_s:
+            queue.not_before_s = max(queue.not_before_s, ended.ended_s + share_s)
+        address.last_end_s = ended.ended_s
+        address.rest_s = pace.rest_s(address, host, ended)
+        address.in_a_row += 1
+        if host is not None and not share_s and pace.may_go_on(address, host, ended):
+            address.again, address.not_before_s = host, ended.ended_s
+        else:
+            address.again, address.in_a_row = None, 0
+            address.not_before_s = ended.ended_s + address.rest_s
+
+    def _rules_ended(
+        self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchEnded
+    ) -> None:
+        if ended.outcome in UNTOUCHED:
+            if due.hop:
+                address.rules.appendleft(due)
+            elif host is not None and host.rules == "asked":
+                host.rules = "unknown"
+        if host is not None:
+            self._has.dirty.update(host.jobs)
+
+    def _page_ended(self, host: HostQueue, queue: JobQueue, ended: FetchEnded) -> None:
+        has, number = self._has, queue.job.number
+        queue.in_flight -= 1
+        has.dirty.add(number)
+        if ended.outcome in UNTOUCHED:
+            url = has.gone(queue, ended.url)
+            if url is not None:
+                queue.put_back(url)
+            return
+        queue.pages += 1
+        queue.response_bytes += ended.response_bytes
+        has.ledger.count(number, pages=1, kept=0, response_bytes=ended.response_bytes)
+        answered = ended.outcome in ANSWERED
+        host.failures = 0 if answered else host.failures + 1
+        url = queue.under_way.get(ended.url)
+        if url is not None:
+            attempt = url.attempts + 1
+            retries = has.limits.retries
+            if gets_another_attempt(ended.outcome, ended.status, attempt, retries):
+                has.gone(queue, ended.url)
+                has.ledger.retry(number, url.position, attempt)
+                self._remember_retry(queue, ended, attempt)
+            elif not answered:
+                has.gone(queue, ended.url)
+                has.ledger.remove(number, url.position)
+                self._given_up.add(ended.outcome, ended.url)
+        if ended.outcome == "forbidden_address":
+            has.stop(host, "unreachable: its address must not be crawled")
+        elif host.failures >= has.limits.failures_in_a_row:
+            has.stop(host, f"unreachable: {ended.outcome}, {host.failures} requests in a row")
+
+    def _remember_retry(self, queue: JobQueue, ended: FetchEnded, attempt: int) -> None:
+        wait_s = self._has.limits.retry_s * RETRY_GROWTH ** (attempt - 1)
+        if len(queue.retry_at) >= RETRIES_REMEMBERED:
+            queue.retry_at.clear()
+        queue.retry_at[ended.url] = ended.ended_s + wait_s
+        queue.more = True
+
+    def _set_delay(self, host: HostQueue, delay_s: float) -> None:
+        cap_s = self._politeness.crawl_delay_cap_s
+        if delay_s > cap_s:
+            self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
+        host.crawl_delay_s = min(delay_s, cap_s)
+        if host.crawl_delay_s and host.address.last_end_s:
+            # The robots.txt itself was a request.
+            since_s = host.address.last_end_s + host.crawl_delay_s
+            host.not_before_s = max(host.not_before_s, since_s)
+            host.address.again = None
+
+    def _go_on(self, address: AddressQueue, host: HostQueue | None, queue: JobQueue | None) -> None:
+        turns = self._has.turns
+        if queue is not None:
+            turns.offer_job(queue)
+        if host is not None:
+            turns.offer_host(host)
+            self._has.forget_if_idle(host)
+        turns.offer_address(address)
+        self._has.forget_address_if_idle(address)
+
+
+def _finished(job: Job, host: str, pages: int, response_bytes: int, reason: str) -> UnitFinished:
+    return UnitFinished(
+        job.number, job.unit, host, job.kind, job.round, pages, response_bytes, reason
+    )

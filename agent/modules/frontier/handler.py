@@ -1,0 +1,214 @@
+"""What each message means to the frontier.
+
+A tick is the only moment at which a turn begins, but for one: a URL that robots.txt forbids gives
+its turn to the next one at once. So whoever is told something between two ticks (the list changed,
+a host moved) need not fear that a request starts meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent.modules.counts import StopCounts
+from agent.modules.frontier.endings import Endings
+from agent.modules.frontier.holdings import Holdings
+from agent.modules.frontier.moving import Moving
+from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.starts import Starts
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.scope import scope_of
+from agent.pipeline.messages import (
+    Denied,
+    FetchEnded,
+    HandedOver,
+    Job,
+    Kept,
+    ListChanged,
+    Moved,
+    Placed,
+    RulesDue,
+    RulesKnown,
+    RulesRedirected,
+    Tick,
+    UnitClosed,
+)
+from agent.pipeline.partition import Partition
+from agent.pipeline.ports import Ledger
+from agent.pipeline.spec import Output
+
+__all__ = ["Frontier", "FrontierState"]
+
+DENIALS_A_TICK: Final = 1000  # URLs that robots.txt forbids cost no rest, but time they do
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierState:
+    """What the status shows."""
+
+    jobs: int  # placed and not finished
+    queued: int  # URLs of them, those under way too
+    addresses: int
+    active: int  # that have one of the parallel places
+    in_flight: int  # tokens that are out
+    under_way: int  # pages fetched or being fetched, not kept yet
+
+
+class Frontier:
+    """The module `frontier`."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        politeness: Politeness,
+        limits: CrawlLimits,
+        partition: Partition,
+        given_up: StopCounts,
+        remarks: StopCounts,
+    ) -> None:
+        """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
+        rows = ledger.jobs()
+        self._has = has = Holdings(scope_of(rows), ledger, limits, Pace(politeness))
+        self._starts = Starts(has)
+        self._endings = Endings(has, politeness, given_up, remarks)
+        self._moving = Moving(has, partition)
+        self._denials_left = DENIALS_A_TICK
+        for row in rows:
+            if row.finished:
+                continue
+            if not row.address:
+                has.dirty.add(row.job.number)
+            elif partition.holds(row.address):
+                host = has.host(row.host, has.address(row.address))
+                has.turns.offer_job(has.add_job(row.job, host))
+        self._on: dict[str, Callable[[Sequence[Any]], Iterable[Output]]] = {
+            "placed": self._placed,
+            "moved": self._moved,
+            "handed": self._handed,
+            "changed": self._changed,
+            "tick": self._tick,
+            "rules": self._rules,
+            "rules_known": self._rules_known,
+            "denied": self._denied,
+            "ended": self._ended,
+            "kept": self._kept,
+        }
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take a batch at any of the inputs."""
+        return self._on[port](batch)
+
+    def state(self) -> FrontierState:
+        """Return what the status shows."""
+        has = self._has
+        return FrontierState(
+            jobs=len(has.jobs),
+            queued=sum(map(has.ledger.queued, has.jobs)),
+            addresses=len(has.addresses),
+            active=has.turns.active,
+            in_flight=sum(one.holder is not None for one in has.addresses.values()),
+            under_way=has.under_way,
+        )
+
+    def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+        self._starts.begin_tick(batch[-1])
+        self._denials_left = DENIALS_A_TICK
+        yield from self._endings.finished()
+        yield from self._starts.dispatch()
+
+    def _placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
+        has = self._has
+        for placed in batch:
+            job = has.open_job(placed.job)
+            if job is None:
+                continue
+            host = has.hosts.get(placed.host)
+            if host is not None and host.address.name != placed.address and not host.leaves_to:
+                # Its address was forgotten by resolve, and found again elsewhere.
+                before = host.address.name
+                yield from self._moving.moved(Moved(placed.host, placed.address, before))
+            if self._moving.is_expected(placed, job):
+                continue
+            host = has.host(placed.host, has.address(placed.address))
+            queue = has.jobs.get(placed.job) or has.add_job(job, host)
+            queue.more = True
+            has.turns.offer_job(queue)
+            has.turns.has_grown(host.address)
+
+    def _moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
+        for move in batch:
+            yield from self._moving.moved(move)
+
+    def _handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
+        for message in batch:
+            yield from self._moving.handed(message)
+
+    def _changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
+        has = self._has
+        for change in batch:
+            if change.scope.jobs is has.scope.jobs:
+                has.scope = change.scope  # only more is finished
+            else:
+                has.hold(change.scope)
+            has.dirty.update(job.number for job in change.begun)
+            for job in change.done:
+                yield from self._drop(job)
+            for job in change.ended:
+                yield from self._end(job, change)
+
+    def _drop(self, job: Job) -> Iterator[Output]:
+        queue = self._has.jobs.get(job.number)
+        if queue is not None:
+            self._has.drop_job(queue)
+            yield from self._moving.hand_over_if_quiet(queue.host)
+
+    def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
+        # Of a job that is on its way between two addresses, who gets it says that it is closed.
+        queue = self._has.jobs.get(job.number)
+        if queue is not None and job.number not in change.closed:
+            host = queue.host
+            closed = UnitClosed(job.number, job.unit, host.name)
+            if host.in_flight:
+                host.address.closing.append(closed)
+            else:
+                yield "closed", closed
+        yield from self._drop(job)
+
+    def _rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:
+        has = self._has
+        for one in batch:
+            address = has.address(one.address)
+            address.rules.append(
+                RulesDue(one.rules_of, one.address, one.url, one.hop, one.round, one.probe)
+            )
+            has.turns.offer_address(address)
+        return ()
+
+    def _rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
+        for known in batch:
+            self._endings.rules_known(known)
+            yield from self._let_go(known.host)
+
+    def _denied(self, batch: Sequence[Denied]) -> Iterator[Output]:
+        for denied in batch:
+            yield from self._endings.denied(denied)
+            yield from self._let_go(denied.host)
+        self._denials_left -= len(batch)
+        if self._denials_left > 0:
+            yield from self._starts.dispatch()
+
+    def _ended(self, batch: Sequence[FetchEnded]) -> Iterator[Output]:
+        for ended in batch:
+            yield from self._endings.ended(ended)
+            yield from self._let_go(ended.host)
+
+    def _kept(self, batch: Sequence[Kept]) -> Iterator[Output]:
+        for kept in batch:
+            self._endings.kept(kept)
+            yield from self._let_go(kept.host)
+
+    def _let_go(self, name: str) -> Iterator[Output]:
+        host = self._has.hosts.get(name)
+        if host is not None and host.leaves_to:
+            yield from self._moving.hand_over_if_quiet(host)

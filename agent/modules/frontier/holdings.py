@@ -1,0 +1,157 @@
+"""Everything a frontier has: addresses, hosts and jobs, by name.
+
+Invariant: a job is in at most one host, a host at one address. An address, and a host with a rest
+of its own, is forgotten only when its rest is over: whoever comes back before finds its clock.
+"""
+
+from __future__ import annotations
+
+from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from agent.modules.frontier.turns import Turns
+from agent.modules.limits import CrawlLimits
+from agent.pipeline.messages import Job, Scope
+from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
+from shared.urls import host_of
+
+__all__ = ["Holdings"]
+
+
+class Holdings:
+    """The frontier's things. Knows no message and no politeness."""
+
+    def __init__(self, scope: Scope, ledger: Ledger, limits: CrawlLimits, pace: Pace) -> None:
+        self.ledger = ledger
+        self.limits = limits
+        self.pace = pace
+        self.jobs: dict[int, JobQueue] = {}
+        self.hosts: dict[str, HostQueue] = {}
+        self.addresses: dict[str, AddressQueue] = {}
+        self.arrivals: list[AddressQueue] = []  # that rest from the next tick on
+        self.under_way = 0  # pages fetched or being fetched, not kept yet
+        self.dirty: set[int] = set()  # jobs that may be done: looked at with the next tick
+        self.turns = Turns(limits.parallel, limits.slot_patience_s, self._work_left)
+        self.hold(scope)
+
+    def hold(self, scope: Scope) -> None:
+        """Take note of what the agent holds."""
+        self.scope = scope
+        self.by_number = {job.number: job for job in scope.jobs.values()}
+        self.hosts_held = {host_of(unit) for unit in scope.jobs}
+        for number, queue in self.jobs.items():
+            if number in self.by_number:
+                queue.job = self.by_number[number]
+                queue.limit = self._limit(queue.job)
+
+    def open_job(self, number: int) -> Job | None:
+        """Return a job that is in force and not finished, or None."""
+        job = self.by_number.get(number)
+        return None if job is None or job.unit in self.scope.finished else job
+
+    def address(self, name: str) -> AddressQueue:
+        """Return an address; a new one rests for an interval first."""
+        address = self.addresses.get(name)
+        if address is None:
+            address = self.addresses[name] = AddressQueue(name, sleeping=True)
+            self.arrivals.append(address)
+        return address
+
+    def host(self, name: str, address: AddressQueue) -> HostQueue:
+        """Return a host, new at an address if there was none."""
+        host = self.hosts.get(name)
+        if host is None:
+            host = self.hosts[name] = address.hosts[name] = HostQueue(name, address)
+        return host
+
+    def add_job(self, job: Job, host: HostQueue) -> JobQueue:
+        """Take a job up, with the counters that the ledger has of it, and say where it is."""
+        row = self.ledger.job(job.number) or JobRow(job, host.name, "", 0, 0, 0, False)
+        if (row.host, row.address) != (host.name, host.address.name):
+            self.ledger.place_job(job.number, host.name, host.address.name)
+        queue = JobQueue(job, host, self._limit(job), row.pages, row.response_bytes)
+        self.jobs[job.number] = host.jobs[job.number] = queue
+        self.dirty.add(job.number)
+        return queue
+
+    def drop_job(self, queue: JobQueue) -> None:
+        """Let go of a job that is finished, left the list, or is handed over."""
+        self.jobs.pop(queue.job.number, None)
+        self.dirty.discard(queue.job.number)
+        self.under_way -= len(queue.under_way)
+        host = queue.host
+        host.jobs.pop(queue.job.number, None)
+        queue.stopped = queue.stopped or "dropped"  # still in a ring or the wheel: skipped there
+        if not host.jobs:
+            self.forget_if_idle(host)
+
+    def drop_host(self, host: HostQueue) -> None:
+        """Let go of a host with all its jobs: it answers at another address."""
+        for queue in list(host.jobs.values()):
+            self.drop_job(queue)
+        self._remove(host)
+
+    def stop(self, host: HostQueue, reason: str) -> None:
+        """Fetch no more of a host's jobs; they are done when nothing of them is under way."""
+        for number, queue in host.jobs.items():
+            queue.stopped = queue.stopped or reason
+            self.dirty.add(number)
+
+    def forget_if_idle(self, host: HostQueue) -> None:
+        """Forget a host without jobs, and its address without hosts, once they have rested."""
+        if host.jobs or self.hosts.get(host.name) is not host:
+            return
+        if host.in_flight or host.leaves_to:
+            return  # seen again at the end of the request, or when it is handed over
+        if host.not_before_s > self.turns.now_s:
+            self.turns.sleep_until(host, host.not_before_s)
+        else:
+            self._remove(host)
+        self.forget_address_if_idle(host.address)
+
+    def forget_address_if_idle(self, address: AddressQueue) -> None:
+        """Free an address's place when nothing of it is left; forget it once it has rested."""
+        if not address.empty:
+            return
+        self.turns.give_up_place(address)
+        if address.hosts:
+            return
+        if address.sleeping or address.listed:
+            return  # seen again when it wakes up, or has its turn
+        if address.not_before_s > self.turns.now_s:
+            self.turns.sleep_until(address, address.not_before_s)
+        elif self.addresses.get(address.name) is address:
+            del self.addresses[address.name]
+
+    def taken(self, queue: JobQueue, url: QueuedUrl) -> None:
+        """Note that a URL's request begins."""
+        queue.under_way[url.url] = url
+        queue.in_flight += 1
+        self.under_way += 1
+
+    def gone(self, queue: JobQueue, url: str) -> QueuedUrl | None:
+        """Note that a URL is no longer under way; None: it was not."""
+        found = queue.under_way.pop(url, None)
+        if found is not None:
+            self.under_way -= 1
+        return found
+
+    def _remove(self, host: HostQueue) -> None:
+        address = host.address
+        if self.hosts.get(host.name) is host:
+            del self.hosts[host.name]
+        address.hosts.pop(host.name, None)
+        host.turns.clear()  # itself it may still be in a ring or the wheel: skipped there
+        if address.again is host:
+            address.again = None
+        self.forget_address_if_idle(address)
+
+    def _limit(self, job: Job) -> int:
+        pages = self.limits.pages_per_host
+        return min(job.max_pages, pages) if job.max_pages else pages
+
+    def _work_left(self, address: AddressQueue) -> int:
+        queued = self.ledger.queued
+        interval = self.pace.base_s(next(iter(address.hosts.values()), None))
+        urls = sum(queued(number) for host in address.hosts.values() for number in host.jobs)
+        # The interval counts in tenths of a second, and at least one: without any, URLs decide.
+        return (urls + len(address.rules)) * max(1, round(interval * 10))

@@ -1,0 +1,103 @@
+"""How long an address rests after a request.
+
+    20 s; 10 s for the fastest fifth of the hosts
+    ten times as long as the fetch took, where that is longer
+    twice as long for each error, 429 or 503, and half as long again for each success
+    as long as `Retry-After` says
+Crawl-delay and a unit's own interval are rests of the host and the job, not of the address.
+
+Invariant: no rest is shorter than the base interval of its host, and none but one that the server
+asked for is longer than `backoff_cap_s` (or the base, if that is longer).
+Source: seed 004, 5.1.4 (20 s, 10 s, the fastest fifth, 14.0 bytes/ms); seed 002 (ten times).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.modules.attempts import ANSWERED, SLOW_DOWN
+from agent.modules.frontier.queues import AddressQueue, HostQueue
+from agent.modules.limits import Politeness
+from agent.pipeline.messages import FetchEnded
+
+__all__ = ["Pace", "is_strike"]
+
+MAX_STRIKES: Final = 30  # doublings; far beyond any cap
+SPEEDS_KEPT: Final = 100_000
+
+
+def is_strike(ended: FetchEnded) -> bool:
+    """Tell whether a request's end asks for more distance: no answer, or one that says so."""
+    return ended.outcome not in ANSWERED or ended.status in SLOW_DOWN
+
+
+class Pace:
+    """Computes rests, and learns which hosts are fast."""
+
+    def __init__(self, politeness: Politeness) -> None:
+        self._politeness = politeness
+        self._speeds: dict[str, float] = {}  # bytes per millisecond
+        self._fast_from = politeness.fast_bytes_per_ms
+        self._until_next_look = politeness.fast_hosts_measured
+
+    @property
+    def fast_from(self) -> float:
+        """Return from how many bytes per millisecond on a host counts as fast."""
+        return self._fast_from
+
+    def base_s(self, host: HostQueue | None) -> float:
+        """Return the interval of an address for the speed of one of its hosts."""
+        politeness = self._politeness
+        if host is None or not host.total_ms:
+            return politeness.interval_s
+        if host.total_bytes / host.total_ms < self._fast_from:
+            return politeness.interval_s
+        return min(politeness.interval_s, politeness.fast_interval_s)
+
+    def measure(self, host: HostQueue, ended: FetchEnded) -> None:
+        """Learn from an answer how fast a host is."""
+        if ended.outcome not in ANSWERED or ended.elapsed_ms <= 0:
+            return
+        host.total_bytes += ended.response_bytes
+        host.total_ms += ended.elapsed_ms
+        if host.name not in self._speeds and len(self._speeds) >= SPEEDS_KEPT:
+            self._speeds.pop(next(iter(self._speeds)))
+        self._speeds[host.name] = host.total_bytes / host.total_ms
+        self._until_next_look -= 1
+        if self._until_next_look <= 0 and len(self._speeds) >= self._enough:
+            speeds = sorted(self._speeds.values())
+            self._fast_from = speeds[len(speeds) * 4 // 5]
+            # Sorting again after a tenth as many measurements keeps the cost of each constant
+            # but for a logarithm.
+            self._until_next_look = max(self._enough, len(speeds) // 10)
+
+    def rest_s(self, address: AddressQueue, host: HostQueue | None, ended: FetchEnded) -> float:
+        """Return how long an address rests after a request, and remember its strikes."""
+        politeness = self._politeness
+        if is_strike(ended):
+            address.strikes = min(address.strikes + 1, MAX_STRIKES)
+        else:
+            address.strikes = max(address.strikes - 1, 0)
+        base = self.base_s(host)
+        rest = max(base, politeness.times_last * ended.elapsed_ms / 1000)
+        if address.strikes:
+            rest = max(rest, politeness.backoff_least_s) * 2.0**address.strikes
+        rest = min(rest, max(base, politeness.backoff_cap_s))
+        if ended.retry_after_s is not None:
+            rest = max(rest, min(ended.retry_after_s, politeness.retry_after_cap_s))
+        return rest
+
+    def may_go_on(self, address: AddressQueue, host: HostQueue, ended: FetchEnded) -> bool:
+        """Tell whether the next request may follow at once on the connection that is open."""
+        burst = self._politeness.burst
+        return (
+            ended.kept_alive
+            and not address.strikes
+            and ended.retry_after_s is None
+            and not host.crawl_delay_s
+            and (burst == 0 or address.in_a_row < burst)
+        )
+
+    @property
+    def _enough(self) -> int:
+        return max(1, self._politeness.fast_hosts_measured)

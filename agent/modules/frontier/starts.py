@@ -1,0 +1,172 @@
+"""When requests begin: the clock, the rest after a gap, and one turn for each ready address.
+
+A gap is any time in which somebody else may have been given our addresses, or in which nobody
+counted: before the first tick, while fetching was not allowed, or when the process stood still.
+After a gap every address first rests for one full interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.modules.frontier.holdings import Holdings
+from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from agent.pipeline.messages import Candidate, Due, RulesDue, Tick
+from agent.pipeline.ports import QueuedUrl
+from agent.pipeline.spec import Output
+from shared.urls import canonical
+
+__all__ = ["Starts"]
+
+
+class Starts:
+    """Begins requests."""
+
+    def __init__(self, holdings: Holdings) -> None:
+        self._has = holdings
+        self._fetching = False
+        self._gap = 0
+        self._resumed_s = 0.0
+        self._last: Tick | None = None
+
+    def begin_tick(self, tick: Tick) -> None:
+        """Move the clock, and offer turns to whoever has rested enough."""
+        self._note_gap(tick)
+        has, turns = self._has, self._has.turns
+        awake = turns.advance(tick.now_s)
+        for address in has.arrivals:
+            address.sleeping = False
+            address.gap = self._gap
+            address.not_before_s = tick.now_s + has.pace.base_s(None)
+            self._look_at(address)
+        has.arrivals.clear()
+        for sleeper in awake:
+            match sleeper:
+                case JobQueue():
+                    turns.offer_job(sleeper)
+                case HostQueue():
+                    turns.offer_host(sleeper)
+                    has.forget_if_idle(sleeper)
+                case AddressQueue():
+                    self._look_at(sleeper)
+
+    def dispatch(self) -> Iterator[Output]:
+        """Begin one request at each address that is ready."""
+        if not self._fetching:
+            return
+        has, turns = self._has, self._has.turns
+        turns.give_places()
+        for _ in range(len(turns.ready)):
+            if has.under_way >= has.limits.under_way:
+                return  # the workers are behind; the others stay ready
+            address = turns.ready.popleft()
+            address.listed = False
+            started = self._start(address) if address.placed else None
+            if started is not None:
+                yield started
+            else:
+                self._look_at(address)
+
+    def _note_gap(self, tick: Tick) -> None:
+        last, self._last = self._last, tick
+        if last is None:
+            still = True
+        else:
+            # Two clocks: the one stands still while the machine sleeps, the other may be set.
+            passed_s = max(tick.now_s - last.now_s, (tick.epoch_ms - last.epoch_ms) / 1000)
+            still = passed_s > self._has.limits.gap_s
+        if tick.fetching and (still or not self._fetching):
+            self._gap += 1
+            self._resumed_s = tick.now_s
+        self._fetching = tick.fetching
+
+    def _look_at(self, address: AddressQueue) -> None:
+        self._has.turns.offer_address(address)
+        self._has.forget_address_if_idle(address)
+
+    def _start(self, address: AddressQueue) -> Output | None:
+        now = self._has.turns.now_s
+        if not address.wants_turn:
+            return None
+        if address.gap != self._gap:
+            address.gap = self._gap
+            rested_s = self._resumed_s + self._has.pace.base_s(None)
+            address.not_before_s = max(address.not_before_s, rested_s)
+            address.again = None
+        if address.again is not None:
+            started = self._give(address, address.again)
+            if started is not None:
+                return started
+            # Its connection has nothing more to carry: the rest that was put off begins.
+            address.again, address.in_a_row = None, 0
+            address.not_before_s = address.last_end_s + address.rest_s
+        if address.not_before_s > now:
+            return None
+        while address.rules:
+            rules = address.rules.popleft()
+            if rules.host in self._has.hosts_held:
+                address.holder = rules
+                return "rules_due", rules
+        while address.turns:
+            host = address.turns.popleft()
+            host.listed = False
+            if self._has.hosts.get(host.name) is not host or host.leaves_to:
+                continue
+            started = self._give(address, host) if host.not_before_s <= now else None
+            self._has.turns.offer_host(host)
+            if started is not None:
+                return started
+        return None
+
+    def _give(self, address: AddressQueue, host: HostQueue) -> Output | None:
+        """Give a turn to a host; None: it could not use it."""
+        has, now = self._has, self._has.turns.now_s
+        if host.rules == "asked" or host.leaves_to:
+            return None
+        while host.turns:
+            job = host.turns[0]
+            if job.wants_turn and job.not_before_s <= now:
+                if host.rules == "unknown" or now >= host.rules_until_s:
+                    return "rules_due", _ask_for_rules(address, host, job)
+                url = job.next_url(now, has.ledger, has.limits.window)
+                if url is not None:
+                    self._end_turn(host, job)
+                    has.taken(job, url)
+                    has.turns.offer_job(job)
+                    return "due", _begin(address, host, job, url)
+                has.dirty.add(job.job.number)  # perhaps that was all
+            self._end_turn(host, job)
+            has.turns.offer_job(job)
+        return None
+
+    def _end_turn(self, host: HostQueue, job: JobQueue) -> None:
+        host.turns.popleft()
+        job.listed = False
+
+
+def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> RulesDue:
+    host.rules = "asked"
+    due = RulesDue(
+        host.name,
+        address.name,
+        canonical(host.name) + "robots.txt",
+        0,
+        job.job.round,
+        job.job.kind == "probe",
+    )
+    address.holder = due
+    return due
+
+
+def _begin(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) -> Due:
+    candidate = Candidate(url.url, host.name, job.job.number, url.depth, url.redirects, url.referer)
+    due = Due(
+        candidate,
+        host.name,
+        address.name,
+        url.attempts + 1,
+        job.job.round,
+        job.job.kind == "probe",
+    )
+    address.holder = due
+    return due

@@ -1,0 +1,142 @@
+"""What the modules are told: how gently to visit, and where to stop. Plain numbers, no reading.
+
+The agent's settings are mapped to these; every default is the one that holds without a setting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CrawlLimits", "Politeness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Politeness:
+    """How an address is treated. The interval counts from the end of a fetch to the next start."""
+
+    interval_s: float = 20.0
+    """Seconds between two requests to an address. Source: seed 004, 5.1.4."""
+
+    fast_interval_s: float = 10.0
+    """The same for the fastest fifth of the hosts: they have room to spare. Source: as above."""
+
+    fast_bytes_per_ms: float = 14.0
+    """Bytes per millisecond that make a host fast until enough are measured. Source: as above."""
+
+    fast_hosts_measured: int = 50
+    """Hosts after which the 80th percentile of our own measurements takes over."""
+
+    times_last: float = 10.0
+    """Rest so many times as long as the last fetch took: a slow answer is a loaded server.
+    0: never. Source: seed 002, Mercator."""
+
+    burst: int = 1
+    """Requests in a row on one kept-alive connection; 0: without limit, as the source did."""
+
+    backoff_cap_s: float = 3600.0
+    """Seconds: no interval gets longer, however often a server fails or however slow it is."""
+
+    backoff_least_s: float = 1.0
+    """Seconds from which the doubling begins where the interval is 0."""
+
+    retry_after_cap_s: float = 86400.0
+    """Seconds: a `Retry-After` is honoured up to a day; a round does not last longer."""
+
+    crawl_delay_cap_s: float = 300.0
+    """Seconds: a `Crawl-delay` is honoured up to here, and the excess is said in the status;
+    at 300 s a host still gives 288 pages a day."""
+
+    strict_robots: bool = False
+    """Any `Disallow` is obeyed, whomever it addresses. Source: seed 000, 5.2.4, which did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlLimits:
+    """Where the crawl stops: against traps, endless sites and its own memory."""
+
+    parallel: int = 200
+    """Addresses that are crawled at a time. Source: seed 004, 5.1.4."""
+
+    retries: int = 2
+    """Further attempts for a URL without an answer, or with 429 or 503; the source had none."""
+
+    retry_s: float = 60.0
+    """Seconds until the first further attempt of a URL; each one waits four times as long."""
+
+    failures_in_a_row: int = 8
+    """Requests to a host without any answer until it is given up; with doubling intervals from
+    20 s that takes an hour and a half."""
+
+    rules_retries: int = 3
+    """Further attempts for a robots.txt that is unreachable, until its host is given up."""
+
+    rules_retry_s: float = 60.0
+    """Seconds until the first of them; each one waits four times as long."""
+
+    rules_s: float = 86400.0
+    """Seconds for which a robots.txt holds: RFC 9309, 2.4, at most 24 h."""
+
+    rules_hops: int = 5
+    """Redirects that a robots.txt may lie behind: RFC 9309, 2.3.1.2."""
+
+    rules_kept: int = 50_000
+    """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
+
+    body_bytes: int = 20_000_000
+    """Bytes of a body as received: more is cut and marked as truncated."""
+
+    redirects: int = 10
+    """Hops in a row: sites need 5, browsers follow 20."""
+
+    url_chars: int = 2083
+    """Characters of a URL: what browsers have always accepted."""
+
+    depth: int = 30
+    """Links from the top page: deeper is a trap."""
+
+    pages_per_host: int = 100_000
+    """Pages of one unit and round: more is a trap, or a unit that should be split."""
+
+    repeated_segments: int = 3
+    """Times that one path segment may occur in a URL: `/a/b/a/b/a/b/` is a loop of links."""
+
+    require_public_suffix: bool = True
+    """A host outside our units is reported only if its name could be registered."""
+
+    window: int = 64
+    """URLs of a job that are in memory; the others wait on disk."""
+
+    under_way: int = 1000
+    """Pages that may be fetched and not stored yet: beyond it fetching waits for the workers."""
+
+    seen_in_memory: int = 1 << 20
+    """URLs that dedup remembers before it asks the disk. Source: seed 003."""
+
+    lookups: int = 50
+    """Names that are looked up at a time: a site's resolver is shared with people."""
+
+    lookup_retries: int = 3
+    """Further attempts for a name whose servers do not answer."""
+
+    lookup_retry_s: float = 30.0
+    """Seconds until the first of them; each one waits four times as long."""
+
+    ttl_least_s: float = 300.0
+    """Seconds for which an address is used at least: some names say 0."""
+
+    ttl_most_s: float = 86400.0
+    """Seconds after which a name is looked up again, whatever it says."""
+
+    refresh_s: float = 3600.0
+    """Seconds after which the name of a host that is crawled is looked up again even if no new
+    page of it was found; shorter times only when there is one."""
+
+    stale_s: float = 86400.0
+    """Seconds for which a host whose name cannot be looked up any more keeps its address."""
+
+    gap_s: float = 60.0
+    """Seconds without a tick after which the process was as good as not running: all addresses
+    rest once more, because somebody else may have been given them."""
+
+    slot_patience_s: float = 300.0
+    """Seconds of rest for which an address keeps its place among the parallel ones."""

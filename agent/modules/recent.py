@@ -1,0 +1,45 @@
+"""Remembers what came lately, in bounded memory.
+
+Two generations: what comes is in the young one; when that is full, it becomes the old one, and
+the old one is forgotten. What is met again is young again. So at least `size / 2` and at most
+`size` different keys are remembered, for one or two set look-ups each and without the links of an
+LRU list; what is met more often than that is never forgotten, as in an LRU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+__all__ = ["Recent"]
+
+
+class Recent:
+    """A set that forgets what was not met for long."""
+
+    def __init__(self, size: int) -> None:
+        self._half = max(1, size // 2)
+        self._young: set[Hashable] = set()
+        self._old: set[Hashable] = set()
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def add(self, key: Hashable) -> bool:
+        """Remember a key; tell whether it was new, as far as is remembered."""
+        young = self._young
+        if key in young:
+            return False
+        if len(young) >= self._half:
+            self._old, self._young = young, set()
+            young = self._young
+            known = key in self._old
+        else:
+            known = key in self._old
+        young.add(key)
+        self._old.discard(key)
+        return not known
+
+    def forget(self, key: Hashable) -> None:
+        """Take a key out."""
+        self._young.discard(key)
+        self._old.discard(key)

@@ -1,0 +1,83 @@
+"""Hands on what the manager must learn: log lines, found hosts, units that are done.
+
+Invariant: a request is in the crawl log before the commit that remembers what came of it. Lines
+that find no room on the disk wait here, as pages do in `store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from agent.modules.counts import StopCounts
+from agent.pipeline.messages import Denied, HostFound, Requested, UnitClosed, UnitFinished
+from agent.pipeline.ports import Ledger, Reports
+from agent.pipeline.spec import Output
+from shared.archive.errors import DiskFullError
+
+__all__ = ["Report"]
+
+
+class Report:
+    """The module `report`."""
+
+    def __init__(self, ledger: Ledger, reports: Reports, denied: StopCounts) -> None:
+        """Take the doors to the log and to the link with the manager.
+
+        denied: counts URLs that robots.txt forbids.
+        """
+        self._ledger = ledger
+        self._reports = reports
+        self._denied = denied
+        self._lines: list[Requested] = []
+        self.paused = ""
+        self._on: dict[str, Callable[[Sequence[Any]], None]] = {
+            "outside": reports.outside,
+            "requests": self._requests,
+            "kept": reports.kept,
+            "finished": self._finished,
+            "closed": self._closed,
+            "denied": self._count_denied,
+            "found": self._found,
+            "tick": self._try_again,
+        }
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take a batch at any of the inputs."""
+        self._on[port](batch)
+        return ()
+
+    def _requests(self, batch: Sequence[Requested]) -> None:
+        self._reports.requested(batch)
+        self._lines.extend(batch)
+        self._write()
+
+    def _try_again(self, batch: Sequence[object]) -> None:
+        if self._lines:
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            self._ledger.append_log(self._lines)
+        except DiskFullError as error:
+            self.paused = f"disk full: {error}"
+            return
+        self._lines = []
+        self.paused = ""
+
+    def _finished(self, batch: Sequence[UnitFinished]) -> None:
+        for unit in batch:
+            self._reports.finished(unit)
+
+    def _closed(self, batch: Sequence[UnitClosed]) -> None:
+        for unit in batch:
+            self._reports.closed(unit)
+
+    def _count_denied(self, batch: Sequence[Denied]) -> None:
+        for one in batch:
+            if one.rule:
+                self._denied.add("robots.txt", one.due.candidate.url)
+
+    def _found(self, batch: Sequence[HostFound]) -> None:
+        for one in batch:
+            self._reports.addresses(one.host, one.addresses)

@@ -1,0 +1,247 @@
+"""Finds the address of a host, once, and keeps an eye on it while the host is crawled.
+
+A host that has an address passes its candidates on at once; when the address is out of date, the
+name is looked up again behind their backs. An answer that still holds the address in use changes
+nothing (servers turn their lists round); one that does not moves the host. A host without an
+address yet holds nothing here but the numbers of its jobs: their URLs lie in the queues on disk,
+so the memory does not grow with them and no crash loses them.
+
+Invariant: at most one look-up of a host is under way, and at most `lookups` in all. A host of a
+job is either placed, waiting for a look-up, or reported as failed.
+Leaves to others: which addresses may be crawled at all (the resolver, which refuses the others).
+Source: seed 000, 5.2.3 (Host Data Cache), 2.1 (few questions to outside servers); seed 002.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from agent.modules.limits import CrawlLimits
+from agent.modules.wheel import TimingWheel
+from agent.pipeline.messages import (
+    Candidate,
+    HostFailed,
+    HostFound,
+    ListChanged,
+    Moved,
+    Placed,
+    RulesFetched,
+    RulesRedirected,
+    Tick,
+)
+from agent.pipeline.partition import Partition
+from agent.pipeline.ports import Clock, JobRow, LookUp, Resolver
+from agent.pipeline.spec import Output
+from shared.urls import host_of
+
+__all__ = ["Resolve"]
+
+
+@dataclass(slots=True)
+class _Host:
+    """What is known of a host. `address` is "" until it has one."""
+
+    name: str
+    address: str = ""
+    found: tuple[str, ...] = ()  # what the manager was told last
+    expires_s: float = 0.0
+    usable_until_s: float = 0.0  # the address, should no look-up succeed any more
+    looking: bool = False
+    attempts: int = 0  # look-ups in a row that failed
+    failed: str = ""  # why there is no address; until expires_s
+    jobs: set[int] = field(default_factory=set)
+    rules: list[RulesRedirected] = field(default_factory=list)
+
+
+class Resolve:
+    """The module `resolve`."""
+
+    def __init__(
+        self,
+        rows: Iterable[JobRow],
+        resolver: Resolver,
+        clock: Clock,
+        limits: CrawlLimits,
+        partition: Partition,
+        answer: Callable[[LookUp], None],
+    ) -> None:
+        """Take up the unfinished jobs of the ledger.
+
+        answer: where a look-up's answer goes, to arrive at the input `answer`.
+        """
+        self._resolver = resolver
+        self._clock = clock
+        self._limits = limits
+        self._answer = answer
+        self._hosts: dict[str, _Host] = {}
+        self._to_ask: deque[_Host] = deque()
+        self._asking = 0
+        now = clock.monotonic_s()
+        self._again: TimingWheel[_Host] = TimingWheel(now)
+        for row in rows:
+            name = row.host or host_of(row.job.unit)
+            if row.finished or not partition.holds(name):
+                continue
+            host = self._hosts.setdefault(name, _Host(name))
+            host.jobs.add(row.job.number)
+            if row.address:
+                host.address, host.usable_until_s = row.address, now + limits.stale_s
+            if not host.looking:
+                host.looking = True
+                self._to_ask.append(host)  # asked at the first tick, when everybody listens
+
+    @property
+    def waiting(self) -> int:
+        """Return how many look-ups are under way or wait for their turn."""
+        return self._asking + len(self._to_ask)
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take candidates, redirects of robots.txt, answers, a changed list, or the time."""
+        match port:
+            case "candidates":
+                return self._candidates(cast(Sequence[Candidate], batch))
+            case "rules":
+                return self._rules(cast(Sequence[RulesRedirected], batch))
+            case "answer":
+                return self._answers(cast(Sequence[LookUp], batch))
+            case "changed":
+                return self._changed(cast(Sequence[ListChanged], batch))
+            case _:
+                return self._tick(cast(Tick, batch[-1]))
+
+    def _candidates(self, batch: Sequence[Candidate]) -> Iterator[Output]:
+        # One message a job is enough: it says that there is something in the job's queue.
+        for name, job in dict.fromkeys((one.host, one.job) for one in batch):
+            host = self._host(name)
+            host.jobs.add(job)
+            if host.address:
+                yield "placed", Placed(job, name, host.address)
+            elif host.failed:
+                yield "failed", HostFailed(name, host.failed)
+
+    def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
+        for one in batch:
+            host = self._host(one.host)
+            if host.address:
+                yield "rules", replace(one, address=host.address)
+            elif host.failed:
+                yield "rules_lost", _lost(one, host.failed)
+            else:
+                host.rules.append(one)
+
+    def _host(self, name: str) -> _Host:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = _Host(name)
+        if self._clock.monotonic_s() >= host.expires_s:
+            self._ask(host)
+        return host
+
+    def _ask(self, host: _Host) -> None:
+        if host.looking:
+            return
+        host.looking = True
+        host.failed = ""
+        self._to_ask.append(host)
+        self._ask_more()
+
+    def _ask_more(self) -> None:
+        while self._to_ask and self._asking < self._limits.lookups:
+            self._asking += 1
+            self._resolver.start(self._to_ask.popleft().name, self._answer)
+
+    def _answers(self, batch: Sequence[LookUp]) -> Iterator[Output]:
+        now = self._clock.monotonic_s()
+        for answer in batch:
+            self._asking -= 1
+            host = self._hosts.get(answer.host)
+            if host is None:
+                continue  # its jobs left the list meanwhile
+            host.looking = False
+            if answer.addresses:
+                yield from self._found(host, answer, now)
+            else:
+                yield from self._not_found(host, answer, now)
+        self._ask_more()
+
+    def _found(self, host: _Host, answer: LookUp, now: float) -> Iterator[Output]:
+        limits = self._limits
+        ttl = min(max(answer.ttl_s, limits.ttl_least_s), limits.ttl_most_s)
+        host.attempts, host.expires_s, host.usable_until_s = 0, now + ttl, now + limits.stale_s
+        # Without a candidate that asks for it, a name is not looked up as often as it may say.
+        self._again.add(host, now + max(ttl, limits.refresh_s))
+        if answer.addresses != host.found:
+            host.found = answer.addresses
+            yield "found", HostFound(host.name, answer.addresses)
+        before = host.address
+        if before in answer.addresses:
+            return
+        host.address = answer.addresses[0]
+        if before:
+            yield "moved", Moved(host.name, host.address, before)
+        else:
+            for job in sorted(host.jobs):
+                yield "placed", Placed(job, host.name, host.address)
+        for one in host.rules:
+            yield "rules", replace(one, address=host.address)
+        host.rules.clear()
+
+    def _not_found(self, host: _Host, answer: LookUp, now: float) -> Iterator[Output]:
+        limits = self._limits
+        host.attempts += 1
+        wait = limits.lookup_retry_s * 4.0 ** (host.attempts - 1)
+        host.expires_s = now + min(wait, limits.ttl_most_s)
+        if host.address and now < host.usable_until_s:
+            self._again.add(host, host.expires_s)
+            return
+        if answer.temporary and host.attempts <= limits.lookup_retries:
+            self._again.add(host, host.expires_s)
+            return
+        # Negative cache: for a while nobody asks for this name again.
+        host.expires_s = now + limits.ttl_least_s
+        host.failed = answer.reason or "no address"
+        host.found = ()
+        yield "found", HostFound(host.name, ())
+        if host.address:
+            before, host.address = host.address, ""
+            yield "moved", Moved(host.name, "", before, host.failed)
+        else:
+            yield "failed", HostFailed(host.name, host.failed)
+        host.jobs.clear()
+        host.attempts = 0
+        for one in host.rules:
+            yield "rules_lost", _lost(one, host.failed)
+        host.rules.clear()
+
+    def _changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:
+        for change in batch:
+            for job in (*change.ended, *change.done):
+                host = self._hosts.get(host_of(job.unit))
+                if host is not None:
+                    host.jobs.discard(job.number)
+                    self._forget_if_idle(host)
+        return ()
+
+    def _forget_if_idle(self, host: _Host) -> None:
+        # One whose address is still good stays: the same units often come again in a new round.
+        idle = not host.jobs and not host.rules and not host.looking
+        if idle and self._clock.monotonic_s() >= host.expires_s:
+            self._hosts.pop(host.name, None)
+
+    def _tick(self, tick: Tick) -> Iterable[Output]:
+        for host in self._again.advance(tick.now_s):
+            if self._hosts.get(host.name) is not host or tick.now_s < host.expires_s:
+                continue
+            if host.jobs or host.rules:
+                self._ask(host)
+            else:
+                self._forget_if_idle(host)
+        self._ask_more()
+        return ()
+
+
+def _lost(one: RulesRedirected, reason: str) -> RulesFetched:
+    return RulesFetched(one.rules_of, "", 0, b"", f"{one.host}: {reason}")

@@ -1,0 +1,106 @@
+"""Keeps the rules of each host, and asks them before every page.
+
+    2xx                      the rules that it says
+    4xx, other 3xx, 1xx      there are none: everything is allowed
+    5xx, no answer, garbage  nothing is allowed until it answers; rules that were known hold on
+
+Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
+for 24 hours at most, unless its host is unreachable.
+Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
+Source: RFC 9309, 2.3.1 and 2.4.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from agent.modules.limits import CrawlLimits
+from agent.modules.robots_txt import Rules, parse
+from agent.pipeline.messages import Denied, Due, RulesFetched, RulesKnown
+from agent.pipeline.ports import Clock
+from agent.pipeline.spec import Output
+
+__all__ = ["Robots"]
+
+
+@dataclass(slots=True)
+class _Known:
+    rules: Rules
+    fetched_s: float
+
+
+class Robots:
+    """The module `robots`."""
+
+    def __init__(self, token: str, strict: bool, clock: Clock, limits: CrawlLimits) -> None:
+        """Begin without any rules.
+
+        token: how a robots.txt addresses us. strict: obey every Disallow, whomever it addresses.
+        """
+        self._token = token
+        self._strict = strict
+        self._clock = clock
+        self._limits = limits
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take what came for a robots.txt, or URLs whose turn it is."""
+        if port == "fetched":
+            return [self._learn(one) for one in cast(Sequence[RulesFetched], batch)]
+        return self._ask(cast(Sequence[Due], batch))
+
+    def _ask(self, batch: Sequence[Due]) -> Iterator[Output]:
+        for due in batch:
+            known = self._known.get(due.host)
+            if known is None:
+                yield "denied", Denied(due, due.host, due.address, "")
+                continue
+            self._known.move_to_end(due.host)
+            url = due.candidate.url
+            verdict = known.rules.allowed(url[url.index("/", 8) :])
+            if verdict.allowed:
+                yield "allowed", due
+            else:
+                rule = verdict.rule or "Disallow"
+                yield "denied", Denied(due, due.host, due.address, rule)
+
+    def _learn(self, fetched: RulesFetched) -> Output:
+        now = self._clock.monotonic_s()
+        limits = self._limits
+        reason = _unreachable(fetched)
+        if reason:
+            before = self._known.get(fetched.host)
+            if before is None:
+                return "known", RulesKnown(
+                    fetched.host, fetched.address, now, None, all_denied=True, reason=reason
+                )
+            # What was allowed an hour ago is not forbidden because a server is down now.
+            return self._say(fetched, before.rules, now + limits.rules_retry_s)
+        body = fetched.body if 200 <= fetched.status < 300 else b""
+        rules = parse(body, self._token, self._strict)
+        self._known[fetched.host] = _Known(rules, now)
+        self._known.move_to_end(fetched.host)
+        if len(self._known) > limits.rules_kept:
+            self._known.popitem(last=False)
+        return self._say(fetched, rules, now + limits.rules_s)
+
+    def _say(self, fetched: RulesFetched, rules: Rules, until_s: float) -> Output:
+        return "known", RulesKnown(
+            fetched.host,
+            fetched.address,
+            until_s,
+            rules.crawl_delay_s,
+            sitemaps=rules.sitemaps,
+        )
+
+
+def _unreachable(fetched: RulesFetched) -> str:
+    """Return why a robots.txt counts as unreachable; "": it does not."""
+    if fetched.status >= 500:
+        return f"status {fetched.status}"
+    if fetched.status < 100:
+        return fetched.reason or "no answer"
+    return ""

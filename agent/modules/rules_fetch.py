@@ -1,0 +1,108 @@
+"""Fetches robots.txt: follows redirects under the token of each address, and keeps what came.
+
+Invariant: every `RulesDue` ends in exactly one `FetchEnded`, and, but for a request that was not
+sent, in either a `RulesFetched` or a redirect that will end in one.
+Leaves to others: what the rules say (robots), the address of a redirect's target (resolve).
+Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, cast
+
+from agent.modules.attempts import ANSWERED, UNTOUCHED
+from agent.modules.limits import CrawlLimits
+from agent.modules.page.content import decode_content
+from agent.modules.page.fields import field_values
+from agent.modules.request import (
+    REDIRECTS,
+    ended,
+    pinned,
+    redirect_target,
+    requested,
+    was_sent,
+)
+from agent.modules.robots_txt import MAX_BYTES
+from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
+from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest, RulesDone
+from agent.pipeline.spec import Output
+from shared.urls import host_of
+
+__all__ = ["RulesFetch"]
+
+NO_RULES: Final = 404  # what a robots.txt behind too many redirects counts as
+
+
+class RulesFetch:
+    """The module `rules_fetch`."""
+
+    def __init__(
+        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[RulesDone], None]
+    ) -> None:
+        """Take the door to the network.
+
+        done: where an answer goes, to arrive at the input `answer`.
+        """
+        self._fetcher = fetcher
+        self._limits = limits
+        self._done = done
+        self.in_flight = 0
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take hosts whose rules must be fetched, or answers."""
+        if port == "answer":
+            return self._answers(cast(Sequence[RulesDone], batch))
+        for due in cast(Sequence[RulesDue], batch):
+            self.in_flight += 1
+            request = FetchRequest(due.url, pinned(due.address), MAX_BYTES, rules=True)
+            self._fetcher.start(request, partial(self._hand_back, due))
+        return ()
+
+    def _hand_back(self, due: RulesDue, answer: FetchAnswer) -> None:
+        self._done(RulesDone(due, due.address, answer))
+
+    def _answers(self, batch: Sequence[RulesDone]) -> Iterator[Output]:
+        for done in batch:
+            self.in_flight -= 1
+            yield from self._answer(done.due, done.answer)
+
+    def _answer(self, due: RulesDue, answer: FetchAnswer) -> Iterator[Output]:
+        asked = host_of(due.url)  # another host than `due.host` behind a redirect
+        if was_sent(answer):
+            yield "request", requested(answer, asked, 0, due.round, due.probe)
+        yield "ended", ended(answer, due.host, due.address, 0)
+        if answer.outcome in UNTOUCHED:
+            return
+        if answer.capture is not None:
+            yield (
+                "page",
+                Fetched(answer.capture, due.url, asked, due.address, 0, 0, due.hop, is_rules=True),
+            )
+        target = redirect_target(answer)
+        if target is not None and due.hop < self._limits.rules_hops:
+            yield (
+                "redirect",
+                RulesRedirected(
+                    due.host, host_of(target), target, due.hop + 1, due.round, due.probe
+                ),
+            )
+        else:
+            yield "fetched", self._fetched(due, answer)
+
+    def _fetched(self, due: RulesDue, answer: FetchAnswer) -> RulesFetched:
+        capture = answer.capture
+        if capture is None or answer.outcome not in ANSWERED:
+            reason = answer.detail or answer.outcome
+            return RulesFetched(due.host, due.address, 0, b"", reason)
+        if answer.status in REDIRECTS:
+            return RulesFetched(due.host, due.address, NO_RULES, b"")
+        if answer.outcome == "truncated" and len(capture.body) < MAX_BYTES:
+            # Half a robots.txt would allow what the other half forbids.
+            return RulesFetched(due.host, due.address, 0, b"", "truncated")
+        encodings = ",".join(field_values(capture.response_header, "content-encoding"))
+        decoded = decode_content(capture.body, encodings, MAX_BYTES + 1)
+        if decoded.note and len(decoded.body) <= MAX_BYTES:
+            return RulesFetched(due.host, due.address, 0, b"", decoded.note)
+        return RulesFetched(due.host, due.address, answer.status, decoded.body)

@@ -1,0 +1,195 @@
+"""Turns the manager's list into jobs, and says when one is done.
+
+A unit of the new list that was there before in the same round and kind goes on as the same job:
+its seen-set, queue and counters stay. Everything else that was there ends, everything else that
+is new begins. A list may come at any time, and as often as it likes.
+
+Invariant: a job is reported as finished exactly once, and one that left the list as closed exactly
+once: here, where no frontier has anything of it, and by the frontier that has.
+Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from agent.modules.counts import StopCounts
+from agent.modules.scope import scope_of
+from agent.pipeline.messages import (
+    HostFailed,
+    Job,
+    Links,
+    ListChanged,
+    Scope,
+    ServerList,
+    UnitClosed,
+    UnitFinished,
+)
+from agent.pipeline.ports import Ledger
+from agent.pipeline.spec import Output
+from shared.errors import UrlError
+from shared.units import UnitIndex, is_unit, unit_key
+from shared.urls import canonical, host_of
+from shared.wire.orders import Order
+
+__all__ = ["Seed"]
+
+
+class Seed:
+    """The module `seed`."""
+
+    def __init__(self, ledger: Ledger, skipped: StopCounts) -> None:
+        """Take up the list in force.
+
+        skipped: counts lines of a list that mean nothing here.
+        """
+        self._ledger = ledger
+        self._skipped = skipped
+        self._hold(scope_of(ledger.jobs()))
+
+    @property
+    def scope(self) -> Scope:
+        """Return what the agent holds now."""
+        return self._scope
+
+    def _hold(self, scope: Scope) -> None:
+        self._scope = scope
+        self._units_of: dict[str, list[str]] = {}
+        for unit in scope.jobs:
+            self._units_of.setdefault(host_of(unit), []).append(unit)
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take a list, or the news that jobs are done or hosts unreachable."""
+        match port:
+            case "list":
+                # Only the newest counts: each list says everything.
+                return self._new_list(cast(ServerList, batch[-1]))
+            case "finished":
+                return self._finished(cast(Sequence[UnitFinished], batch))
+            case _:
+                failures = cast(Sequence[HostFailed], batch)
+                return self._finished([unit for one in failures for unit in self._failed(one)])
+
+    def _new_list(self, server_list: ServerList) -> Iterator[Output]:
+        known = self._scope.jobs
+        round_number = server_list.head.round or 0
+        wanted = self._wanted(server_list.orders)
+        jobs: dict[str, Job] = {}
+        begun: list[Job] = []
+        for unit, want in wanted.items():
+            job = want.job(unit, round_number)
+            before = known.get(unit)
+            if before is not None and (before.round, before.kind) == (job.round, job.kind):
+                jobs[unit] = replace(job, number=before.number)
+                if jobs[unit] != before:
+                    self._ledger.open_job(jobs[unit])
+                continue
+            jobs[unit] = replace(job, number=self._ledger.new_job_number())
+            self._ledger.open_job(jobs[unit])
+            begun.append(jobs[unit])
+        ended = [job for unit, job in known.items() if jobs.get(unit, _NONE).number != job.number]
+        finished = self._scope.finished
+        closed = {job.number for job in ended if job.unit in finished or self._unplaced(job)}
+        for job in ended:
+            self._ledger.drop_job(job.number)
+        still = frozenset(
+            unit for unit in finished if unit in jobs and jobs[unit].number == known[unit].number
+        )
+        self._hold(Scope(UnitIndex(jobs), jobs, still))
+        yield "changed", ListChanged(self._scope, tuple(begun), tuple(ended), frozenset(closed))
+        for job in ended:
+            if job.number in closed:
+                yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
+        fresh = {job.unit for job in begun}
+        for unit, job in jobs.items():
+            if unit in still:
+                continue
+            if unit in fresh:
+                yield "links", Links((canonical(unit),), wanted[unit].referer, 0, 0)
+            if unit in fresh or job.start_pages != known[unit].start_pages:
+                for url, referer in job.start_pages:
+                    yield "links", Links((url,), referer, 0, 0)
+
+    def _wanted(self, orders: Iterable[Order]) -> dict[str, _Want]:
+        wanted: dict[str, _Want] = {}
+        pages: list[tuple[str, str | None]] = []
+        for order in orders:
+            try:
+                url = canonical(order.url)
+                if is_unit(url):
+                    wanted[unit_key(url)] = _Want(order, order.referer)
+                else:
+                    pages.append((url, order.referer))
+            except UrlError as error:
+                self._skipped.add("list: no URL to crawl", str(error))
+        index = UnitIndex(wanted)
+        for url, referer in pages:
+            unit = index.holding(url)
+            if unit is None:
+                self._skipped.add("list: start page of no unit of the list", url)
+            else:
+                wanted[unit].start_pages.append((url, referer))
+        return wanted
+
+    def _unplaced(self, job: Job) -> bool:
+        row = self._ledger.job(job.number)
+        return row is None or not row.address
+
+    def _failed(self, failure: HostFailed) -> Iterator[UnitFinished]:
+        for unit in self._units_of.get(failure.host, ()):
+            job = self._scope.jobs[unit]
+            # Such a host was never placed: nothing of it was fetched.
+            yield UnitFinished(
+                job.number,
+                unit,
+                failure.host,
+                job.kind,
+                job.round,
+                0,
+                0,
+                f"unreachable: {failure.reason}",
+            )
+
+    def _finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+        done: dict[str, UnitFinished] = {}
+        for unit in units:
+            job = self._scope.jobs.get(unit.unit)
+            current = job is not None and job.number == unit.job
+            if current and unit.unit not in self._scope.finished:
+                done.setdefault(unit.unit, unit)
+        if not done:
+            return
+        for unit in done.values():
+            self._ledger.finish_job(unit.job)
+        self._scope = replace(self._scope, finished=self._scope.finished | done.keys())
+        jobs = tuple(self._scope.jobs[unit] for unit in done)
+        yield "changed", ListChanged(self._scope, done=jobs)
+        for unit in done.values():
+            yield "finished", unit
+
+
+@dataclass(slots=True)
+class _Want:
+    """What a list wants of one unit; the last line about it counts."""
+
+    order: Order
+    referer: str | None
+    start_pages: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def job(self, unit: str, round_number: int) -> Job:
+        order = self.order
+        return Job(
+            0,
+            unit,
+            "probe" if order.is_probe else "crawl",
+            round_number,
+            order.max_transfer,
+            order.interval_ms,
+            order.excepted,
+            tuple(self.start_pages),
+        )
+
+
+_NONE = Job(-1, "", "crawl", -1)

@@ -1,0 +1,53 @@
+"""Appends pages to the segment, in the order in which they come.
+
+A full disk is no error of the page: it waits here, `paused` says why, nothing more is fetched,
+and each tick tries again. So the crawl goes on by itself when there is room.
+Invariant: a page is reported as kept after it was written, and exactly once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from agent.pipeline.messages import Kept, Processed
+from agent.pipeline.ports import Ledger
+from agent.pipeline.spec import Output
+from shared.archive.errors import DiskFullError
+
+__all__ = ["Store"]
+
+
+class Store:
+    """The module `store`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: deque[Processed] = deque()
+        self.paused = ""
+        self.bytes_since_commit = 0
+
+    @property
+    def waiting(self) -> int:
+        """Return how many pages wait for room on the disk."""
+        return len(self._waiting)
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take pages to write, or the time to try again."""
+        if port == "pages":
+            self._waiting.extend(cast(Sequence[Processed], batch))
+        return self._write()
+
+    def _write(self) -> Iterator[Output]:
+        while self._waiting:
+            page = self._waiting[0]
+            try:
+                self._ledger.append_capture(page.encoded, page.outward)
+            except DiskFullError as error:
+                self.paused = f"disk full: {error}"
+                return
+            self._waiting.popleft()
+            self.bytes_since_commit += len(page.encoded.data)
+            yield "kept", Kept(page.url, page.host, page.address, page.job)
+        self.paused = ""

@@ -1,0 +1,35 @@
+"""Whether the name of a host could be registered by anybody: it ends in a public suffix.
+
+Links hold much that only looks like a host (`http://localhost/`, `http://www.example/`, templates
+that were never filled in); the manager need not hear of it. IP literals always pass: whether an
+address may be crawled is the resolver's question.
+Source: seed 000, 5.2.6; the Public Suffix List, as the library ships it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, Final
+
+from publicsuffixlist import PublicSuffixList
+
+from shared.urls import split_host
+
+__all__ = ["is_registrable"]
+
+_IPV4: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
+
+
+def is_registrable(host: str) -> bool:
+    """Tell whether a host key is an IP literal, or a name below (or equal to) a public suffix."""
+    name = split_host(host)[1].removesuffix(".")
+    if name.startswith("[") or _IPV4.fullmatch(name):
+        return True
+    return _list().publicsuffix(name) is not None
+
+
+@cache
+def _list() -> Any:
+    # Without unknown suffixes: the list's rule `*` would let every name pass.
+    return PublicSuffixList(accept_unknown=False)

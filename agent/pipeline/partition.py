@@ -1,0 +1,29 @@
+"""Which partition holds a key: what the runner decides by, and what a module recovers by.
+
+Invariant: the choice is a hash that does not change from run to run.
+Source: seed 000, section 4.3 (hash of host, URL or IP address).
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+__all__ = ["Partition", "partition_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One of the `count` partitions of a module."""
+
+    number: int = 0
+    count: int = 1
+
+    def holds(self, key: str) -> bool:
+        """Tell whether messages with this key come here."""
+        return partition_of(key, self.count) == self.number
+
+
+def partition_of(key: str, count: int) -> int:
+    """Return the number of the partition for a key, from 0."""
+    return zlib.crc32(key.encode("utf-8", "surrogatepass")) % count if count > 1 else 0

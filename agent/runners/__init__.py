@@ -1,0 +1,7 @@
+"""Runs a pipeline: where the partitions of a module live, and when they get their turn.
+
+partition.py    message -> key -> partition
+mailbox.py      what waits for one partition
+in_process.py   all partitions in this process, one step at a time
+crawl_loop.py   the same under asyncio: time, commits, a clean stop
+"""

@@ -1,0 +1,159 @@
+"""Keeps a runner going under asyncio: completions in, time in, commits out, and a clean stop.
+
+A turn: settle everything that came, tell the time, settle what follows, commit when it is due.
+So a commit always finds the modules at rest: what it makes durable fits together.
+Turns follow each other as fast as completions come, and `tick_s` apart when none do.
+
+Invariant: the time is told only when everything is settled. After `run` has returned, the ledger
+is committed, and nothing was begun since the stop was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from agent.pipeline.messages import Tick
+from agent.pipeline.ports import Clock, Ledger
+from agent.runners.in_process import InProcessRunner
+from shared.archive.errors import DiskFullError
+
+__all__ = ["CrawlLoop", "Watched"]
+
+TICK_S: Final = 0.1  # an address whose rest is over waits no longer than this
+COMMIT_S: Final = 0.25
+
+
+class Watched(Protocol):
+    """What the loop must know of the modules."""
+
+    @property
+    def at_work(self) -> int:
+        """Requests and pages that are with the adapters."""
+        ...
+
+    @property
+    def paused(self) -> str:
+        """Why nothing may be fetched now; "": it may."""
+        ...
+
+    @property
+    def urgent(self) -> bool:
+        """Whether a commit should not wait."""
+        ...
+
+    def committed(self) -> None:
+        """Take note of a commit."""
+        ...
+
+
+class CrawlLoop:
+    """Runs until it is asked to stop. All of it lives on one event loop's thread."""
+
+    def __init__(
+        self,
+        runner: InProcessRunner,
+        watched: Watched,
+        ledger: Ledger,
+        clock: Clock,
+        may_fetch: Callable[[], bool],
+        *,
+        commit_s: float = COMMIT_S,
+        tick_s: float = TICK_S,
+    ) -> None:
+        """Take what is to be kept going.
+
+        may_fetch: permit, window, and whatever else the agent asks before it begins a request.
+        """
+        self._runner = runner
+        self._watched = watched
+        self._ledger = ledger
+        self._clock = clock
+        self._may_fetch = may_fetch
+        self._commit_s = commit_s
+        self._tick_s = tick_s
+        self._stopping = False
+        self._no_room = ""
+        self._committed_s = clock.monotonic_s()
+        self._handled_at_commit = 0
+        self._wake: Callable[[], None] = lambda: None
+
+    @property
+    def paused(self) -> str:
+        """Return why nothing is fetched although it might be; "": nothing hinders it."""
+        return self._no_room or self._watched.paused
+
+    async def run(self, stop: asyncio.Event, drain_s: float) -> None:
+        """Crawl until `stop` is set; then begin nothing, wait `drain_s` for the rest, commit.
+
+        Raises what a handler raised, which is a defect of ours: the ledger then keeps its last
+        commit, and a new process goes on from there.
+        """
+        self._runner.on_post(self._woken)
+        deadline_s = float("inf")
+        waiter = asyncio.ensure_future(stop.wait())
+        waiter.add_done_callback(lambda _: self._woken())
+        try:
+            while True:
+                if stop.is_set() and not self._stopping:
+                    self._stopping = True
+                    deadline_s = self._clock.monotonic_s() + drain_s
+                self.turn()
+                now = self._clock.monotonic_s()
+                if self._stopping and (self._quiet or now >= deadline_s):
+                    break
+                await self._sleep(self._tick_s)
+        finally:
+            waiter.cancel()
+        self._commit()
+
+    def turn(self) -> None:
+        """Settle, tell the time, settle, and commit when it is due."""
+        self._runner.run_until_settled()
+        now = self._clock.monotonic_s()
+        fetching = not self._stopping and not self.paused and self._may_fetch()
+        self._runner.tick(Tick(now, self._clock.epoch_ms(), fetching))
+        if self._watched.urgent or now - self._committed_s >= self._commit_s:
+            self._commit()
+
+    @property
+    def _quiet(self) -> bool:
+        return self._runner.idle and not self._watched.at_work
+
+    def _commit(self) -> None:
+        self._committed_s = self._clock.monotonic_s()
+        if self._runner.handled == self._handled_at_commit:
+            return
+        handled = self._runner.handled
+        try:
+            self._ledger.commit()
+        except DiskFullError as error:
+            self._no_room = f"disk full: {error}"
+            return
+        self._no_room = ""
+        self._handled_at_commit = handled
+        self._watched.committed()
+
+    def _woken(self) -> None:
+        self._wake()
+
+    async def _sleep(self, longest_s: float) -> None:
+        """Wait until something comes from outside, but not longer than `longest_s`."""
+        if not self._runner.idle:
+            await asyncio.sleep(0)
+            return
+        loop = asyncio.get_running_loop()
+        woken = loop.create_future()
+
+        def wake() -> None:
+            if not woken.done():
+                woken.set_result(None)
+
+        timer = loop.call_later(longest_s, wake)
+        self._wake = wake
+        try:
+            await woken
+        finally:
+            timer.cancel()
+            self._wake = lambda: None

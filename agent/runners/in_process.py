@@ -1,0 +1,213 @@
+"""Runs all partitions of a pipeline in this process, one batch at a time.
+
+A module whose receivers are full is not run: that bounds every mailbox to its capacity and what
+one batch makes of itself. If everything that could run has a full receiver, those are run whose
+full receivers all spill to disk; `validate` made sure that this breaks every cycle.
+
+What comes from outside (a completion, a new list) waits in the inbox until everything inside is
+settled. So whatever follows from one tick or one completion is over before the next one begins,
+and a decision such as "this job is finished" cannot be overtaken by a page that came meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from agent.pipeline.partition import Partition
+from agent.pipeline.spec import GraphError, Handler, Pipeline
+from agent.runners.mailbox import Mailbox
+from agent.runners.partition import chooser
+
+__all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
+
+BATCH: Final = 256
+CAPACITY: Final = 1024
+
+Post = Callable[[str, object], None]
+Make = Callable[[str, Partition, Post], Handler]
+"""Builds the handler of a module's partition: (module, partition, where completions go)."""
+
+
+class _Place:
+    """One partition of a module: its handler, its mailbox, and where its outputs lead."""
+
+    __slots__ = ("handler", "mailbox", "module", "receivers", "routes")
+
+    def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
+        self.module = module
+        self.handler = handler
+        self.mailbox = mailbox
+        self.routes: dict[str, list[_Route]] = {}
+        self.receivers: list[Mailbox] = []
+
+
+class _Route:
+    """From an output to the partitions behind one connection."""
+
+    __slots__ = ("choose", "places", "port", "to_all")
+
+    def __init__(
+        self, port: str, places: list[_Place], choose: Callable[[object], int], to_all: bool
+    ) -> None:
+        self.port = port
+        self.places = places
+        self.choose = choose
+        self.to_all = to_all
+
+
+class InProcessRunner:
+    """The default runner, and with several partitions of a module the one that tests them."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        make: Make,
+        *,
+        partitions: Mapping[str, int] | None = None,
+        capacity: int = CAPACITY,
+        batch: int = BATCH,
+        choose: Callable[[int], int] | None = None,
+    ) -> None:
+        """Build every handler.
+
+        partitions: how many of each module, 1 where it is not named. choose: which of n waiting
+        places has its turn, for tests that try every order; None: the one that waits longest.
+        """
+        self._pipeline = pipeline
+        self._batch = batch
+        self._choose = choose
+        self._inbox: deque[tuple[str, object]] = deque()
+        self._waiting: deque[_Place] = deque()
+        self._on_post: Callable[[], None] | None = None
+        self.handled = 0  # messages, the time not counted: whether anything happened
+        counts = partitions or {}
+        self._places: dict[str, list[_Place]] = {}
+        self._choosers: dict[str, Callable[[object], int]] = {}
+        for module in pipeline.modules:
+            count = counts.get(module.name, 1)
+            self._choosers[module.name] = chooser(module.key, count)
+            self._places[module.name] = [
+                _Place(
+                    module.name,
+                    make(module.name, Partition(number, count), self.post),
+                    Mailbox(capacity, module.spills),
+                )
+                for number in range(count)
+            ]
+        self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
+        for name, route in self._outside.items():
+            route.to_all = name.endswith(".tick")
+        self._connect()
+
+    def handlers(self, module: str) -> list[Handler]:
+        """Return the handlers of a module, by partition."""
+        return [place.handler for place in self._places[module]]
+
+    def on_post(self, wake: Callable[[], None]) -> None:
+        """Have a function called whenever something came from outside."""
+        self._on_post = wake
+
+    def post(self, target: str, message: object) -> None:
+        """Leave a message from outside for an input; it is handled in the next round."""
+        if target not in self._outside:
+            raise GraphError(f"{target} is not fed from outside: {sorted(self._outside)} are")
+        self._inbox.append((target, message))
+        if self._on_post is not None:
+            self._on_post()
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether nothing came from outside since everything was settled."""
+        return not self._inbox
+
+    def settle(self) -> None:
+        """Let in what is in the inbox now, and run until nothing moves."""
+        inbox, self._inbox = self._inbox, deque()
+        for target, message in inbox:
+            route = self._outside[target]
+            while any(place.mailbox.full for place in route.places):
+                self._step()
+            self._send(route, message)
+        while self._waiting:
+            self._step()
+
+    def run_until_settled(self) -> None:
+        """Settle until the inbox is empty too: completions that come at once are followed."""
+        self.settle()
+        while self._inbox:
+            self.settle()
+
+    def tick(self, message: object) -> None:
+        """Tell every module that wants it the time, and settle what follows from that alone."""
+        for target, route in self._outside.items():
+            if target.endswith(".tick"):
+                self._send(route, message)
+        while self._waiting:
+            self._step()
+
+    def greatest_mailboxes(self) -> dict[str, int]:
+        """Return the greatest length that a mailbox of each module has had."""
+        return {
+            name: max(place.mailbox.greatest for place in places)
+            for name, places in self._places.items()
+        }
+
+    def _connect(self) -> None:
+        for connection in self._pipeline.connections:
+            module, _, port = connection.source.partition(".")
+            route = self._route_to(connection.target, connection.to_all)
+            for place in self._places[module]:
+                place.routes.setdefault(port, []).append(route)
+                place.receivers.extend(other.mailbox for other in route.places)
+        for places in self._places.values():
+            for place in places:
+                own = place.mailbox
+                place.receivers = [box for box in set(place.receivers) if box is not own]
+
+    def _route_to(self, target: str, to_all: bool) -> _Route:
+        module, _, port = target.partition(".")
+        return _Route(port, self._places[module], self._choosers[module], to_all)
+
+    def _send(self, route: _Route, message: object) -> None:
+        if route.to_all:
+            places: Sequence[_Place] = route.places
+        else:
+            places = (route.places[route.choose(message)],)
+        for place in places:
+            place.mailbox.put(route.port, message)
+            if not place.mailbox.listed:
+                place.mailbox.listed = True
+                self._waiting.append(place)
+
+    def _step(self) -> None:
+        place = self._next()
+        box = place.mailbox
+        port, batch = box.take(self._batch)
+        if box:
+            self._waiting.append(place)
+        else:
+            box.listed = False
+        if port != "tick":
+            self.handled += len(batch)
+        routes = place.routes
+        for output, message in place.handler.handle(port, batch):
+            for route in routes[output]:
+                self._send(route, message)
+
+    def _next(self) -> _Place:
+        waiting = self._waiting
+        if self._choose is not None:
+            waiting.rotate(-self._choose(len(waiting)))
+        for _ in range(len(waiting)):
+            place = waiting.popleft()
+            if not any(box.full for box in place.receivers):
+                return place
+            waiting.append(place)
+        for _ in range(len(waiting)):
+            place = waiting.popleft()
+            if not any(box.full and not box.spills for box in place.receivers):
+                return place
+            waiting.append(place)
+        raise GraphError("every module has a full receiver that does not spill: no validate()?")

@@ -1,0 +1,47 @@
+"""What waits for one partition of a module: one line for all its inputs.
+
+Invariant: messages leave in the order in which they came, across inputs too. So two messages of
+one sender never overtake each other (a change of the list and the links that follow from it).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+__all__ = ["Mailbox"]
+
+
+class Mailbox:
+    """A bounded line of messages. The bound is the sender's to obey: see `full`."""
+
+    __slots__ = ("_line", "capacity", "greatest", "listed", "spills")
+
+    def __init__(self, capacity: int, spills: bool) -> None:
+        self._line: deque[tuple[str, object]] = deque()
+        self.capacity = capacity
+        self.spills = spills
+        self.greatest = 0  # length so far
+        self.listed = False  # among those that wait for their turn
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    @property
+    def full(self) -> bool:
+        """Tell whether whoever sends here should wait."""
+        return len(self._line) >= self.capacity
+
+    def put(self, port: str, message: object) -> None:
+        """Append a message for an input."""
+        self._line.append((port, message))
+        if len(self._line) > self.greatest:
+            self.greatest = len(self._line)
+
+    def take(self, limit: int) -> tuple[str, list[object]]:
+        """Return the next messages that are for one input, at most `limit`, and that input."""
+        line = self._line
+        port, first = line.popleft()
+        batch = [first]
+        while line and line[0][0] == port and len(batch) < limit:
+            batch.append(line.popleft()[1])
+        return port, batch

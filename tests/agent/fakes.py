@@ -1,0 +1,352 @@
+"""The world of the crawl in memory: ledger, clock, a scripted web, resolver, workers, reports.
+
+Nothing happens by itself: a test says when a fetch, a look-up or a page's work is done, and in
+which order. The ledger passes the suite in tests/contracts/ledger as the real one does.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.pipeline.messages import (
+    Fetched,
+    Job,
+    Kept,
+    Links,
+    Outcome,
+    Outside,
+    Processed,
+    Requested,
+    UnitClosed,
+    UnitFinished,
+)
+from agent.pipeline.ports import (
+    FetchAnswer,
+    FetchRequest,
+    JobRow,
+    LookUp,
+    PageWork,
+    QueuedUrl,
+)
+from shared.archive.capture import Capture
+from shared.archive.encode import EncodedCapture, encode_capture
+from shared.archive.errors import DiskFullError
+from shared.urls import host_of
+
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+class FakeClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now_s: float = 1000.0) -> None:
+        self.now_s = now_s
+
+    def monotonic_s(self) -> float:
+        return self.now_s
+
+    def boottime_s(self) -> float:
+        return self.now_s
+
+    def epoch_ms(self) -> int:
+        return 1_700_000_000_000 + int(self.now_s * 1000)
+
+
+@dataclass
+class _State:
+    rows: dict[int, JobRow] = field(default_factory=dict)
+    seen: dict[int, set[str]] = field(default_factory=dict)
+    queues: dict[int, dict[int, QueuedUrl]] = field(default_factory=dict)
+    next_position: int = 1
+    next_job: int = 1
+    captures: list[str] = field(default_factory=list)
+    outward: list[str] = field(default_factory=list)
+    log: list[Requested] = field(default_factory=list)
+
+
+class FakeLedger:
+    """A ledger whose disk is a copy of its state at the last commit."""
+
+    def __init__(self, disk: _State | None = None) -> None:
+        self._disk = disk or _State()
+        self._now = copy.deepcopy(self._disk)
+        self.commits = 0
+        self.full = False  # the disk
+
+    def after_crash(self) -> FakeLedger:
+        """Return the ledger that a new process finds after kill -9."""
+        return FakeLedger(copy.deepcopy(self._disk))
+
+    @property
+    def captures(self) -> list[str]:
+        """URLs of the captures in the segment, as of now."""
+        return self._now.captures
+
+    @property
+    def durable_captures(self) -> list[str]:
+        """URLs of the captures in the segment, as of the last commit."""
+        return self._disk.captures
+
+    @property
+    def log(self) -> list[Requested]:
+        return self._now.log
+
+    def jobs(self) -> list[JobRow]:
+        return [self._now.rows[number] for number in sorted(self._now.rows)]
+
+    def job(self, number: int) -> JobRow | None:
+        return self._now.rows.get(number)
+
+    def new_job_number(self) -> int:
+        self._now.next_job += 1
+        return self._now.next_job - 1
+
+    def open_job(self, job: Job) -> None:
+        row = self._now.rows.get(job.number)
+        if row is not None:
+            self._now.rows[job.number] = replace(row, job=job)
+            return
+        self._now.rows[job.number] = JobRow(job, "", "", 0, 0, 0, False)
+        self._now.seen[job.number] = set()
+        self._now.queues[job.number] = {}
+
+    def place_job(self, job: int, host: str, address: str) -> None:
+        row = self._now.rows.get(job)
+        if row is not None:
+            self._now.rows[job] = replace(row, host=host, address=address)
+
+    def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
+        row = self._now.rows.get(job)
+        if row is not None:
+            self._now.rows[job] = replace(
+                row,
+                pages=row.pages + pages,
+                kept=row.kept + kept,
+                response_bytes=row.response_bytes + response_bytes,
+            )
+
+    def finish_job(self, job: int) -> None:
+        row = self._now.rows.get(job)
+        if row is not None:
+            self._now.rows[job] = replace(row, finished=True)
+            self._now.seen.pop(job, None)
+            self._now.queues.pop(job, None)
+
+    def drop_job(self, job: int) -> None:
+        for part in (self._now.rows, self._now.seen, self._now.queues):
+            part.pop(job, None)
+
+    def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
+        seen = self._now.seen.get(job)
+        if seen is None:
+            return [False] * len(urls)
+        new = []
+        for url in urls:
+            new.append(url not in seen)
+            seen.add(url)
+        return new
+
+    def push(self, items: Iterable[QueuedUrl]) -> None:
+        for item in items:
+            queue = self._now.queues.get(item.job)
+            if queue is not None:
+                position = self._next()
+                queue[position] = replace(item, position=position)
+
+    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
+        queue = self._now.queues.get(job, {})
+        return [queue[position] for position in sorted(queue) if position > after][:limit]
+
+    def queued(self, job: int) -> int:
+        return len(self._now.queues.get(job, ()))
+
+    def remove(self, job: int, position: int) -> None:
+        self._now.queues.get(job, {}).pop(position, None)
+
+    def retry(self, job: int, position: int, attempts: int) -> None:
+        queue = self._now.queues.get(job, {})
+        item = queue.pop(position, None)
+        if item is not None:
+            behind = self._next()
+            queue[behind] = replace(item, position=behind, attempts=attempts)
+
+    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
+        if self.full:
+            raise DiskFullError("no room")
+        self._now.captures.append(encoded.entry.url)
+        self._now.outward.extend(outward)
+
+    def append_log(self, lines: Sequence[Requested]) -> None:
+        if self.full:
+            raise DiskFullError("no room")
+        self._now.log.extend(lines)
+
+    def commit(self) -> None:
+        if self.full:
+            raise DiskFullError("no room")
+        self.commits += 1
+        self._disk = copy.deepcopy(self._now)
+
+    def _next(self) -> int:
+        self._now.next_position += 1
+        return self._now.next_position - 1
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the scripted web answers for one URL."""
+
+    links: tuple[str, ...] = ()
+    status: int = 200
+    outcome: Outcome = "answered"
+    body: bytes = b"<html></html>"
+    location: str | None = None
+    retry_after_s: float | None = None
+    elapsed_ms: float = 10.0
+    kept_alive: bool = False
+    header: bytes = HTML
+
+
+NOT_FOUND = Page(status=404)
+
+
+@dataclass
+class Flight:
+    """A request that was begun and not answered yet."""
+
+    request: FetchRequest
+    started_s: float
+    done: Callable[[FetchAnswer], None]
+
+
+class FakeFetcher:
+    """Keeps requests until the test answers them from a scripted web."""
+
+    def __init__(self, clock: FakeClock, web: dict[str, Page]) -> None:
+        self._clock = clock
+        self.web = web
+        self.flights: list[Flight] = []
+        self.started: list[tuple[float, str, str]] = []  # (when, address, url)
+        self.permitted = True
+
+    def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
+        self.started.append((self._clock.now_s, request.address, request.url))
+        self.flights.append(Flight(request, self._clock.now_s, done))
+
+    def answer(self, index: int = 0, outcome: Outcome | None = None) -> FetchRequest:
+        """Answer one of the flights now; `outcome` instead of what the web says."""
+        flight = self.flights.pop(index)
+        page = self.web.get(flight.request.url, NOT_FOUND)
+        if outcome is not None:
+            page = replace(page, outcome=outcome)
+        flight.done(self._answer(flight, page))
+        return flight.request
+
+    def _answer(self, flight: Flight, page: Page) -> FetchAnswer:
+        answered = page.outcome in ("answered", "truncated")
+        header = page.header.replace(b" 200 ", b" %d " % page.status, 1)
+        capture = Capture(
+            url=flight.request.url,
+            fetched_at_ms=self._clock.epoch_ms(),
+            request=b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            response_header=header,
+            body=page.body,
+            ip=flight.request.address or None,
+        )
+        return FetchAnswer(
+            request=flight.request,
+            outcome=page.outcome,
+            capture=capture if answered else None,
+            status=page.status if answered else 0,
+            request_bytes=0 if page.outcome in ("no_permit", "forbidden_address") else 100,
+            response_bytes=len(page.body) if answered else 0,
+            elapsed_ms=page.elapsed_ms,
+            started_epoch_ms=self._clock.epoch_ms(),
+            ended_s=self._clock.now_s,
+            kept_alive=page.kept_alive,
+            location=page.location,
+            retry_after_s=page.retry_after_s,
+        )
+
+
+class FakeResolver:
+    """Answers look-ups when told to; a host without an entry has the address 192.0.2.1."""
+
+    def __init__(self) -> None:
+        self.addresses: dict[str, tuple[str, ...]] = {}
+        self.temporary: set[str] = set()
+        self.ttl_s = 3600.0
+        self.waiting: list[tuple[str, Callable[[LookUp], None]]] = []
+        self.asked: list[str] = []
+
+    def start(self, host: str, done: Callable[[LookUp], None]) -> None:
+        self.asked.append(host)
+        self.waiting.append((host, done))
+
+    def answer(self, index: int = 0) -> None:
+        host, done = self.waiting.pop(index)
+        addresses = self.addresses.get(host, ("192.0.2.1",))
+        reason = "" if addresses else "no such name"
+        done(LookUp(host, addresses, self.ttl_s, reason, host in self.temporary))
+
+
+class FakeWorker:
+    """Does pages' work when told to, with the links that the scripted web names."""
+
+    def __init__(self, web: dict[str, Page]) -> None:
+        self.web = web
+        self.waiting: list[tuple[Fetched, Callable[[PageWork], None]]] = []
+
+    def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
+        self.waiting.append((page, done))
+
+    def answer(self, index: int = 0) -> None:
+        page, done = self.waiting.pop(index)
+        done(work_of(page, self.web))
+
+
+def work_of(page: Fetched, web: dict[str, Page]) -> PageWork:
+    """Return the work on a page of the scripted web."""
+    links = () if page.is_rules else web.get(page.url, NOT_FOUND).links
+    processed = Processed(
+        encode_capture(page.capture),
+        page.url,
+        page.host,
+        page.address,
+        page.job,
+        page.is_rules,
+        tuple(url for url in links if host_of(url) != page.host),
+    )
+    return PageWork(processed, Links(links, page.url, page.job, page.depth + 1))
+
+
+class FakeReports:
+    """Remembers what the manager would learn."""
+
+    def __init__(self) -> None:
+        self.units: list[UnitFinished] = []
+        self.quiet: list[UnitClosed] = []
+        self.found: list[Outside] = []
+        self.hosts: dict[str, tuple[str, ...]] = {}
+        self.requests: list[Requested] = []
+        self.pages: list[Kept] = []
+
+    def finished(self, unit: UnitFinished) -> None:
+        self.units.append(unit)
+
+    def closed(self, unit: UnitClosed) -> None:
+        self.quiet.append(unit)
+
+    def outside(self, urls: Sequence[Outside]) -> None:
+        self.found.extend(urls)
+
+    def addresses(self, host: str, addresses: Sequence[str]) -> None:
+        self.hosts[host] = tuple(addresses)
+
+    def requested(self, requests: Sequence[Requested]) -> None:
+        self.requests.extend(requests)
+
+    def kept(self, pages: Sequence[Kept]) -> None:
+        self.pages.extend(pages)

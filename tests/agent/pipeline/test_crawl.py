@@ -1,0 +1,40 @@
+"""The graph is sound, and the crawl that it describes works from list to report."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from agent.pipeline.crawl import CRAWL
+from agent.pipeline.spec import GraphError, Pipeline, validate
+from tests.agent.world import World, order, site
+
+A = "http://a.example:80/"
+
+
+def test_the_crawl_is_a_sound_graph() -> None:
+    """The crawl as shipped passes the validation."""
+    validate(CRAWL)
+
+
+def test_without_a_module_that_spills_the_crawl_could_stand_still() -> None:
+    """Pages lead to links and links to pages: somebody in that cycle must always take more."""
+    modules = tuple(dataclasses.replace(one, spills=False) for one in CRAWL.modules)
+    with pytest.raises(GraphError, match="can deadlock"):
+        validate(Pipeline(modules, CRAWL.connections, CRAWL.outside))
+
+
+def test_a_site_is_crawled_whole() -> None:
+    """Every page that can be reached is fetched once, kept once, and the unit finishes once."""
+    world = World(site("a.example", 20))
+    world.give_list([order(A)])
+    world.run()
+    pages = [url for url in world.web if not url.endswith("robots.txt")]
+    assert sorted(world.fetched()) == sorted(pages)
+    assert world.fetched(rules=True) == ["http://a.example/robots.txt"]
+    assert sorted(world.ledger.captures) == sorted(world.web)
+    (unit,) = world.reports.units
+    assert (unit.unit, unit.kind, unit.round, unit.pages) == (A, "crawl", 1, 20)
+    assert unit.reason == "complete"
+    assert len(world.ledger.log) == 21

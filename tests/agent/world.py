@@ -1,0 +1,143 @@
+"""A whole crawl in memory and fake time: the modules, a runner, and the fakes around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from agent.modules.assemble import Crawl, CrawlPorts
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.pipeline.crawl import CRAWL
+from agent.pipeline.messages import ServerList, Tick
+from agent.runners.in_process import InProcessRunner
+from shared.wire.orders import ListHead, Order
+from tests.agent.fakes import (
+    FakeClock,
+    FakeFetcher,
+    FakeLedger,
+    FakeReports,
+    FakeResolver,
+    FakeWorker,
+    Page,
+)
+
+ANY_NAME = CrawlLimits(require_public_suffix=False)
+TWO_OF_EACH = {module.name: 2 for module in CRAWL.modules if module.key.value != "single"}
+
+
+def site(name: str, pages: int, *, fan_out: int = 3) -> dict[str, Page]:
+    """Return a host of so many pages, each of which leads to `fan_out` more, and to the top."""
+    top = f"http://{name}/"
+    urls = [top, *(f"{top}p{number}" for number in range(1, pages))]
+    web = {
+        url: Page((top, *urls[index * fan_out + 1 : (index + 1) * fan_out + 1]))
+        for index, url in enumerate(urls)
+    }
+    web[f"{top}robots.txt"] = Page(status=404)
+    return web
+
+
+def order(unit: str, **more: object) -> Order:
+    """Return an order for a whole unit."""
+    return Order(unit, **more)  # type: ignore[arg-type]  # the caller's keywords are Order's
+
+
+@dataclass
+class World:
+    """One process of the agent at a time, and everything that outlives it."""
+
+    web: dict[str, Page]
+    limits: CrawlLimits = ANY_NAME
+    politeness: Politeness = field(default_factory=Politeness)
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    choose: Callable[[int], int] | None = None
+    capacity: int = 1024
+    batch: int = 256
+    blocked: Callable[[str], bool] = lambda url: False
+
+    def __post_init__(self) -> None:
+        self.clock = FakeClock()
+        self.ledger = FakeLedger()
+        self.reports = FakeReports()
+        self.started: list[tuple[float, str, str]] = []
+        self.resolver_addresses: dict[str, tuple[str, ...]] = {}
+        self.fetching = True
+        self.boot()
+
+    def boot(self) -> None:
+        """Start a process on what the ledger's disk holds."""
+        self.fetcher = FakeFetcher(self.clock, self.web)
+        self.fetcher.started = self.started
+        self.resolver = FakeResolver()
+        self.resolver.addresses = self.resolver_addresses
+        self.worker = FakeWorker(self.web)
+        ports = CrawlPorts(
+            self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
+        )
+        self.crawl = Crawl(ports, self.politeness, self.limits, "PRS", self.blocked)
+        self.runner = InProcessRunner(
+            CRAWL,
+            self.crawl.make,
+            partitions=self.partitions,
+            choose=self.choose,
+            capacity=self.capacity,
+            batch=self.batch,
+        )
+
+    def crash(self) -> None:
+        """End the process with kill -9, and start another one a minute later."""
+        self.ledger = self.ledger.after_crash()
+        self.clock.now_s += 60
+        self.boot()
+
+    def give_list(self, orders: Iterable[Order], round_number: int = 1) -> None:
+        """Hand out a list, as the manager does."""
+        self.runner.post("seed.list", ServerList(ListHead(round_number), tuple(orders)))
+        self.runner.run_until_settled()
+
+    def tick(self, seconds: float = 0.0) -> None:
+        """Let time pass, and tell the modules."""
+        self.clock.now_s += seconds
+        self.runner.run_until_settled()
+        fetching = self.fetching and not self.crawl.paused
+        self.runner.tick(Tick(self.clock.now_s, self.clock.epoch_ms(), fetching))
+
+    def complete(self, choose: Callable[[int], int] = lambda count: 0) -> bool:
+        """Let one thing that is under way outside be done; False: nothing is."""
+        waiting: list[tuple[int, Callable[[int], object]]] = [
+            (len(self.resolver.waiting), self.resolver.answer),
+            (len(self.fetcher.flights), self.fetcher.answer),
+            (len(self.worker.waiting), self.worker.answer),
+        ]
+        total = sum(count for count, _ in waiting)
+        if not total:
+            return False
+        chosen = choose(total)
+        for count, answer in waiting:
+            if chosen < count:
+                answer(chosen)
+                break
+            chosen -= count
+        self.runner.run_until_settled()
+        return True
+
+    def run(self, *, ticks: int = 10_000, step_s: float = 1.0) -> None:
+        """Crawl until nothing is left: complete everything, let time pass, commit."""
+        for _ in range(ticks):
+            while self.complete():
+                pass
+            self.tick(step_s)
+            self.ledger.commit()
+            if not self.open_jobs and not self.fetcher.flights:
+                return
+        raise AssertionError(f"not done after {ticks} ticks: {self.crawl.state()}")
+
+    @property
+    def open_jobs(self) -> list[str]:
+        """Units of jobs that are not finished."""
+        return [row.job.unit for row in self.ledger.jobs() if not row.finished]
+
+    def fetched(self, *, rules: bool = False) -> list[str]:
+        """URLs of the requests that were begun, in order."""
+        urls = [url for _, _, url in self.started]
+        return [url for url in urls if url.endswith("/robots.txt") is rules]
