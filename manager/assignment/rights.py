@@ -114,14 +114,11 @@ def stands_in(right: Right, agent: int, generation: int) -> bool:
 def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Held:
     """Give a free unit to an agent; its list of `next_generation` is the first to name it.
 
-    A right that was withdrawn from the same agent may be given back to it, for it is the only one
-    that can believe in it. Raises RightError where another agent may still be fetching, or where
-    the agent holds it already for something else: withdraw it first.
+    Raises RightError where the unit is not free: also where the same agent is giving it up, for
+    its lists before and after the withdrawal could no longer be told apart.
     """
     match right:
         case Free():
-            return Held(agent, kind, round_number, next_generation)
-        case Withdrawn() if right.agent == agent:
             return Held(agent, kind, round_number, next_generation)
         case Held() if (right.agent, right.kind, right.round) == (agent, kind, round_number):
             return right

@@ -1,0 +1,216 @@
+"""How an agent is, in words that an administrator can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manager.assignment import (
+    AgentFacts,
+    Liveness,
+    LivenessState,
+    clock_time,
+    liveness,
+    promised_contact,
+    spoken_duration,
+)
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+NOW = 1_700_000_000_000
+
+
+def seen(**changed: Any) -> Liveness:
+    """Return the liveness at NOW of an agent that synced a minute ago and works."""
+    facts: dict[str, Any] = {
+        "kind": "sync",
+        "last_contact_ms": NOW - MINUTE,
+        "last_work_ms": NOW - 2 * MINUTE,
+        "promised_ms": NOW + MINUTE,
+        "grace_ms": 30 * MINUTE,
+        "permit_until_ms": NOW + 2 * HOUR,
+        "units_held": 12,
+        "queue": 3400,
+    }
+    return liveness(AgentFacts(**(facts | changed)), NOW)
+
+
+def test_working() -> None:
+    """It calls, and fetched something a moment ago."""
+    found = seen()
+    assert found.state is LivenessState.WORKING
+    assert found.reason == "last fetched a page 2 min ago, 3,400 URLs waiting"
+    assert not found.attention
+
+
+def test_new() -> None:
+    """An agent that never called is new, whatever else is known."""
+    assert seen(last_contact_ms=None).state is LivenessState.NEW
+
+
+def test_retired() -> None:
+    """Retired is final, also for an agent that still calls."""
+    assert seen(retired=True).state is LivenessState.RETIRED
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason", "attention"),
+    [
+        ({"units_held": 0}, "it has no unit to fetch", False),
+        ({"queue": 0}, "its queue is empty and it fetched nothing for 3 h", False),
+        ({}, "it calls, has 3,400 URLs, but fetched nothing for 3 h", True),
+        ({"queue": None}, "it calls, holds 12 units, but fetched nothing for 3 h", True),
+        ({"last_work_ms": None}, "it calls, has 3,400 URLs, but never fetched a page", True),
+        (
+            {"says": "disk full"},
+            'it calls, has 3,400 URLs, but fetched nothing for 3 h; it says "disk full"',
+            False,
+        ),
+    ],
+)
+def test_idle_says_why(changed: dict[str, Any], reason: str, attention: bool) -> None:
+    """Nothing to do, or something to do and not doing it: the second needs a person."""
+    found = seen(**({"last_work_ms": NOW - 3 * HOUR} | changed))
+    assert (found.state, found.reason, found.attention) == (
+        LivenessState.IDLE,
+        reason,
+        attention,
+    )
+
+
+def test_a_far_promise_is_sleep() -> None:
+    """An agent that said it comes back in the night is asleep until then."""
+    found = seen(last_contact_ms=NOW - 3 * HOUR, promised_ms=NOW + 9 * HOUR)
+    assert found.state is LivenessState.ASLEEP
+    assert found.until_ms == NOW + 9 * HOUR
+    assert found.reason == f"it sleeps until {clock_time(NOW + 9 * HOUR)}; last heard 3 h ago"
+
+
+def test_a_nap_that_is_announced_is_sleep() -> None:
+    """Its own word counts for short naps too."""
+    assert seen(says_asleep=True).state is LivenessState.ASLEEP
+
+
+def test_late() -> None:
+    """Over its promise, within grace or permit: late, with the time until others take over."""
+    found = seen(
+        last_contact_ms=NOW - 20 * MINUTE, promised_ms=NOW - 10 * MINUTE, permit_until_ms=0
+    )
+    assert found.state is LivenessState.LATE
+    assert found.until_ms == NOW + 20 * MINUTE
+    assert "expected 10 min ago; others take its units in 20 min" in found.reason
+    assert found.attention
+
+
+def test_nobody_is_lost_while_its_permit_is_valid() -> None:
+    """Grace is over, the permit is not: it may still be fetching."""
+    found = seen(last_contact_ms=NOW - 90 * MINUTE, promised_ms=NOW - 89 * MINUTE)
+    assert found.state is LivenessState.LATE
+    assert found.until_ms == NOW + 2 * HOUR
+
+
+def test_lost() -> None:
+    """Grace and permit are over."""
+    found = seen(last_contact_ms=NOW - 5 * HOUR, promised_ms=NOW - 4 * HOUR, permit_until_ms=NOW)
+    assert found.state is LivenessState.LOST
+    assert "last heard 5 h ago" in found.reason
+    assert found.attention
+
+
+@pytest.mark.parametrize(
+    ("silent_ms", "state"),
+    [
+        (30 * MINUTE, LivenessState.WORKING),
+        (2 * HOUR, LivenessState.ASLEEP),
+        (25 * HOUR, LivenessState.ASLEEP),
+        (26 * HOUR + MINUTE, LivenessState.LATE),
+        (27 * HOUR, LivenessState.LOST),
+    ],
+)
+def test_a_plain_agent_sleeps_by_day(silent_ms: int, state: LivenessState) -> None:
+    """Any message renews it for 26 hours; what it promised means nothing."""
+    found = seen(
+        kind="plain",
+        last_contact_ms=NOW - silent_ms,
+        last_work_ms=NOW - silent_ms,
+        promised_ms=None,
+        permit_until_ms=0,
+        queue=None,
+    )
+    assert found.state is state
+
+
+def test_a_promise_of_years_is_not_believed() -> None:
+    """A wrong clock cannot hold units for ever."""
+    assert promised_contact("sync", 0, 10**18) == 8 * 24 * HOUR
+    assert promised_contact("sync", 5 * HOUR, 0) == 5 * HOUR
+    assert promised_contact("sync", 0, None) == HOUR
+
+
+maybe_ms = st.one_of(st.none(), st.integers(0, 2 * NOW))
+
+
+@given(
+    st.sampled_from(["sync", "plain"]),
+    maybe_ms,
+    maybe_ms,
+    maybe_ms,
+    st.integers(0, 2 * NOW),
+    st.integers(0, 3),
+    st.one_of(st.none(), st.integers(0, 3)),
+    st.booleans(),
+)
+def test_every_agent_has_one_state_and_a_reason(
+    kind: Any,
+    contact: int | None,
+    work: int | None,
+    promised: int | None,
+    permit: int,
+    units: int,
+    queue: int | None,
+    asleep: bool,
+) -> None:
+    """Whatever the facts, there is a sentence; lost only after the permit; limits lie ahead."""
+    facts = AgentFacts(
+        kind, contact, HOUR, work, promised, permit, units, queue, says_asleep=asleep
+    )
+    found = liveness(facts, NOW)
+    assert found.reason
+    if found.state is LivenessState.LOST:
+        assert permit <= NOW
+    if found.until_ms is not None:
+        assert found.until_ms >= NOW
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "words"),
+    [
+        (-5, "less than 1 s"),
+        (999, "less than 1 s"),
+        (1_000, "1 s"),
+        (61_000, "1 min 1 s"),
+        (3 * HOUR + 20 * MINUTE + 59_000, "3 h 20 min"),
+        (48 * HOUR, "2 d"),
+        (49 * HOUR + 59 * MINUTE, "2 d 1 h"),
+    ],
+)
+def test_durations_in_words(duration_ms: int, words: str) -> None:
+    """The two largest parts, rounded down."""
+    assert spoken_duration(duration_ms) == words
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "words"),
+    [
+        (0, "1970-01-01 00:00 UTC"),
+        (NOW, "2023-11-14 22:13 UTC"),
+        (-1, "1970-01-01 00:00 UTC"),
+        (10**18, "9999-12-31 23:59 UTC"),
+    ],
+)
+def test_moments_in_words(at_ms: int, words: str) -> None:
+    """UTC to the minute; no number breaks it."""
+    assert clock_time(at_ms) == words

@@ -1,0 +1,144 @@
+"""How long a permit lasts, on both sides, and what moves it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manager.assignment import (
+    HeldEpoch,
+    Permit,
+    ReportEpoch,
+    RuleError,
+    end_at_agent,
+    epoch_of_report,
+    extension_ms,
+    manager_time,
+)
+
+HOUR = 3_600_000
+GAP = 60_000
+
+
+def test_a_permit_is_over_at_its_end() -> None:
+    """From its end on, not before."""
+    permit = Permit(until_ms=1000)
+    assert not permit.is_over(999)
+    assert permit.is_over(1000)
+
+
+def test_a_first_permit_begins_an_epoch() -> None:
+    """A new agent gets epoch 1, for as long as it is told and the slack."""
+    assert Permit().renew(0, 5000, 2 * HOUR, GAP) == Permit(1, 5000 + 2 * HOUR + GAP, 0)
+
+
+def test_renewing_keeps_the_epoch() -> None:
+    """While a permit is valid it goes on; once it was over, the next is another."""
+    first = Permit(4, 10_000, 0)
+    assert first.renew(7, 9_999, 1000, 0) == Permit(4, 10_999, 0)
+    assert first.renew(7, 10_000, 1000, 0) == Permit(5, 11_000, 0)
+
+
+def test_renewing_never_shortens() -> None:
+    """An agent may still count on what it was told before."""
+    assert Permit(1, 90_000, 0).renew(1, 10, 1000, 0) == Permit(1, 90_000, 0)
+
+
+def test_an_agent_that_was_written_off_needs_a_new_list() -> None:
+    """After expiry no list older than the fence brings a permit."""
+    over = Permit(3, 1000, 0).expire(next_generation=9)
+    assert over.renew(8, 2000, HOUR, GAP) is None
+    assert over.renew(9, 2000, HOUR, GAP) == Permit(4, 2000 + HOUR + GAP, 9)
+
+
+def test_a_fence_never_falls() -> None:
+    """A smaller generation does not open what a greater one closed."""
+    assert Permit(1, 0, 9).expire(4).fence_generation == 9
+
+
+def test_the_agent_ends_first() -> None:
+    """Counted from sending, a deadline and an interval earlier: over before the manager's."""
+    sent_ms, handled_ms = 1000, 1400
+    mine = end_at_agent(sent_ms, HOUR, deadline_ms=60_000, interval_ms=20_000)
+    theirs = Permit().renew(0, handled_ms, HOUR, GAP)
+    assert mine == 1000 + HOUR - 80_000
+    assert theirs is not None
+    assert mine + 60_000 + 20_000 <= theirs.until_ms
+
+
+@pytest.mark.parametrize("duration_ms", [80_000, 10_000])
+def test_a_permit_that_leaves_nothing_is_refused(duration_ms: int) -> None:
+    """A permit shorter than one request and one rest is a mistake of the settings."""
+    with pytest.raises(RuleError, match="make permits longer"):
+        end_at_agent(0, duration_ms, 60_000, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "moved_ms"),
+    [
+        (1_000_000, 0),
+        (1_005_000, 0),
+        (1_060_000, 0),
+        (1_060_001, 60_001),
+        (4_600_000, 3_600_000),
+        (999_999, -1),
+        (400_000, -600_000),
+    ],
+)
+def test_how_far_permits_move(now_ms: int, moved_ms: int) -> None:
+    """Not at all in usual running; by the whole gap after an outage, a leap or a set-back."""
+    assert extension_ms(1_000_000, now_ms, 60_000) == moved_ms
+
+
+def test_a_gap_of_nothing_is_refused() -> None:
+    """With no tolerance every tick would extend every permit for ever."""
+    with pytest.raises(RuleError, match="longest_gap_ms = 0"):
+        extension_ms(0, 1, 0)
+
+
+def test_an_outage_costs_no_agent_its_permit() -> None:
+    """The manager was away for a day: after the extension a permit has what it had left before."""
+    permit = Permit(1, 10 * HOUR, 0)
+    last_ms, now_ms = 9 * HOUR, 33 * HOUR
+    assert permit.is_over(now_ms)
+    moved = permit.extend(extension_ms(last_ms, now_ms, GAP))
+    assert not moved.is_over(now_ms)
+    assert moved.until_ms - now_ms == permit.until_ms - last_ms
+
+
+def test_the_managers_time_never_runs_back() -> None:
+    """Between a set-back and the tick that notices, permits are given by the last tick's time."""
+    assert manager_time(500, last_tick_ms=900) == 900
+    assert manager_time(950, last_tick_ms=900) == 950
+
+
+HISTORY = [HeldEpoch(1, 7, 0, 100), HeldEpoch(2, 8, 150, 300), HeldEpoch(3, 7, 300, None)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "first_ms", "last_ms", "epoch"),
+    [
+        (7, 50, 90, ReportEpoch(1, late=True)),
+        (8, 160, 170, ReportEpoch(2, late=True)),
+        (7, 400, 500, ReportEpoch(3, late=False)),
+        (7, 90, 310, ReportEpoch(3, late=False)),
+        (7, 110, 290, None),
+        (8, 0, 100, None),
+        (9, 0, 999, None),
+    ],
+)
+def test_under_which_epoch_a_report_was_fetched(
+    agent: int, first_ms: int, last_ms: int, epoch: ReportEpoch | None
+) -> None:
+    """The newest of the agent's epochs that the report touches; late when another came after."""
+    assert epoch_of_report(HISTORY, agent, first_ms, last_ms) == epoch
+    assert epoch_of_report(reversed(HISTORY), agent, first_ms, last_ms) == epoch
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(1, 10**6))
+def test_after_moving_no_permit_is_shorter_than_it_was(last: int, now: int, gap: int) -> None:
+    """What a permit had left at the last tick it has left now, but for time that really passed."""
+    moved = extension_ms(last, now, gap)
+    left_before, left_after = 5000, last + 5000 + moved - now
+    assert left_after >= left_before - gap
