@@ -19,6 +19,7 @@ from shared.errors import UrlError
 __all__ = ["canonical", "host_key", "host_of", "name_and_port", "reversed_host_key", "split_host"]
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
+LONGEST_NAME: Final = 253  # characters of a name in DNS (RFC 1035, 2.3.4), as text
 
 _UNRESERVED: Final = frozenset(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -31,8 +32,8 @@ _IPV4: Final = re.compile(r"[0-9.]+")
 def canonical(text: str, base: str | None = None) -> str:
     """Return the canonical form of a URL, resolved against `base` where it is relative.
 
-    Raises UrlError: not a URL, another scheme than http or https, or one that carries a user
-    name or a password (a robot has no account).
+    Raises UrlError: not a URL, another scheme than http or https, a host name that no name
+    server could know, or a user name or password (a robot has no account).
     Source: WHATWG URL; RFC 3986, section 6.2.2.
     """
     try:
@@ -48,8 +49,11 @@ def canonical(text: str, base: str | None = None) -> str:
         scheme = href.split(":", 1)[0]
         raise UrlError(f"{_shown(text)}: scheme {scheme[:20]}, only http and https are crawled")
     authority_end = href.find("/", 8)
-    if "@" in href[:authority_end]:
+    authority = href[:authority_end]
+    if "@" in authority:
         raise UrlError(f"{_shown(text)}: carries a user name or password, which a robot has not")
+    if len(authority) > LONGEST_NAME and len(split_host(href)[1]) > LONGEST_NAME:
+        raise UrlError(f"{_shown(text)}: host name longer than {LONGEST_NAME} characters")
     return _normalise_escapes(href) if "%" in href else href
 
 

@@ -37,7 +37,17 @@ def test_canonical_form(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "//a/b", "ftp://a/", "javascript:alert(1)", "http://", "http://u@a/", "http://a b/", "x"],
+    [
+        "",
+        "//a/b",
+        "ftp://a/",
+        "javascript:alert(1)",
+        "http://",
+        "http://u@a/",
+        "http://a b/",
+        "x",
+        "http://" + "a" * 254 + "/",
+    ],
 )
 def test_what_is_no_url_to_crawl(text: str) -> None:
     """A text that cannot be fetched is refused with a message that shows it."""
