@@ -274,8 +274,8 @@ def add_start_pages(tx: Transaction, new: Sequence[NewStartPage], limit: int, no
     tx.execute(
         units.update()
         .where(units.c.id == sa.bindparam("unit"))
-        .values(start_pages=sa.bindparam("pages")),
-        [{"unit": unit, "pages": known[unit]} for unit in sorted({p.unit_id for p in added})],
+        .values(start_pages=sa.bindparam("pages_now")),
+        [{"unit": unit, "pages_now": known[unit]} for unit in sorted({p.unit_id for p in added})],
     )
     return len(added)
 
