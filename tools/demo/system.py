@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,10 +27,22 @@ class CommandError(Exception):
     """A command failed; the message is what it printed."""
 
 
-def command(*words: str, **environment: str) -> str:
-    """Run a shipped command and return what it printed. Raises CommandError."""
+def free_port() -> int:
+    """Return a port of loopback that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def command(*words: str, typed: str = "", **environment: str) -> str:
+    """Run a shipped command and return what it printed; `typed` is its standard input.
+
+    Raises CommandError.
+    """
     outcome = subprocess.run(
         [str(BIN / words[0]), *words[1:]],
+        input=typed,
         capture_output=True,
         text=True,
         check=False,
@@ -108,8 +121,12 @@ class Manager:
         data.mkdir(parents=True, exist_ok=True)
         if settings:
             (data / "prsm.toml").write_text(settings)
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
         self.program = Program(
-            ["prsm", "serve"], data.parent / "manager.log", {"PRSM_DATA": str(data)}
+            ["prsm", "serve", "--listen", f"127.0.0.1:{port}"],
+            data.parent / "manager.log",
+            {"PRSM_DATA": str(data)},
         )
 
     def start(self) -> Manager:
@@ -130,6 +147,11 @@ class Manager:
         """Run a `prsm` command with --json and return what it says."""
         printed = command("prsm", *words, "--json", PRSM_DATA=str(self.data))
         return json.loads(printed) if printed.strip() else None
+
+    def add_user(self, name: str, password: str, role: str) -> None:
+        """Add a person who may log in at the console."""
+        words = ("prsm", "users", "add", name, "--role", role, "--password-stdin")
+        command(*words, typed=password, PRSM_DATA=str(self.data))
 
     def _answers(self) -> bool:
         if not self.program.running:

@@ -1,0 +1,63 @@
+"""The demonstration's table: who crawled what at which cost, before and after balancing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["table"]
+
+HEADINGS = ("agent", "hosts", "cost at random", "hosts", "balanced", "measured then", "and now")
+
+
+def table(first: dict[str, Any], second: dict[str, Any], result: dict[str, Any]) -> str:
+    """Return the table of two rounds and what follows from it."""
+    measured = [{agent["name"]: agent for agent in detail["agents"]} for detail in (first, second)]
+    rows = [
+        (
+            agent["name"],
+            str(agent["units_before"]),
+            milliseconds(agent["before_ms"]),
+            str(agent["units_after"]),
+            milliseconds(agent["after_ms"]),
+            milliseconds(measured[0].get(agent["name"], {}).get("measured_ms")),
+            milliseconds(measured[1].get(agent["name"], {}).get("measured_ms")),
+        )
+        for agent in second["plan"]["agents"]
+    ]
+    widths = [max(len(row[column]) for row in [HEADINGS, *rows]) for column in range(len(HEADINGS))]
+    lines = [aligned(row, widths) for row in [HEADINGS, *rows]]
+    lines.insert(1, "-" * len(lines[0]))
+    before, after = result["makespan_random_ms"], result["makespan_balanced_ms"]
+    bound = result["bound_ms"]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"pages of the second round  {result['pages']}",
+            (
+                f"hosts                      {result['hosts']}, of which found by links"
+                f" {result['hosts_discovered']}"
+            ),
+            f"makespan at random         {milliseconds(before)}",
+            (
+                f"makespan balanced          {milliseconds(after)}"
+                f"  ({before / after:.1f} times sooner)"
+            ),
+            (
+                f"best possible              {milliseconds(bound)}"
+                f"  (balanced is {100 * (after / bound - 1):.0f}% above)"
+            ),
+        ]
+    )
+
+
+def aligned(row: tuple[str, ...], widths: list[int]) -> str:
+    """Return a row with its name to the left and its numbers to the right."""
+    cells = [row[0].ljust(widths[0])]
+    cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return "  ".join(cells)
+
+
+def milliseconds(value: float | None) -> str:
+    """Return a duration as people read it."""
+    return "-" if value is None else f"{value / 1000:,.2f} s"
