@@ -9,18 +9,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+from starlette.types import ASGIApp
 
 from manager.app.compose import Manager, build_app, open_manager, wrapped
 from manager.balancing import make_plan
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.actor import Actor
+from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
+from manager.operations.hosts import import_hosts
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key
 from tests.manager.asgi import Caller
 
-__all__ = ["LOCAL", "START_MS", "Agent", "Clock", "Running", "log_body", "running"]
+__all__ = [
+    "LOCAL",
+    "START_MS",
+    "Agent",
+    "Clock",
+    "Running",
+    "fill",
+    "log_body",
+    "running",
+    "zipped",
+]
 
 START_MS = 1_790_000_000_000
 LOCAL = Actor("local", "test")
@@ -75,15 +88,16 @@ class Running:
 
     manager: Manager
     clock: Clock
+    public: ASGIApp = field(init=False)
     anybody: Caller = field(init=False)
     outside: Caller = field(init=False)
     local: Caller = field(init=False)
 
     def __post_init__(self) -> None:
         app = build_app(self.manager)
-        self._public = wrapped(app, self.manager, local=False)
-        self.anybody = Caller(self._public)
-        self.outside = Caller(self._public, address="192.0.2.7")
+        self.public = wrapped(app, self.manager, local=False)
+        self.anybody = Caller(self.public)
+        self.outside = Caller(self.public, address="192.0.2.7")
         self.local = Caller(wrapped(app, self.manager, local=True))
 
     def agent(self, name: str = "a.example", kind: AgentKind = "plain") -> Agent:
@@ -92,7 +106,7 @@ class Running:
         token = issue_join_token(db, name, LOCAL, self.clock())
         joined = enrol(db, name, token.token, hash_of_key(key), self.clock(), kind)
         headers = {"Authorization": f"Bearer {key}"}
-        return Agent(joined.agent, Caller(self._public, headers=headers))
+        return Agent(joined.agent, Caller(self.public, headers=headers))
 
     def files(self, folder: str) -> list[Path]:
         """Return what lies in a folder of the data directory."""
@@ -109,6 +123,17 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
         yield Running(manager, clock)
     finally:
         manager.close()
+
+
+def fill(prsm: Running, *hosts: str) -> None:
+    """Make hosts known, with an address each."""
+    manager = prsm.manager
+    import_hosts(manager.db, enumerate(hosts, 1), LOCAL, prsm.clock(), manager.policy)
+    due = hosts_to_resolve(manager.db, prsm.clock(), 100)
+    resolved = [
+        Resolution(host.host_id, host.key, (f"133.9.1.{index}",)) for index, host in enumerate(due)
+    ]
+    record_resolutions(manager.db, resolved, prsm.clock(), manager.policy)
 
 
 def log_body(agent: str, lines: list[LogLine | Comment], minute: str = "202611211000") -> bytes:

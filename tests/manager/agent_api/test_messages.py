@@ -8,28 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
-from manager.operations.hosts import import_hosts
+from manager.operations.addresses import hosts_to_resolve
 from manager.operations.reports import list_reports
 from manager.operations.rounds import start_round
 from manager.operations.tick import tick
 from shared.wire.crawl_log import Comment, LogLine
 from shared.wire.server_list import decode, encode_line
-from tests.manager.running import LOCAL, Agent, Running, log_body, running, zipped
+from tests.manager.running import LOCAL, Agent, Running, fill, log_body, running, zipped
 from tests.manager.store.full_disk import full_after
 
 PAGE = b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n"
-
-
-def fill(prsm: Running, *hosts: str) -> None:
-    """Make hosts known, with an address each."""
-    manager = prsm.manager
-    import_hosts(manager.db, enumerate(hosts, 1), LOCAL, prsm.clock(), manager.policy)
-    due = hosts_to_resolve(manager.db, prsm.clock(), 100)
-    resolved = [
-        Resolution(host.host_id, host.key, (f"133.9.1.{index}",)) for index, host in enumerate(due)
-    ]
-    record_resolutions(manager.db, resolved, prsm.clock(), manager.policy)
 
 
 def list_of(agent: Agent) -> list[str]:

@@ -1,0 +1,184 @@
+"""Who may do what: sessions, roles, the CSRF token, and the Unix socket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from manager.api.door import csrf_of
+from manager.operations.users import add_user
+from tests.manager.asgi import Caller
+from tests.manager.running import LOCAL, Running
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Session:
+    """A browser that is logged in."""
+
+    call: Caller
+    answer: httpx.Response
+
+
+def login(prsm: Running, role: str, call: Caller | None = None) -> Session:
+    """Make a user of a role and log in."""
+    call = call or Caller(prsm.public)
+    add_user(prsm.manager.db, role, PASSWORD, role, LOCAL, prsm.clock())
+    answer = call.post("/api/v1/login", json={"name": role, "password": PASSWORD})
+    assert answer.status_code == 200, answer.text
+    cookies = [header.split(";")[0] for header in answer.headers.get_list("set-cookie")]
+    call.headers["Cookie"] = "; ".join(cookies)
+    call.headers["X-CSRF-Token"] = answer.json()["csrf_token"]
+    return Session(call, answer)
+
+
+RANKS = ["viewer", "operator", "admin"]
+NEEDS = [
+    ("GET", "/api/v1/hosts", None, "viewer"),
+    ("GET", "/api/v1/hosts/detail?host=a.example", None, "viewer"),
+    ("GET", "/api/v1/agents", None, "viewer"),
+    ("GET", "/api/v1/agents/a.example", None, "viewer"),
+    ("GET", "/api/v1/rounds", None, "viewer"),
+    ("GET", "/api/v1/rounds/1", None, "viewer"),
+    ("GET", "/api/v1/plans", None, "viewer"),
+    ("GET", "/api/v1/plans/1", None, "viewer"),
+    ("GET", "/api/v1/audit", None, "viewer"),
+    ("GET", "/api/v1/reports", None, "viewer"),
+    ("GET", "/api/v1/check", None, "viewer"),
+    ("GET", "/api/v1/session", None, "viewer"),
+    ("POST", "/api/v1/hosts/import", None, "operator"),
+    ("POST", "/api/v1/hosts/exclude", {"host": "a.example"}, "operator"),
+    ("POST", "/api/v1/hosts/include", {"host": "a.example"}, "operator"),
+    ("POST", "/api/v1/agents/a.example/command", {"command": "restart"}, "operator"),
+    ("POST", "/api/v1/agents/a.example/list-limit", {"pages": 50}, "operator"),
+    ("POST", "/api/v1/rounds", {}, "operator"),
+    ("POST", "/api/v1/rounds/cancel", {}, "operator"),
+    ("POST", "/api/v1/plans", {}, "operator"),
+    ("POST", "/api/v1/plans/1/apply", {}, "operator"),
+    ("POST", "/api/v1/agents/a.example/token", {}, "admin"),
+    ("POST", "/api/v1/agents/a.example/retire", {}, "admin"),
+    ("GET", "/api/v1/join-tokens", None, "admin"),
+    ("GET", "/api/v1/users", None, "admin"),
+    ("POST", "/api/v1/users", {"name": "x", "password": PASSWORD}, "admin"),
+    ("POST", "/api/v1/users/x/password", {"password": PASSWORD}, "admin"),
+    ("POST", "/api/v1/users/x/role", {"role": "viewer"}, "admin"),
+]
+
+
+def call(caller: Caller, method: str, path: str, body: object) -> httpx.Response:
+    return caller.send(method, path) if body is None else caller.send(method, path, json=body)
+
+
+def test_every_route_is_in_the_table(prsm: Running) -> None:
+    """No route for administrators escapes the tests of this file."""
+    paths = prsm.local.get("/api/v1/openapi.json").json()["paths"]
+    known = {(method, path.split("?")[0]) for method, path, _, _ in NEEDS}
+    known |= {("POST", "/api/v1/login"), ("POST", "/api/v1/logout")}
+    agents = {"/api/v1/sync", "/api/v1/enrol", "/api/v1/key"}
+    for path, methods in paths.items():
+        if path.startswith("/servlets/") or path in agents:
+            continue
+        concrete = (
+            path.replace("agents/{name}", "agents/a.example")
+            .replace("users/{name}", "users/x")
+            .replace("{number}", "1")
+        )
+        for method in methods:
+            assert (method.upper(), concrete) in known, f"{method} {path}"
+
+
+def test_nobody_without_a_session(prsm: Running) -> None:
+    """Without a session every route is 401, on an open line 403; an agent's key opens none."""
+    agent = prsm.agent().call
+    for method, path, body, _ in NEEDS:
+        assert call(prsm.anybody, method, path, body).status_code == 401, path
+        assert call(prsm.outside, method, path, body).status_code == 403, path
+        assert call(agent, method, path, body).status_code == 401, path
+
+
+@pytest.mark.parametrize("held", RANKS)
+def test_roles_are_enough_or_not(prsm: Running, held: str) -> None:
+    """A role that is too small is 403 and names what is needed; the next ones are let in."""
+    session = login(prsm, held).call
+    for method, path, body, role in NEEDS:
+        answer = call(session, method, path, body)
+        if RANKS.index(held) < RANKS.index(role):
+            assert answer.status_code == 403, path
+            assert f"needs the role {role}" in answer.json()["error"]
+        else:
+            assert answer.status_code not in (401, 403, 500), answer.text
+
+
+def test_a_change_needs_the_token(prsm: Running) -> None:
+    """A change with the cookie alone, as another site could send it, is 403; reading is not."""
+    session = login(prsm, "operator")
+    good = session.call.headers.pop("X-CSRF-Token")
+    for token in (None, "", "x", csrf_of("another session")):
+        headers = {} if token is None else {"X-CSRF-Token": token}
+        answer = session.call.post("/api/v1/rounds", json={}, headers=headers)
+        assert answer.status_code == 403
+        assert "X-CSRF-Token" in answer.json()["error"]
+    assert session.call.get("/api/v1/rounds").status_code == 200
+    let_in = session.call.post("/api/v1/rounds", json={}, headers={"X-CSRF-Token": good})
+    assert let_in.status_code == 409  # there is no agent yet
+
+
+def test_cookies_are_for_their_line(prsm: Running) -> None:
+    """Over TLS the cookie is `__Host-` and secure; from loopback it is a plain one; both strict."""
+    plain = login(prsm, "viewer").answer.headers["set-cookie"]
+    assert plain.startswith("prsm=")
+    assert "secure" not in plain.lower()
+    tls = Caller(prsm.public, address="192.0.2.7", scheme="https")
+    secure = login(prsm, "admin", tls).answer.headers["set-cookie"]
+    assert secure.startswith("__Host-prsm=")
+    for cookie, flags in ((plain, ()), (secure, ("secure",))):
+        for flag in ("httponly", "samesite=strict", "path=/", *flags):
+            assert flag in cookie.lower()
+        assert "domain" not in cookie.lower()
+
+
+def test_passwords_do_not_travel_on_an_open_line(prsm: Running) -> None:
+    """Logging in over plain HTTP from elsewhere is refused before the password is looked at."""
+    answer = prsm.outside.post("/api/v1/login", json={"name": "x", "password": "y"})
+    assert answer.status_code == 403
+    assert "TLS" in answer.json()["error"]
+
+
+def test_wrong_passwords(prsm: Running) -> None:
+    """A wrong name and a wrong password get the same 401; many of them 429."""
+    add_user(prsm.manager.db, "a", PASSWORD, "viewer", LOCAL, prsm.clock())
+    wrong = [
+        prsm.anybody.post("/api/v1/login", json={"name": name, "password": "wrong"})
+        for name in ("a", "nobody")
+    ]
+    assert {answer.status_code for answer in wrong} == {401}
+    assert wrong[0].json() == wrong[1].json()
+    for _ in range(5):
+        last = prsm.anybody.post("/api/v1/login", json={"name": "a", "password": "wrong"})
+    assert last.status_code == 429
+    assert int(last.headers["retry-after"]) > 0
+
+
+def test_sessions_end(prsm: Running) -> None:
+    """After the logout, and after the session's time, the cookie opens nothing."""
+    session = login(prsm, "viewer").call
+    assert session.get("/api/v1/session").json() == {"kind": "user", "name": "viewer"}
+    gone = session.post("/api/v1/logout", json={})
+    assert gone.status_code == 200
+    assert 'prsm=""' in gone.headers["set-cookie"]
+    assert session.get("/api/v1/session").status_code == 401
+    other = login(prsm, "operator").call
+    prsm.clock.advance(prsm.manager.settings.console.session_s + 1)
+    assert other.get("/api/v1/session").status_code == 401
+
+
+def test_the_unix_socket_is_the_local_administrator(prsm: Running) -> None:
+    """Requests by the socket need no session; the audit names them; no header can claim it."""
+    assert prsm.local.get("/api/v1/session").json() == {"kind": "local", "name": "local"}
+    prsm.local.post("/api/v1/agents/a.example/token")
+    (row,) = prsm.local.get("/api/v1/audit").json()
+    assert (row["actor_kind"], row["action"]) == ("local", "agent.token")
+    assert len(row["request_id"]) == 16

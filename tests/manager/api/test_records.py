@@ -1,0 +1,41 @@
+"""What happened, through the API; and whether all fits together."""
+
+from __future__ import annotations
+
+from shared.wire.crawl_log import LogLine
+from tests.manager.running import Running, log_body
+
+
+def test_reports_are_listed(prsm: Running) -> None:
+    """A log that was taken is shown with its lines; by agent, newest first."""
+    agent = prsm.agent()
+    line = LogLine("http://www.example.jp/", 1, 2, 3, b"HTTP/1.1 200 OK\r\n")
+    for minute in ("202611211000", "202611211001"):
+        agent.send_log(log_body("a.example", [line], minute))
+    names = [report["name"] for report in prsm.local.get("/api/v1/reports").json()]
+    assert names == ["a.example.202611211001", "a.example.202611211000"]
+    assert prsm.local.get("/api/v1/reports?agent=b.example").json() == []
+    assert len(prsm.local.get("/api/v1/reports?limit=1").json()) == 1
+
+
+def test_the_audit_is_paged_and_searched(prsm: Running) -> None:
+    """Rows come newest first, before an id, by action."""
+    for name in ("a.example", "b.example"):
+        prsm.local.post(f"/api/v1/agents/{name}/token")
+    rows = prsm.local.get("/api/v1/audit?action=agent.").json()
+    assert [row["subject"] for row in rows] == ["b.example", "a.example"]
+    older = prsm.local.get(f"/api/v1/audit?before_id={rows[0]['id']}").json()
+    assert [row["subject"] for row in older] == ["a.example"]
+    assert prsm.local.get("/api/v1/audit?action=round.").json() == []
+    assert prsm.local.get("/api/v1/audit?limit=0").status_code == 400
+
+
+def test_a_missing_file_is_found(prsm: Running) -> None:
+    """The check is clean, until the rows of a report are gone."""
+    line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
+    prsm.agent().send_log(log_body("a.example", [line]))
+    assert prsm.local.get("/api/v1/check").json() == {"findings": []}
+    (file,) = prsm.files("logs")
+    file.unlink()
+    (finding,) = prsm.local.get("/api/v1/check").json()["findings"]
+    assert finding["subject"].endswith(file.name)

@@ -1,0 +1,66 @@
+"""Rounds and plans through the API."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from manager.api.rounds import Method
+from manager.operations.rounds import METHODS
+from tests.manager.running import Running, fill
+
+
+def test_methods_are_those_of_the_operations() -> None:
+    """No method is missing here."""
+    assert set(get_args(Method)) == set(METHODS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_round_is_started_and_cancelled(prsm: Running, method: str) -> None:
+    """A round shows its progress; a second one is 409; cancelled, it says why."""
+    fill(prsm, "a.example", "b.example")
+    prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    started = prsm.local.post("/api/v1/rounds", json={"method": method})
+    assert started.status_code == 201
+    assert started.json()["round"]["method"] == method
+    again = prsm.local.post("/api/v1/rounds", json={})
+    assert again.status_code == 409
+    cancelled = prsm.local.post("/api/v1/rounds/cancel", json={"reason": "a try"}).json()
+    assert cancelled["round"]["state"] == "cancelled"
+    assert cancelled["round"]["reason"] == "a try"
+    assert [one["number"] for one in prsm.local.get("/api/v1/rounds").json()] == [1]
+    assert prsm.local.get("/api/v1/rounds/2").status_code == 404
+
+
+def test_there_must_be_somebody_to_work(prsm: Running) -> None:
+    """Without agents a round and a plan are 409 in words; an unknown method is 400."""
+    for path in ("rounds", "plans", "rounds/cancel"):
+        answer = prsm.local.post(f"/api/v1/{path}", json={})
+        assert answer.status_code == 409
+        assert len(answer.json()["error"]) > 10
+    for path in ("rounds", "plans"):
+        answer = prsm.local.post(f"/api/v1/{path}", json={"method": "magic"})
+        assert answer.status_code == 400
+        assert "method" in answer.json()["error"]
+
+
+def test_a_plan_is_made_and_applied(prsm: Running) -> None:
+    """A plan shows costs before and after and its moves; applied, units have owners."""
+    fill(prsm, "a.example", "b.example")
+    for name in ("x.example", "y.example"):
+        prsm.agent(name).call.get(f"/servlets/subscribe?host={name}")
+    made = prsm.local.post("/api/v1/plans", json={"method": "random", "seed": 3})
+    assert made.status_code == 201
+    plan = made.json()
+    number = plan["plan"]["id"]
+    assert {agent["name"] for agent in plan["agents"]} == {"x.example", "y.example"}
+    assert len(plan["moves"]) == 2
+    assert prsm.local.get(f"/api/v1/plans/{number}").json() == plan
+    applied = prsm.local.post(f"/api/v1/plans/{number}/apply", json={})
+    assert applied.json() == {"moved": 2}
+    owners = {host["owner"] for host in prsm.local.get("/api/v1/hosts").json()["hosts"]}
+    assert owners <= {"x.example", "y.example"}
+    assert prsm.local.post(f"/api/v1/plans/{number}/apply", json={}).json() == {"moved": 0}
+    assert prsm.local.post("/api/v1/plans/99/apply", json={}).status_code == 404
+    assert [one["id"] for one in prsm.local.get("/api/v1/plans").json()] == [number]
