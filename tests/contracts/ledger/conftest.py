@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent.adapters.installation import SqliteCase
 from tests.contracts.ledger.case import FakeCase, LedgerCase
 
-CASES: dict[str, Callable[[Path], LedgerCase]] = {"memory": lambda folder: FakeCase()}
+CASES: dict[str, Callable[[Path], LedgerCase]] = {
+    "memory": lambda folder: FakeCase(),
+    "sqlite": SqliteCase,
+}
 
 
 @pytest.fixture(params=sorted(CASES))

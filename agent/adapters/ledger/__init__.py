@@ -1,0 +1,21 @@
+"""The durable state of a crawl: SQLite, the open segment and the open crawl log, as one.
+
+    ledger.py     `Ledger`'s real side: what is asked, and the commit that binds the three
+    database.py   SQLite, with a transaction that survives a full disk
+    schema.py     its tables
+    jobs.py       rows of jobs, in memory and on disk
+    queues.py     seen-sets and queues
+    segments.py   the open segment and the list of links beside it
+    crawl_log.py  the open crawl log, and closed ones until they are handed on
+    appended.py   a file that only grows, and is cut back to what was committed
+
+Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
+segment, links and log agree, and what came later is gone from all of them together.
+docs/adr/0007-agent-ledger.md says why it is built like this.
+"""
+
+from agent.adapters.ledger.crawl_log import ClosedLog
+from agent.adapters.ledger.database import Database
+from agent.adapters.ledger.ledger import LedgerOptions, SqliteLedger
+
+__all__ = ["ClosedLog", "Database", "LedgerOptions", "SqliteLedger"]

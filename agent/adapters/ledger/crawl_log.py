@@ -1,0 +1,143 @@
+"""The open crawl log (M3), and closed ones until they are handed on.
+
+`crawl-NUMBER.log` holds plain lines, append-only. Closing a log is nothing but a transaction: it
+enters the file in the table of closed ones, and the next number becomes the open one. So a line
+is in exactly one log, whatever happens. It is compressed when it is sent.
+
+Sections: `#Round=` and `#MaxTransfer=` stand wherever the lines after them belong to another round
+or kind than those before; `#Since=` and `#Until=` are put at the head when the log is read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.adapters.ledger.appended import AppendedFile
+from agent.pipeline.messages import Requested
+from shared.archive.segment import OpenFile
+from shared.wire.crawl_log import Comment, LogLine, encode_line
+from shared.wire.gzip_stream import compress
+
+__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState"]
+
+PROBE_PAGES: Final = 50
+"""`#MaxTransfer` of a probe, as the source has it; 0 stands for a crawl."""
+
+CHUNK_BYTES: Final = 1 << 18
+
+_NAME: Final = re.compile(r"crawl-([0-9]{8,})\.log")
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """How far the open log is committed."""
+
+    serial: int
+    size_bytes: int
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedLog:
+    """A finished log that waits to be handed on.
+
+    key: names it for ever, so that nobody takes it twice.
+    """
+
+    serial: int
+    path: Path
+    since_ms: int
+    until_ms: int
+    size_bytes: int
+
+    @property
+    def key(self) -> str:
+        """Return the name of the report that is made of it."""
+        return f"log-{self.serial:08d}"
+
+    def body(self) -> Iterator[bytes]:
+        """Yield its gzip part, as the manager takes it."""
+        return compress(self._plain())
+
+    def _plain(self) -> Iterator[bytes]:
+        for name, value in (("Since", self.since_ms), ("Until", self.until_ms)):
+            yield encode_line(Comment(f"{name}={value}"))
+        with self.path.open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+
+class CrawlLog:
+    """The log that grows."""
+
+    def __init__(
+        self, directory: Path, committed: LogState, open_file: OpenFile = io.FileIO
+    ) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._open_file = open_file
+        self._section: tuple[int, bool] | None = None
+        self._serial = committed.serial
+        self._since_ms = committed.since_ms
+        self._file = AppendedFile(self.path(committed.serial), committed.size_bytes, open_file)
+
+    @property
+    def state(self) -> LogState:
+        """Say how far the file is now."""
+        return LogState(self._serial, self._file.size_bytes, self._since_ms)
+
+    def path(self, serial: int) -> Path:
+        """Return the file of a log."""
+        return self._directory / f"crawl-{serial:08d}.log"
+
+    def append(self, requests: Sequence[Requested]) -> None:
+        """Append requests; raises DiskFullError, and then none of them is there."""
+        lines, section = [], self._section
+        for one in requests:
+            if section != (one.round, one.probe):
+                section = (one.round, one.probe)
+                lines += [
+                    encode_line(Comment(f"Round={one.round}")),
+                    encode_line(Comment(f"MaxTransfer={PROBE_PAGES if one.probe else 0}")),
+                ]
+            lines.append(encode_line(_line(one)))
+        self._file.append(b"".join(lines))
+        self._section = section
+
+    def sync(self) -> None:
+        """Bring everything appended safely to the disk."""
+        self._file.sync()
+
+    def turn(self, now_ms: int) -> ClosedLog:
+        """Begin a new log; what is returned is synced, and closed with the next transaction."""
+        before = self._file
+        closed = ClosedLog(self._serial, before.path, self._since_ms, now_ms, before.size_bytes)
+        self._file = AppendedFile(self.path(self._serial + 1), 0, self._open_file)
+        before.close()
+        self._serial += 1
+        self._since_ms = now_ms
+        self._section = None
+        return closed
+
+    def remove_unknown(self, closed: set[int]) -> None:
+        """Delete logs that are neither open nor closed: handed on, or never committed."""
+        for path in self._directory.iterdir():
+            match = _NAME.fullmatch(path.name)
+            if match and int(match[1]) != self._serial and int(match[1]) not in closed:
+                path.unlink()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _line(one: Requested) -> LogLine:
+    header = one.response_header or f"X-Crawl-Outcome: {one.outcome}\r\n".encode()
+    return LogLine(
+        one.url, one.request_bytes, one.response_bytes, max(0, round(one.elapsed_ms)), header
+    )

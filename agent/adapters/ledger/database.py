@@ -1,0 +1,183 @@
+"""SQLite with one open transaction, which a full disk delays but does not lose.
+
+Every change goes into the open transaction at once, so that whoever asks sees it. The changes are
+noted too: where a COMMIT fails for want of room, SQLite rolls everything back, and the notes are
+run again in a new transaction. Nothing is written to the disk before COMMIT (`cache_spill`), so
+that works on a full disk, and reading goes on.
+
+Synchronous is FULL: with NORMAL a loss of power could take back a transaction after which
+something was already told to the manager.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.adapters.ledger.schema import TABLES, VERSION
+from agent.errors import HomeError
+from shared.archive.errors import DiskFullError
+
+__all__ = ["Database", "Value"]
+
+Value = int | float | str | bytes | None
+Row = Sequence[Value]
+
+BUSY_S: Final = 30.0
+CACHE_KIB: Final = 32 * 1024
+
+_FULL: Final = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE))
+
+
+class Database:
+    """The ledger's database; this process is its only writer."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it, or make it. Raises HomeError for a file that is no ledger of ours."""
+        self.path = path
+        self.is_new = False
+        self._notes: list[tuple[str, Sequence[Row]]] = []
+        if not path.exists():
+            # Of another database; SQLite would put its pages into the new one.
+            for suffix in ("-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+        try:
+            self._connection = _connect(path)
+            self._prepare()
+            self._reader = _connect(path)
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether anything waits for a commit."""
+        return bool(self._notes)
+
+    def run(self, statement: str, row: Row = ()) -> int:
+        """Change something; return how many rows it changed."""
+        return self.run_many(statement, [row])
+
+    def run_many(self, statement: str, rows: Sequence[Row]) -> int:
+        """Change something for each row of values; return how many rows it changed."""
+        if not rows:
+            return 0
+        self._begin()
+        try:
+            changed = self._apply(statement, rows)
+        except sqlite3.OperationalError as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")  # some of the rows may be in
+            self._restore()
+            raise self._failure(error) from error
+        except sqlite3.DatabaseError as error:
+            raise self._broken(error) from error
+        if changed:
+            self._notes.append((statement, rows))
+        return changed
+
+    def ask(self, query: str, row: Row = ()) -> list[tuple[Value, ...]]:
+        """Return the rows of a query, with what is not committed yet."""
+        try:
+            return self._connection.execute(query, row).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._broken(error) from error
+
+    def ask_committed(self, query: str, row: Row = ()) -> list[tuple[Value, ...]]:
+        """Return the rows of a query as the last commit left them: what a crash would leave."""
+        try:
+            return self._reader.execute(query, row).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._broken(error) from error
+
+    def commit(self) -> None:
+        """Make all changes durable.
+
+        Raises DiskFullError: they are kept, call again when there is room.
+        """
+        if not self._connection.in_transaction:
+            return
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            self._restore()
+            raise self._failure(error) from error
+        self._notes.clear()
+
+    def close(self) -> None:
+        """Let go; what was not committed is lost."""
+        self._reader.close()
+        self._connection.close()
+
+    def _prepare(self) -> None:
+        ask = self._connection.execute
+        mode = ask("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise HomeError(
+                f"{self.path}: this file system holds no write-ahead log (mode {mode}); choose a "
+                "home on a local disk"
+            )
+        ask("PRAGMA synchronous = FULL")
+        ask("PRAGMA cache_spill = OFF")
+        ask("PRAGMA temp_store = MEMORY")
+        ask(f"PRAGMA cache_size = -{CACHE_KIB}")
+        version = ask("PRAGMA user_version").fetchone()[0]
+        if version == 0 and not ask("SELECT 1 FROM sqlite_master").fetchone():
+            ask("BEGIN IMMEDIATE")
+            for table in TABLES:
+                ask(table)
+            ask(f"PRAGMA user_version = {VERSION}")
+            ask("COMMIT")
+            self.is_new = True
+        elif version != VERSION:
+            raise HomeError(
+                f"{self.path}: a ledger of version {version}, this program knows {VERSION}; "
+                "start the program that wrote it, let it drain, and move the file away"
+            )
+
+    def _begin(self) -> None:
+        if not self._connection.in_transaction:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                raise self._failure(error) from error
+
+    def _apply(self, statement: str, rows: Sequence[Row]) -> int:
+        if len(rows) == 1:
+            return self._connection.execute(statement, rows[0]).rowcount
+        return self._connection.executemany(statement, rows).rowcount
+
+    def _restore(self) -> None:
+        """Make the changes again that SQLite rolled back."""
+        if self._connection.in_transaction:
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement, rows in self._notes:
+                self._apply(statement, rows)
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
+
+    def _failure(self, error: sqlite3.OperationalError) -> Exception:
+        if error.sqlite_errorcode in _FULL:
+            return DiskFullError(
+                f"{self.path}: no room for the crawl's state ({error}); free space, and the "
+                "crawl goes on"
+            )
+        return self._broken(error)
+
+    def _broken(self, error: sqlite3.Error) -> HomeError:
+        return HomeError(
+            f"{self.path}: {error}; start the agent again, and if that does not help move the file "
+            "away: the crawl begins anew, segments and reports stay"
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, cached_statements=256)
+
+
+def numbers(rows: Iterable[Sequence[Value]]) -> list[int]:
+    """Return the first column, which holds integers."""
+    return [int(row[0]) for row in rows if isinstance(row[0], int)]

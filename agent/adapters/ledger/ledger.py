@@ -1,0 +1,309 @@
+"""The ledger on SQLite: what is asked goes to its parts; `commit` binds them together.
+
+A commit first syncs the segment, the links and the log, then one transaction stores every change
+with the new lengths of these files. `open` cuts them back to the lengths that it finds. So the
+transaction is the only moment at which anything becomes true.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState
+from agent.adapters.ledger.database import Database
+from agent.adapters.ledger.jobs import Jobs
+from agent.adapters.ledger.queues import Queues
+from agent.adapters.ledger.segments import Segments, SegmentState
+from agent.pipeline.messages import Job, Requested
+from agent.pipeline.ports import Clock, JobRow, QueuedUrl
+from shared.archive.encode import EncodedCapture, SegmentInfo
+from shared.archive.segment import OpenFile
+from shared.archive.writer import DEFAULT_MAX_BYTES
+
+__all__ = ["LedgerOptions", "SqliteLedger"]
+
+DATABASE: Final = "ledger.sqlite"
+SEGMENTS: Final = "segments"
+LOGS: Final = "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerOptions:
+    """What the ledger writes into segments, and how large they become.
+
+    agent: names the segments. prefix: before that, as `prsm`.
+    """
+
+    agent: str
+    info: SegmentInfo
+    prefix: str = "prsm"
+    max_segment_bytes: int = DEFAULT_MAX_BYTES
+
+
+@dataclass(slots=True)
+class _Numbers:
+    secret: bytes
+    next_job: int
+    next_position: int
+    segments: SegmentState
+    log: LogState
+
+
+class SqliteLedger:
+    """Fulfils `agent.pipeline.ports.Ledger` in one folder, for one process at a time."""
+
+    def __init__(self, database: Database, numbers: _Numbers, segments: Segments, log: CrawlLog):
+        """Use `open`."""
+        self.database = database
+        self._segments = segments
+        self._log = log
+        self._jobs = Jobs(database)
+        self._queues = Queues(
+            database, self._jobs, secret=numbers.secret, next_position=numbers.next_position
+        )
+        self._next_job = numbers.next_job
+        self._last: tuple[object, ...] = ()
+        self._to_delete: list[Path] = []
+        log.remove_unknown({closed.serial for closed in self.closed_logs()})
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        options: LedgerOptions,
+        clock: Clock,
+        open_file: OpenFile = io.FileIO,
+    ) -> Self:
+        """Open the ledger of a folder as its last commit left it, or begin one.
+
+        Raises HomeError where what was committed is not there any more; DiskFullError.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        database = Database(folder / DATABASE)
+        try:
+            numbers = _read_numbers(database) or _first_numbers(database, clock.epoch_ms())
+            segments = Segments(
+                folder / SEGMENTS,
+                numbers.segments,
+                prefix=options.prefix,
+                agent=options.agent,
+                info=options.info,
+                max_bytes=options.max_segment_bytes,
+                keep_strays=database.is_new,
+                open_file=open_file,
+            )
+            log = CrawlLog(folder / LOGS, numbers.log, open_file)
+            ledger = cls(database, numbers, segments, log)
+            ledger.commit()
+        except BaseException:
+            database.close()
+            raise
+        return ledger
+
+    # jobs
+
+    def jobs(self) -> list[JobRow]:
+        """Return the jobs of the list in force, by number."""
+        return self._jobs.rows()
+
+    def job(self, number: int) -> JobRow | None:
+        """Return one of them, or None."""
+        return self._jobs.get(number)
+
+    def new_job_number(self) -> int:
+        """Return a number no job of this installation had before."""
+        self._next_job += 1
+        return self._next_job - 1
+
+    def open_job(self, job: Job) -> None:
+        """Remember a job; of a known number the order is replaced, all else stays."""
+        self._jobs.open(job)
+        self._next_job = max(self._next_job, job.number + 1)
+
+    def place_job(self, job: int, host: str, address: str) -> None:
+        """Remember where a job's host answers."""
+        self._jobs.place(job, host, address)
+
+    def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
+        """Add to a job's counters."""
+        self._jobs.count(job, pages, kept, response_bytes)
+
+    def finish_job(self, job: int) -> None:
+        """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
+        if self._jobs.finish(job):
+            self._queues.discard(job)
+
+    def drop_job(self, job: int) -> None:
+        """Forget a job that left the list: row, queue and seen-set."""
+        if self._jobs.drop(job):
+            self._queues.discard(job)
+
+    # dedup and frontier
+
+    def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
+        """Enter URLs into a job's exact seen-set; return for each whether it was new."""
+        return self._queues.add_new(job, urls)
+
+    def push(self, items: Iterable[QueuedUrl]) -> None:
+        """Append to the jobs' queues; positions are chosen here."""
+        self._queues.push(items)
+
+    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job behind a position, without removing them."""
+        return self._queues.take(job, after, limit)
+
+    def queued(self, job: int) -> int:
+        """Return how many URLs of a job wait or are under way."""
+        return self._jobs.queued(job)
+
+    def remove(self, job: int, position: int) -> None:
+        """Forget a URL that is done or given up; one that is not there stays forgotten."""
+        self._queues.remove(job, position)
+
+    def retry(self, job: int, position: int, attempts: int) -> None:
+        """Put a URL behind the others of its queue, with its number of attempts so far."""
+        self._queues.retry(job, position, attempts)
+
+    # store
+
+    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
+        """Append a capture to the open segment, and the links that leave its host beside it.
+
+        Raises DiskFullError: nothing of it was written.
+        """
+        self._segments.append(encoded, outward)
+
+    def append_log(self, lines: Sequence[Requested]) -> None:
+        """Append requests to the open crawl log; raises DiskFullError: none of them is there."""
+        self._log.append(lines)
+
+    def commit(self) -> None:
+        """Sync the append-only files, then make all changes durable in one transaction.
+
+        Raises DiskFullError: everything is kept, call again when there is room; HomeError and
+        SegmentBrokenError: the disk failed, the process must end and start again.
+        """
+        self._segments.sync()
+        self._log.sync()
+        now = self._numbers()
+        if (
+            self.database.changed
+            or self._jobs.changed
+            or self._queues.has_garbage
+            or (now != self._last)
+        ):
+            self._jobs.flush()
+            self._queues.sweep()
+            self.database.run(_UPDATE, now)
+            self.database.commit()
+            self._last = now
+        while self._to_delete:
+            self._to_delete.pop().unlink(missing_ok=True)
+        self._segments.seal_if_full()
+
+    # beyond the port
+
+    def close_log(self, now_ms: int) -> ClosedLog | None:
+        """Close the open crawl log, and commit; return it, or None where no line is in it.
+
+        Raises what `commit` raises; the lines are then in the open log or in the closed one.
+        """
+        self.commit()
+        if self._log.state.size_bytes == 0:
+            return None
+        closed = self._log.turn(now_ms)
+        self.database.run(
+            "INSERT INTO closed_logs VALUES (?,?,?,?)",
+            (closed.serial, closed.since_ms, closed.until_ms, closed.size_bytes),
+        )
+        self.commit()
+        return closed
+
+    def closed_logs(self) -> list[ClosedLog]:
+        """Return the logs that are closed and not forgotten, oldest first."""
+        rows = self.database.ask_committed(
+            "SELECT serial, since_ms, until_ms, size_bytes FROM closed_logs ORDER BY serial"
+        )
+        return [
+            ClosedLog(serial, self._log.path(serial), since_ms, until_ms, size_bytes)
+            for serial, since_ms, until_ms, size_bytes in (map(_whole, row) for row in rows)
+        ]
+
+    def forget_log(self, log: ClosedLog) -> None:
+        """Forget a log that somebody else keeps from now on; durable with the next commit."""
+        if self.database.run("DELETE FROM closed_logs WHERE serial = ?", (log.serial,)):
+            self._to_delete.append(log.path)
+
+    def seal_segment(self) -> None:
+        """Commit, and seal the open segment, as before a transfer or at the end of a crawl."""
+        self.commit()
+        self._segments.seal()
+
+    def close(self) -> None:
+        """Commit and let go.
+
+        Raises what `commit` raises; the files are let go of nevertheless.
+        """
+        try:
+            self.commit()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go without a commit, as where the disk failed: the last commit is what counts."""
+        self.database.close()
+        self._log.close()
+        self._segments.close()
+
+    def _numbers(self) -> tuple[int | str, ...]:
+        segments, log = self._segments.state, self._log.state
+        return (
+            *(self._next_job, self._queues.next_position, segments.next_serial),
+            *(segments.name, segments.size_bytes, segments.links_bytes),
+            *(log.serial, log.size_bytes, log.since_ms),
+        )
+
+
+_UPDATE: Final = (
+    "UPDATE state SET next_job = ?, next_position = ?, next_serial = ?, segment = ?, "
+    "segment_bytes = ?, links_bytes = ?, log = ?, log_bytes = ?, log_since_ms = ?"
+)
+
+
+def _first_numbers(database: Database, now_ms: int) -> _Numbers:
+    numbers = _Numbers(secrets.token_bytes(16), 1, 1, SegmentState(), LogState(1, 0, now_ms))
+    database.run(
+        "INSERT INTO state VALUES (1, ?, 1, 1, 0, '', 0, 0, 1, 0, ?)", (numbers.secret, now_ms)
+    )
+    return numbers
+
+
+def _read_numbers(database: Database) -> _Numbers | None:
+    rows = database.ask(
+        "SELECT secret, segment, next_job, next_position, next_serial, segment_bytes, links_bytes, "
+        "log, log_bytes, log_since_ms FROM state"
+    )
+    if not rows:
+        return None
+    secret, segment, *rest = rows[0]
+    assert isinstance(secret, bytes)
+    next_job, position, serial, segment_bytes, links_bytes, log, log_bytes, since_ms = map(
+        _whole, rest
+    )
+    return _Numbers(
+        secret,
+        next_job,
+        position,
+        SegmentState(str(segment), segment_bytes, links_bytes, serial),
+        LogState(log, log_bytes, since_ms),
+    )
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

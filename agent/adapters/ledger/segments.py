@@ -1,0 +1,202 @@
+"""The open segment, and the list of links that lead out of its pages.
+
+Beside `NAME.warc.gz` lies `NAME.warc.gz.links.gz`: lines of extserver.list (target TAB source), a
+gzip member with each commit. It travels with the segment; whoever writes the classic lists of a
+host takes its lines from there. Files for each host would be a write for each page in thousands
+of folders.
+
+Invariant: a segment is sealed right after a commit and never otherwise, so that all it holds is
+committed; it may be larger than its limit by what one commit brings.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.adapters.ledger.appended import AppendedFile
+from agent.errors import HomeError
+from shared.archive.classic import ExternalLink, link_line
+from shared.archive.encode import EncodedCapture, SegmentInfo
+from shared.archive.errors import DiskFullError
+from shared.archive.gzip_member import compress_member
+from shared.archive.recover import recover_segment
+from shared.archive.segment import OPEN_SUFFIX, OpenFile, sync_directory
+from shared.archive.writer import SegmentWriter
+
+__all__ = ["LINKS_SUFFIX", "SegmentState", "Segments"]
+
+LINKS_SUFFIX: Final = ".links.gz"
+NO_LIMIT: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentState:
+    """How far the open segment is committed. `name`: of the sealed file; "": none is open."""
+
+    name: str = ""
+    size_bytes: int = 0
+    links_bytes: int = 0
+    next_serial: int = 0
+
+
+class Segments:
+    """Writes captures; one segment is open at a time."""
+
+    def __init__(
+        self,
+        directory: Path,
+        committed: SegmentState,
+        *,
+        prefix: str,
+        agent: str,
+        info: SegmentInfo,
+        max_bytes: int,
+        keep_strays: bool,
+        open_file: OpenFile = io.FileIO,
+    ) -> None:
+        """Open the folder as the last commit left it.
+
+        keep_strays: the ledger is new and knows nothing of segments that lie here; whole captures
+        of theirs are sealed. Otherwise what no commit names is not there.
+        """
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._max_bytes = max_bytes
+        self._open_file = open_file
+        self._outward: list[bytes] = []
+        self._links: AppendedFile | None = None
+        self._writer = SegmentWriter(
+            directory,
+            prefix=prefix,
+            agent=agent,
+            info=info,
+            max_bytes=NO_LIMIT,
+            first_serial=committed.next_serial,
+            open_file=open_file,
+        )
+        self._mend(committed, keep_strays=keep_strays)
+
+    @property
+    def state(self) -> SegmentState:
+        """Say how far files and numbers are now."""
+        segment = self._writer.open_segment
+        serial = self._writer.next_serial
+        if segment is None:
+            return SegmentState(next_serial=serial)
+        links_bytes = 0 if self._links is None else self._links.size_bytes
+        return SegmentState(segment.path.name, segment.size_bytes, links_bytes, serial)
+
+    def append(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
+        """Append a capture; raises DiskFullError, and then nothing of it is there."""
+        source = encoded.entry.url
+        lines = b"".join(link_line(ExternalLink(target, source)) for target in outward)
+        self._writer.append(encoded)
+        if lines:
+            self._outward.append(lines)
+
+    def sync(self) -> None:
+        """Bring everything appended safely to the disk; raises DiskFullError: call again."""
+        self._writer.commit()
+        segment = self._writer.open_segment
+        if self._outward and segment is not None:
+            if self._links is None:
+                path = _links_path(segment.path)
+                self._links = AppendedFile(_opened(path), 0, self._open_file)
+            self._links.append(compress_member(b"".join(self._outward)))
+            self._outward.clear()
+        if self._links is not None:
+            self._links.sync()
+
+    def seal_if_full(self) -> None:
+        """Seal the segment where it has reached its limit; call right after a commit."""
+        segment = self._writer.open_segment
+        if segment is not None and segment.size_bytes >= self._max_bytes:
+            # Without room it stays open a while longer; the next commit tries again.
+            with suppress(DiskFullError):
+                self.seal()
+
+    def seal(self) -> None:
+        """Seal the open segment, if any; call right after a commit."""
+        segment = self._writer.open_segment
+        if segment is None:
+            return
+        if self._links is not None:
+            self._links.close()
+            self._links = None
+        path = _links_path(segment.path)
+        if _opened(path).exists():
+            _opened(path).rename(path)
+        try:
+            self._writer.seal()
+        except DiskFullError:
+            self._open_links(segment.path, path.stat().st_size if path.exists() else 0)
+            raise
+
+    def close(self) -> None:
+        """Let go; the open segment stays open for the next start."""
+        if self._links is not None:
+            self._links.close()
+            self._links = None
+        self._writer.close()
+
+    def _mend(self, committed: SegmentState, *, keep_strays: bool) -> None:
+        named = self._directory / committed.name if committed.name else None
+        for path in sorted(self._directory.glob(f"*.warc.gz{OPEN_SUFFIX}")):
+            sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+            if sealed == named:
+                continue
+            if keep_strays:
+                recovery = recover_segment(path)
+                if recovery.segment is not None:
+                    self._writer.adopt(recovery.segment)
+                    self._writer.seal()
+            else:
+                path.unlink()
+        if named is not None:
+            self._go_on(named, committed)
+        for path in self._directory.glob(f"*{LINKS_SUFFIX}{OPEN_SUFFIX}"):
+            if self._links is None or path != self._links.path:
+                path.unlink()
+        sync_directory(self._directory)
+
+    def _go_on(self, named: Path, committed: SegmentState) -> None:
+        if named.exists():  # sealed after the last commit, which nothing followed
+            links = _links_path(named)
+            if _opened(links).exists():
+                _opened(links).rename(links)
+            return
+        path = _opened(named)
+        if not path.exists() or path.stat().st_size < committed.size_bytes:
+            raise HomeError(
+                f"{path}: {committed.size_bytes} bytes are committed, and they are not there; "
+                "restore the file, or move it and the ledger away"
+            )
+        os.truncate(path, committed.size_bytes)
+        recovery = recover_segment(path)
+        if recovery.segment is None or recovery.problem is not None:
+            raise HomeError(
+                f"{path}: damaged, {recovery.kept_bytes} of {committed.size_bytes} committed bytes "
+                f"are whole ({recovery.problem}); the rest was cut off. Move the ledger away"
+            )
+        self._writer.adopt(recovery.segment)
+        self._open_links(named, committed.links_bytes)
+
+    def _open_links(self, segment: Path, committed_bytes: int) -> None:
+        path = _links_path(segment)
+        if path.exists():  # sealing was not finished
+            path.rename(_opened(path))
+        if committed_bytes or _opened(path).exists():
+            self._links = AppendedFile(_opened(path), committed_bytes, self._open_file)
+
+
+def _links_path(segment: Path) -> Path:
+    return segment.with_name(segment.name + LINKS_SUFFIX)
+
+
+def _opened(path: Path) -> Path:
+    return path.with_name(path.name + OPEN_SUFFIX)

@@ -1,0 +1,169 @@
+"""What the manager must learn, kept until it knows.
+
+Units that are done, addresses of hosts and URLs of others are rows of the ledger's database: they
+become durable with the commit that holds their cause, and go when the manager has answered. The
+link is shown what is committed, so that it never tells what a crash could take back; what it
+forgets is gone with the next commit, and shown until then.
+
+Counters count from the start of the process. That a unit is quiet is not kept over a restart: a
+new process has no request under way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.adapters.ledger.database import Database
+from agent.pipeline.messages import Kept, Outside, Requested, UnitClosed, UnitFinished
+from shared.wire.sync import FinishedUnit, HostAddresses
+
+__all__ = ["Counted", "DurableReports", "OutsideBatch"]
+
+MAX_ADDRESSES: Final = 64  # of one host; sync takes no more
+MAX_REASON_CHARACTERS: Final = 1000
+
+_ANSWERED: Final = frozenset(("answered", "truncated"))
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideBatch:
+    """Some URLs for M2, oldest first. `last` is where the batch ends, for `forget_outside`."""
+
+    urls: tuple[Outside, ...]
+    first: int
+    last: int
+
+    @property
+    def key(self) -> str:
+        """Return the name of the report that is made of it."""
+        return f"hosts-{self.first}-{self.last}"
+
+
+@dataclass(slots=True)
+class Counted:
+    """What happened since the process started."""
+
+    requests: int = 0
+    pages: int = 0
+    response_bytes: int = 0
+    errors: int = 0
+    discovered: int = 0
+
+
+class DurableReports:
+    """Fulfils `agent.pipeline.ports.Reports`, and lets the link take from it."""
+
+    def __init__(self, database: Database) -> None:
+        """database: the ledger's, whose commits make it all durable."""
+        self._database = database
+        self._counted = Counted()
+        self._closed: list[int] = []
+
+    # the report module's side
+
+    def finished(self, unit: UnitFinished) -> None:
+        """A unit is done; told to the manager until it answered."""
+        self._database.run(
+            "INSERT OR REPLACE INTO finished VALUES (?,?,?,?,?,?)",
+            (
+                *(unit.unit, unit.kind, unit.round, unit.pages, unit.response_bytes),
+                unit.reason[:MAX_REASON_CHARACTERS],
+            ),
+        )
+
+    def closed(self, unit: UnitClosed) -> None:
+        """A unit that left the list is quiet."""
+        self._closed.append(unit.job)
+
+    def outside(self, urls: Sequence[Outside]) -> None:
+        """URLs for M2; durable with the ledger's next commit."""
+        self._database.run_many(
+            "INSERT INTO outside (url, referer) VALUES (?,?)",
+            [(one.url, one.referer) for one in urls],
+        )
+        self._counted.discovered += len(urls)
+
+    def addresses(self, host: str, addresses: Sequence[str]) -> None:
+        """Where a host answers from here; told again only when it changes."""
+        text = json.dumps(list(addresses)[:MAX_ADDRESSES])
+        known = self._database.ask(
+            "SELECT 1 FROM addresses WHERE host=? AND addresses=?", (host, text)
+        )
+        if not known:
+            self._database.run("INSERT OR REPLACE INTO addresses VALUES (?,?,0)", (host, text))
+
+    def requested(self, requests: Sequence[Requested]) -> None:
+        """Requests that were sent, for the counters."""
+        self._counted.requests += len(requests)
+        for one in requests:
+            self._counted.response_bytes += one.response_bytes
+            self._counted.errors += one.outcome not in _ANSWERED
+
+    def kept(self, pages: Sequence[Kept]) -> None:
+        """Pages that lie in a segment, for the counters; a robots.txt is no page."""
+        self._counted.pages += sum(page.job != 0 for page in pages)
+
+    # the link's side
+
+    def pending_finished(self, limit: int) -> list[FinishedUnit]:
+        """Return units that are done and not acknowledged, at most `limit`."""
+        rows = self._database.ask_committed(
+            "SELECT unit, kind, round, pages, response_bytes, reason FROM finished LIMIT ?",
+            (limit,),
+        )
+        names = ("unit", "kind", "round", "pages", "response_bytes", "reason")
+        return [FinishedUnit.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+
+    def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
+        """Forget units that the manager acknowledged as they were told."""
+        self._database.run_many(
+            "DELETE FROM finished WHERE unit=? AND kind=? AND round=? AND pages=? "
+            "AND response_bytes=?",
+            [(one.unit, one.kind, one.round, one.pages, one.response_bytes) for one in units],
+        )
+
+    def pending_addresses(self, limit: int) -> list[HostAddresses]:
+        """Return hosts whose addresses the manager does not know, at most `limit`."""
+        rows = self._database.ask_committed(
+            "SELECT host, addresses FROM addresses WHERE told = 0 LIMIT ?", (limit,)
+        )
+        return [
+            HostAddresses(host=str(host), addresses=json.loads(str(text))) for host, text in rows
+        ]
+
+    def forget_addresses(self, hosts: Iterable[HostAddresses]) -> None:
+        """Note that the manager knows these addresses, where they are still the same."""
+        self._database.run_many(
+            "UPDATE addresses SET told = 1 WHERE host=? AND addresses=?",
+            [(one.host, json.dumps(one.addresses)) for one in hosts],
+        )
+
+    def take_outside(self, limit: int) -> OutsideBatch | None:
+        """Return the oldest URLs for M2, at most `limit`, without forgetting them."""
+        rows = self._database.ask_committed(
+            "SELECT id, url, referer FROM outside ORDER BY id LIMIT ?", (limit,)
+        )
+        if not rows:
+            return None
+        urls = tuple(
+            Outside(str(url), None if referer is None else str(referer)) for _, url, referer in rows
+        )
+        return OutsideBatch(urls, int(str(rows[0][0])), int(str(rows[-1][0])))
+
+    def forget_outside(self, batch: OutsideBatch) -> None:
+        """Forget a batch that somebody else keeps from now on."""
+        self._database.run(
+            "DELETE FROM outside WHERE id BETWEEN ? AND ?", (batch.first, batch.last)
+        )
+
+    def counters(self) -> Counted:
+        """Return what was counted so far."""
+        return self._counted
+
+    def closed_jobs(self) -> list[int]:
+        """Return the jobs that became quiet since the last call."""
+        closed, self._closed = self._closed, []
+        return closed
