@@ -11,7 +11,7 @@
 
 Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
 segment, links and log agree, and what came later is gone from all of them together.
-docs/adr/0007-agent-ledger.md says why it is built like this.
+docs/adr/0004-one-commit-for-the-crawl.md says why.
 """
 
 from agent.adapters.ledger.crawl_log import ClosedLog

@@ -1,0 +1,173 @@
+"""The crawl log: every line in exactly one log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.adapters.ledger import ClosedLog, SqliteLedger
+from agent.pipeline.messages import Outcome, Requested
+from shared.errors import FormatError
+from shared.wire.crawl_log import Comment, LogLine, decode
+from tests.agent.adapters.installation import lines_of, open_ledger
+
+NOW_MS = 1_800_000_000_000
+
+
+def request(
+    number: int,
+    *,
+    round_number: int = 3,
+    probe: bool = False,
+    outcome: Outcome = "answered",
+    header: bytes = b"HTTP/1.1 200 OK\r\n\r\n",
+) -> Requested:
+    return Requested(
+        host="http://a.example:80/",
+        url=f"http://a.example/{number}",
+        job=1,
+        round=round_number,
+        probe=probe,
+        outcome=outcome,
+        status=200,
+        request_bytes=100,
+        response_bytes=2000,
+        elapsed_ms=12.6,
+        response_header=header,
+        started_epoch_ms=NOW_MS,
+    )
+
+
+def content(log: ClosedLog) -> list[LogLine | Comment]:
+    return list(decode(log.body()))
+
+
+def urls(log: ClosedLog) -> list[str]:
+    return [line.url for line in content(log) if isinstance(line, LogLine)]
+
+
+def closed(ledger: SqliteLedger) -> ClosedLog:
+    log = ledger.close_log(NOW_MS)
+    assert log is not None
+    return log
+
+
+def test_a_log_says_what_holds_for_its_lines(tmp_path: Path) -> None:
+    """Round, kind and time stand before the lines for which they hold."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1), request(2)])
+    ledger.append_log([request(3)])
+    ledger.append_log([request(4, probe=True), request(5, probe=True, round_number=4)])
+    log = closed(ledger)
+    texts = [one.text if isinstance(one, Comment) else one.url[-1] for one in content(log)]
+    assert texts == [
+        *(f"Since={log.since_ms}", f"Until={NOW_MS}"),
+        *("Round=3", "MaxTransfer=0", "1", "2", "3"),
+        *("Round=3", "MaxTransfer=50", "4"),
+        *("Round=4", "MaxTransfer=50", "5"),
+    ]
+    ledger.close()
+
+
+def test_a_line_tells_sizes_time_and_header(tmp_path: Path) -> None:
+    """A request without an answer says why."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1), request(2, outcome="timeout", header=b"")])
+    ledger.commit()
+    first, second = lines_of(tmp_path)
+    assert first == LogLine("http://a.example/1", 100, 2000, 13, b"HTTP/1.1 200 OK\r\n\r\n")
+    assert second.headers == b"X-Crawl-Outcome: timeout\r\n"
+    ledger.close()
+
+
+def test_a_new_log_follows_a_closed_one(tmp_path: Path) -> None:
+    """Lines after closing are in the next log, which begins where the last one ended."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1)])
+    first = closed(ledger)
+    ledger.append_log([request(2)])
+    second = ledger.close_log(NOW_MS + 5)
+    assert second is not None
+    assert (urls(first), urls(second)) == (["http://a.example/1"], ["http://a.example/2"])
+    assert second.since_ms == first.until_ms == NOW_MS
+    assert Comment("Round=3") in content(second)
+    assert first.key != second.key
+    assert ledger.closed_logs() == [first, second]
+    ledger.close()
+
+
+def test_an_empty_log_is_not_closed(tmp_path: Path) -> None:
+    """Nobody is sent a log without a line."""
+    ledger = open_ledger(tmp_path)
+    assert ledger.close_log(NOW_MS) is None
+    assert ledger.closed_logs() == []
+    ledger.close()
+
+
+def test_a_closed_log_waits_over_restarts_until_it_is_forgotten(tmp_path: Path) -> None:
+    """It is there after a crash, and gone, file and all, with the commit after forgetting."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1)])
+    log = closed(ledger)
+    ledger.abandon()
+    ledger = open_ledger(tmp_path)
+    assert ledger.closed_logs() == [log]
+    ledger.forget_log(log)
+    ledger.abandon()
+    ledger = open_ledger(tmp_path)
+    assert ledger.closed_logs() == [log]
+    assert urls(log) == ["http://a.example/1"]
+    ledger.forget_log(log)
+    ledger.commit()
+    assert ledger.closed_logs() == []
+    assert not log.path.exists()
+    ledger.forget_log(log)
+    ledger.close()
+
+
+def test_a_crash_while_closing_leaves_the_lines_in_one_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the new file and the transaction that names it, the old log is still the open one."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_log([request(1)])
+    ledger.commit()
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(ledger.database, "commit", killed)
+        ledger.close_log(NOW_MS)
+    ledger.abandon()
+    ledger = open_ledger(tmp_path)
+    assert ledger.closed_logs() == []
+    ledger.append_log([request(2)])
+    assert urls(closed(ledger)) == ["http://a.example/1", "http://a.example/2"]
+    assert len(list((tmp_path / "logs").iterdir())) == 2
+    ledger.close()
+
+
+def test_a_line_that_cannot_be_written_leaves_none_of_its_batch(tmp_path: Path) -> None:
+    """A batch is appended whole or not at all."""
+    ledger = open_ledger(tmp_path)
+    broken = request(2)
+    object.__setattr__(broken, "request_bytes", -1)
+    with pytest.raises(FormatError):
+        ledger.append_log([request(1), broken])
+    ledger.append_log([request(3)])
+    assert urls(closed(ledger)) == ["http://a.example/3"]
+    ledger.close()
+
+
+def test_a_large_log_is_compressed_as_it_is_read(tmp_path: Path) -> None:
+    """A log of megabytes comes out whole, and small."""
+    ledger = open_ledger(tmp_path)
+    for start in range(0, 20_000, 1000):
+        ledger.append_log([request(number) for number in range(start, start + 1000)])
+    log = closed(ledger)
+    assert log.size_bytes > 1_000_000
+    assert sum(map(len, log.body())) < log.size_bytes / 5
+    assert len(urls(log)) == 20_000
+    ledger.close()

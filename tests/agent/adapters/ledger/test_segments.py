@@ -1,0 +1,170 @@
+"""Segments of the ledger: sealed when full, with the links beside them."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.adapters.ledger import SqliteLedger
+from agent.adapters.ledger.ledger import DATABASE
+from agent.errors import HomeError
+from shared.archive.capture import Capture
+from shared.archive.encode import EncodedCapture, encode_capture
+from shared.archive.verify import verify_segment
+from tests.agent.adapters.installation import OPTIONS, captures_of, open_ledger
+
+SMALL = replace(OPTIONS, max_segment_bytes=3000)
+HEADER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+def capture(number: int) -> EncodedCapture:
+    return encode_capture(
+        Capture(f"http://a.example/{number}", 1_700_000_000_000 + number, b"", HEADER, b"<p>")
+    )
+
+
+def append(ledger: SqliteLedger, number: int) -> None:
+    ledger.append_capture(capture(number), (f"http://b.example/{number}",))
+
+
+def page(number: int) -> str:
+    return f"http://a.example/{number}"
+
+
+def files(folder: Path, pattern: str) -> list[Path]:
+    return sorted((folder / "segments").glob(pattern))
+
+
+def links(folder: Path) -> list[bytes]:
+    paths = [*files(folder, "*.links.gz"), *files(folder, "*.links.gz.open")]
+    return [line for path in paths for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def line(number: int) -> bytes:
+    return f"http://b.example/{number}\thttp://a.example/{number}".encode()
+
+
+def test_a_full_segment_is_sealed_at_a_commit(tmp_path: Path) -> None:
+    """Sealed segments verify, have their index and links beside them, and are full."""
+    ledger = open_ledger(tmp_path, SMALL)
+    for number in range(20):
+        append(ledger, number)
+        ledger.commit()
+    ledger.seal_segment()
+    ledger.close()
+    sealed = files(tmp_path, "*.warc.gz")
+    assert len(sealed) > 2
+    assert sum(verify_segment(path).captures for path in sealed) == 20
+    for path in sealed:
+        assert path.with_name(path.name + ".cdxj").exists()
+        assert path.with_name(path.name + ".sha256").exists()
+        assert path.with_name(path.name + ".links.gz").exists()
+    assert files(tmp_path, "*.open") == []
+    assert captures_of(tmp_path) == [page(number) for number in range(20)]
+    assert sorted(links(tmp_path)) == sorted(line(number) for number in range(20))
+
+
+def test_nothing_uncommitted_is_ever_sealed(tmp_path: Path) -> None:
+    """A segment grows beyond its limit rather than being sealed between two commits."""
+    ledger = open_ledger(tmp_path, SMALL)
+    for number in range(20):
+        append(ledger, number)
+    assert files(tmp_path, "*.warc.gz") == []
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, SMALL)
+    assert captures_of(tmp_path) == []
+    assert links(tmp_path) == []
+    ledger.close()
+
+
+def test_links_go_back_with_their_captures(tmp_path: Path) -> None:
+    """What was appended after the last commit is in neither file after a crash."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    append(ledger, 2)
+    ledger.abandon()
+    ledger = open_ledger(tmp_path)
+    append(ledger, 3)
+    ledger.commit()
+    ledger.abandon()
+    assert captures_of(tmp_path) == [page(1), page(3)]
+    assert links(tmp_path) == [line(1), line(3)]
+
+
+def test_pages_without_links_have_no_list(tmp_path: Path) -> None:
+    """A list is made with the first link."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_capture(capture(1), ())
+    ledger.commit()
+    assert files(tmp_path, "*.links.gz*") == []
+    ledger.close()
+
+
+@pytest.mark.parametrize("step", ["links", "segment"])
+def test_a_crash_while_sealing_is_mended(
+    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever of the renames was done, the next start finds every capture once."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    [segment] = files(tmp_path, "*.warc.gz.open")
+    [list_] = files(tmp_path, "*.links.gz.open")
+    ledger.abandon()
+    list_.rename(list_.with_name(list_.name.removesuffix(".open")))
+    if step == "segment":
+        segment.rename(segment.with_name(segment.name.removesuffix(".open")))
+    ledger = open_ledger(tmp_path)
+    append(ledger, 2)
+    ledger.commit()
+    ledger.abandon()
+    assert captures_of(tmp_path) == [page(1), page(2)]
+    assert sorted(links(tmp_path)) == [line(1), line(2)]
+
+
+def test_segments_of_a_lost_ledger_are_kept(tmp_path: Path) -> None:
+    """A new ledger seals what lies in its folder and goes on with new names."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    ledger.abandon()
+    for path in tmp_path.glob(f"{DATABASE}*"):
+        path.unlink()
+    ledger = open_ledger(tmp_path)
+    assert [verify_segment(path).captures for path in files(tmp_path, "*.warc.gz")] == [1]
+    append(ledger, 2)
+    ledger.commit()
+    assert captures_of(tmp_path) == [page(1), page(2)]
+    ledger.close()
+
+
+def test_a_segment_that_lost_committed_bytes_is_refused(tmp_path: Path) -> None:
+    """The ledger does not go on as if pages were there that are not."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    ledger.abandon()
+    [segment] = files(tmp_path, "*.warc.gz.open")
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[:-1])
+    with pytest.raises(HomeError, match="not there"):
+        open_ledger(tmp_path)
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 255
+    segment.write_bytes(bytes(flipped))
+    with pytest.raises(HomeError, match="damaged"):
+        open_ledger(tmp_path)
+
+
+def test_two_processes_cannot_write_one_segment(tmp_path: Path) -> None:
+    """The second one is told so."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    with pytest.raises(Exception, match="another process"):
+        open_ledger(tmp_path)
+    ledger.close()

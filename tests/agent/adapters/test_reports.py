@@ -1,0 +1,142 @@
+"""What the manager must learn, until it knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.adapters.ledger import SqliteLedger
+from agent.adapters.reports import DurableReports
+from agent.pipeline.messages import Kept, Outside, Requested, UnitClosed, UnitFinished
+from shared.wire.sync import HostAddresses
+from tests.agent.adapters.installation import open_ledger
+
+UNIT = "http://a.example:80/"
+
+
+def unit(pages: int = 5, name: str = UNIT) -> UnitFinished:
+    return UnitFinished(1, name, name, "crawl", 3, pages, 1000, "complete")
+
+
+def opened(folder: Path) -> tuple[SqliteLedger, DurableReports]:
+    ledger = open_ledger(folder)
+    return ledger, DurableReports(ledger.database)
+
+
+def test_a_finished_unit_is_told_until_it_is_acknowledged(tmp_path: Path) -> None:
+    """It is shown when it is durable, over restarts, and gone after the acknowledgement."""
+    ledger, reports = opened(tmp_path)
+    reports.finished(unit())
+    assert reports.pending_finished(10) == []
+    ledger.commit()
+    ledger.abandon()
+    ledger, reports = opened(tmp_path)
+    [told] = reports.pending_finished(10)
+    assert (told.unit, told.kind, told.round, told.pages, told.reason) == (
+        UNIT,
+        "crawl",
+        3,
+        5,
+        "complete",
+    )
+    reports.forget_finished([told])
+    ledger.commit()
+    assert reports.pending_finished(10) == []
+    ledger.close()
+
+
+def test_a_crash_takes_back_what_was_not_committed(tmp_path: Path) -> None:
+    """A unit whose end was not durable is not finished."""
+    ledger, reports = opened(tmp_path)
+    reports.finished(unit())
+    reports.outside([Outside("http://b.example/", None)])
+    reports.addresses(UNIT, ["192.0.2.1"])
+    ledger.abandon()
+    ledger, reports = opened(tmp_path)
+    assert reports.pending_finished(10) == []
+    assert reports.take_outside(10) is None
+    assert reports.pending_addresses(10) == []
+    ledger.close()
+
+
+def test_what_changed_after_it_was_told_is_told_again(tmp_path: Path) -> None:
+    """An acknowledgement forgets what was said, not what is true now."""
+    ledger, reports = opened(tmp_path)
+    reports.finished(unit(pages=5))
+    reports.addresses(UNIT, ["192.0.2.1"])
+    ledger.commit()
+    finished, addresses = reports.pending_finished(10), reports.pending_addresses(10)
+    reports.finished(unit(pages=6))
+    reports.addresses(UNIT, ["192.0.2.2"])
+    reports.forget_finished(finished)
+    reports.forget_addresses(addresses)
+    ledger.commit()
+    assert [one.pages for one in reports.pending_finished(10)] == [6]
+    assert [one.addresses for one in reports.pending_addresses(10)] == [["192.0.2.2"]]
+    ledger.close()
+
+
+def test_addresses_are_told_when_they_change(tmp_path: Path) -> None:
+    """The same answer at the next look-up is no news; none at all is."""
+    ledger, reports = opened(tmp_path)
+    for addresses, news in ((["192.0.2.1"], 1), (["192.0.2.1"], 0), ([], 1), ([], 0)):
+        reports.addresses(UNIT, addresses)
+        ledger.commit()
+        pending = reports.pending_addresses(10)
+        assert len(pending) == news
+        assert all(one == HostAddresses(host=UNIT, addresses=addresses) for one in pending)
+        reports.forget_addresses(pending)
+        ledger.commit()
+    ledger.close()
+
+
+def test_found_urls_are_taken_in_batches(tmp_path: Path) -> None:
+    """A batch is the same until it is forgotten, and its name is never given again."""
+    ledger, reports = opened(tmp_path)
+    found = [Outside(f"http://h{number}.example/", "http://a.example/") for number in range(5)]
+    reports.outside(found)
+    assert reports.take_outside(3) is None
+    ledger.commit()
+    first = reports.take_outside(3)
+    assert first is not None
+    assert first.urls == tuple(found[:3])
+    assert reports.take_outside(3) == first
+    reports.forget_outside(first)
+    ledger.commit()
+    second = reports.take_outside(3)
+    assert second is not None
+    assert second.urls == tuple(found[3:])
+    reports.forget_outside(second)
+    ledger.commit()
+    assert reports.take_outside(3) is None
+    reports.outside([Outside("http://x.example/", None)])
+    ledger.commit()
+    third = reports.take_outside(3)
+    assert third is not None
+    assert third.urls == (Outside("http://x.example/", None),)
+    assert len({first.key, second.key, third.key}) == 3
+    ledger.close()
+
+
+def test_counts_what_happened(tmp_path: Path) -> None:
+    """Counters count from the start of the process; a robots.txt is no page."""
+    ledger, reports = opened(tmp_path)
+    answered = Requested(
+        UNIT, UNIT, 1, 1, False, "answered", 404, 100, 500, 1.0, b"HTTP/1.1 404 x\r\n\r\n", 0
+    )
+    failed = Requested(UNIT, UNIT, 1, 1, False, "timeout", 0, 100, 0, 1.0, b"", 0)
+    reports.requested([answered, failed])
+    reports.kept([Kept(UNIT, UNIT, "192.0.2.1", 1), Kept(UNIT, UNIT, "192.0.2.1", 0)])
+    reports.outside([Outside("http://b.example/", None)])
+    counted = reports.counters()
+    assert (counted.requests, counted.errors, counted.response_bytes) == (2, 1, 500)
+    assert (counted.pages, counted.discovered) == (1, 1)
+    ledger.close()
+
+
+def test_quiet_units_are_told_once(tmp_path: Path) -> None:
+    """Whoever asks gets each job once."""
+    ledger, reports = opened(tmp_path)
+    reports.closed(UnitClosed(7, UNIT, UNIT))
+    assert reports.closed_jobs() == [7]
+    assert reports.closed_jobs() == []
+    ledger.close()
