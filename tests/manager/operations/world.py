@@ -69,7 +69,9 @@ class FakeAgent:
     done: set[tuple[str, str, int]] = field(default_factory=set)
     unanswered: list[FinishedUnit] = field(default_factory=list)
     lines: list[UnitSum] = field(default_factory=list)
+    outbox: list[LogSummary] = field(default_factory=list)
     reports: int = 0
+    requests: int = 0
     # In memory.
     boots: int = 1
     permit_until_ms: int = 0
@@ -101,7 +103,7 @@ class FakeAgent:
         self.reboot()
         self.held = 0
         self.listed, self.done = {}, set()
-        self.unanswered, self.lines = [], []
+        self.unanswered, self.lines, self.outbox = [], [], []
 
 
 class World:
@@ -110,13 +112,23 @@ class World:
     def __init__(self, db: Database, policy: Policy = POLICY) -> None:
         self.db = db
         self.policy = policy
-        self.now_ms = 1_000_000_000_000
+        self.true_ms = 1_000_000_000_000
+        self.leapt_ms = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
 
+    @property
+    def now_ms(self) -> int:
+        """Return what the manager's clock shows."""
+        return self.true_ms + self.leapt_ms
+
     def wait(self, seconds: float) -> None:
         """Let time pass."""
-        self.now_ms += round(seconds * 1000)
+        self.true_ms += round(seconds * 1000)
+
+    def leap(self, seconds: float) -> None:
+        """Let the manager's clock jump, while no time passes."""
+        self.leapt_ms += round(seconds * 1000)
 
     def join(self, *names: str, kind: str = "sync", speed: float = 1.0) -> None:
         """Let agents enrol and, where they sync, call for the first time."""
@@ -154,13 +166,13 @@ class World:
         """Return what an agent would send now."""
         agent = self.agents[name]
         agent.sequence += 1
-        left_ms = agent.permit_until_ms - self.now_ms
+        left_ms = agent.permit_until_ms - self.true_ms
         return SyncRequest(
             agent=name,
             boot_id=f"boot {agent.boots}",
             sequence=agent.sequence,
             version="1",
-            clock_ms=self.now_ms,
+            clock_ms=self.true_ms,
             state="working",
             generation_held=agent.held,
             permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
@@ -168,14 +180,17 @@ class World:
             addresses=[
                 HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
             ],
-            reports_waiting=bool(agent.lines) if reports_waiting is None else reports_waiting,
+            reports_waiting=(
+                bool(agent.lines or agent.outbox) if reports_waiting is None else reports_waiting
+            ),
         )
 
     def sync(self, name: str, *, answer_lost: bool = False) -> SyncAnswer:
         """Let an agent sync; where the answer is lost it learns nothing."""
         agent = self.agents[name]
-        sent_ms = self.now_ms
+        sent_ms = self.true_ms
         request = self.request(name)
+        self.before_call()
         answer = sync(self.db, agent.identity, request, self.now_ms, self.policy)
         if not answer_lost:
             self.take_answer(name, answer, sent_ms, len(request.finished))
@@ -195,6 +210,7 @@ class World:
     def take_list(self, name: str) -> int:
         """Let an agent take M1 and work from it; return its generation."""
         agent = self.agents[name]
+        self.before_call()
         version = current_list(self.db, agent.identity, self.now_ms, self.policy)
         head, *items = orders(version.lines)
         assert isinstance(head, ListHead)
@@ -219,7 +235,7 @@ class World:
     def fetch(self, name: str, unit: str, kbytes: int = 100) -> None:
         """Let an agent fetch all of a unit that it may fetch."""
         agent = self.agents[name]
-        work = agent.fetchable(self.now_ms)[unit]
+        work = agent.fetchable(self.true_ms)[unit]
         fetched = min(kbytes, work.max_transfer) if work.max_transfer else kbytes
         took_ms = round(fetched * self.distance(name, unit))
         agent.done.add((unit, work.kind, work.round))
@@ -236,6 +252,7 @@ class World:
             unit, work.round, work.kind, fetched, fetched, 0, fetched * 200, fetched * 1000, took_ms
         )
         agent.lines.append(sums)
+        agent.requests += fetched
 
     def distance(self, name: str, unit: str) -> float:
         """Return the ms per KByte between an agent and a unit, the same each time."""
@@ -243,29 +260,36 @@ class World:
         return (1 + digest[0] / 16) * self.agents[name].speed
 
     def report(self, name: str) -> None:
-        """Let an agent send the log of what it fetched since the last."""
+        """Let an agent close its log and send what waits, each until it is accepted."""
         agent = self.agents[name]
-        if not agent.lines:
-            return
-        agent.reports += 1
-        report = f"{name}.{agent.reports:012d}"
-        summary = LogSummary(
-            name=report,
-            sha256=hashlib.sha256(report.encode()).hexdigest(),
-            size_bytes=1,
-            lines=sum(one.requests for one in agent.lines),
-            quarantined=0,
-            since_ms=self.now_ms,
-            until_ms=self.now_ms,
-            path="",
-            units=tuple(_merged(agent.lines)),
-        )
-        accept_log(self.db, agent.identity, summary, self.now_ms)
-        agent.lines = []
+        if agent.lines:
+            agent.reports += 1
+            units = tuple(_merged(agent.lines))
+            agent.outbox.append(
+                LogSummary(
+                    name=f"{name}.{agent.reports:012d}",
+                    sha256=hashlib.sha256(f"{agent.reports} {units}".encode()).hexdigest(),
+                    size_bytes=1,
+                    lines=sum(one.requests for one in units),
+                    quarantined=0,
+                    since_ms=self.now_ms,
+                    until_ms=self.now_ms,
+                    path="",
+                    units=units,
+                )
+            )
+            agent.lines = []
+        self.before_call()
+        while agent.outbox:
+            accept_log(self.db, agent.identity, agent.outbox[0], self.now_ms)
+            del agent.outbox[0]
+
+    def before_call(self) -> None:
+        """Do what a test wants done before an agent calls the manager; nothing here."""
 
     def work(self, name: str, most: int | None = None) -> int:
         """Let an agent fetch what it may, report and sync; return how many units it fetched."""
-        units = sorted(self.agents[name].fetchable(self.now_ms))[:most]
+        units = sorted(self.agents[name].fetchable(self.true_ms))[:most]
         for unit in units:
             self.fetch(name, unit)
         self.report(name)
@@ -297,7 +321,7 @@ class World:
         of_unit: dict[str, str] = {}
         of_address: dict[str, str] = {}
         for name, agent in self.agents.items():
-            for unit in agent.fetchable(self.now_ms):
+            for unit in agent.fetchable(self.true_ms):
                 other = of_unit.setdefault(unit, name)
                 assert other == name, f"{other} and {name} may both fetch {unit}"
                 host = unit[: unit.index("/", 8) + 1]

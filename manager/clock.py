@@ -1,0 +1,68 @@
+"""The clock: when things happen, never what. It calls what it is given, every so many seconds.
+
+APScheduler with its memory store; jobs are declared in code and lost with the process, because
+what is due lives in tables. Invariants: a job never runs twice at once; calls that were missed are
+made up for by one; a job that fails is reported and called again at its next time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from shared.errors import SettingError
+
+__all__ = ["Clock", "wall_clock_ms"]
+
+log: Final = logging.getLogger(__name__)
+
+Job = Callable[[], object]
+
+
+def wall_clock_ms() -> int:
+    """Return the time as operations take it: milliseconds since 1970, UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class Clock:
+    """Calls jobs at their times, each in a thread of its own, from `start` until `stop`."""
+
+    def __init__(self) -> None:
+        self._scheduler = BackgroundScheduler(
+            timezone=UTC,
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+            executors={"default": ThreadPoolExecutor(8)},
+        )
+        self._scheduler.add_listener(_report, EVENT_JOB_ERROR)
+
+    def every(self, interval_s: float, name: str, job: Job, *, at_once: bool = True) -> None:
+        """Call a job every so many seconds; the first time when the clock starts, or later."""
+        if interval_s <= 0:
+            raise SettingError(f"interval of {name} = {interval_s} s: must be > 0")
+        first = {"next_run_time": datetime.now(UTC)} if at_once else {}
+        self._scheduler.add_job(job, "interval", seconds=interval_s, id=name, name=name, **first)
+
+    def soon(self, name: str) -> None:
+        """Call a job that was given to `every` now, besides its times; for who just made work."""
+        self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
+
+    def start(self) -> None:
+        """Begin to call."""
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """Call no more, and wait for the jobs that run."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=True)
+
+
+def _report(event: JobExecutionEvent) -> None:
+    log.error("%s failed and is called again at its next time", event.job_id,
+              exc_info=event.exception)  # fmt: skip

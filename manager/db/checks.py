@@ -1,0 +1,320 @@
+"""Questions to the whole database that every state of it must answer with nothing.
+
+Each returns a few examples, as texts. What they mean together is left to `operations.checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import (
+    agents,
+    assignments,
+    hosts,
+    probe_orders,
+    reports,
+    rights,
+    rounds,
+    unit_rounds,
+    units,
+)
+
+__all__ = ["QUESTIONS", "report_files"]
+
+EXAMPLES: Final = 10
+
+_OWNED = sa.exists().where(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None))
+
+
+def _units_with_many_owners(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(units.c.key)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .where(assignments.c.until_ms.is_(None))
+        .group_by(units.c.id, units.c.key)
+        .having(sa.func.count() > 1)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _placed_without_owner(tx: Transaction) -> list[str]:
+    return tx.values(
+        sa.select(units.c.key).where(units.c.state == "placed", ~_OWNED).limit(EXAMPLES)
+    )
+
+
+def _owned_but_not_placed(tx: Transaction) -> list[str]:
+    query = sa.select(units.c.key).where(units.c.state.in_(("new", "idle", "excluded")), _OWNED)
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _overlapping_owners(tx: Transaction) -> list[str]:
+    """An owner's interval begins before the one before it ended."""
+    before = assignments.alias("before")
+    query = (
+        sa.select(units.c.key)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .join(
+            before,
+            sa.and_(
+                before.c.unit_id == assignments.c.unit_id,
+                before.c.epoch == assignments.c.epoch - 1,
+            ),
+        )
+        .where(before.c.until_ms.is_(None))
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _groups_with_many_owners(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(sa.func.min(hosts.c.key))
+        .join(units, units.c.host_id == hosts.c.id)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .where(assignments.c.until_ms.is_(None))
+        .group_by(hosts.c.group_id)
+        .having(sa.func.count(assignments.c.agent_id.distinct()) > 1)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _groups_with_many_holders(tx: Transaction) -> list[str]:
+    """Of several holders of a group, all but one must be giving it up."""
+    query = (
+        sa.select(sa.func.min(units.c.key))
+        .join(rights, rights.c.unit_id == units.c.id)
+        .where(rights.c.withdrawn_generation.is_(None))
+        .group_by(rights.c.group_id)
+        .having(sa.func.count(rights.c.agent_id.distinct()) > 1)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _rights_in_another_group(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(units.c.key)
+        .join(rights, rights.c.unit_id == units.c.id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(
+            sa.or_(hosts.c.group_id.is_(None), hosts.c.group_id != rights.c.group_id),
+        )
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _rights_without_permit(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(units.c.key)
+        .join(rights, rights.c.unit_id == units.c.id)
+        .join(agents, agents.c.id == rights.c.agent_id)
+        .where(agents.c.permit_until_ms <= 0)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _rights_from_the_future(tx: Transaction) -> list[str]:
+    """A right stands in the present list or the next one; it is withdrawn after it was given."""
+    query = (
+        sa.select(units.c.key)
+        .join(rights, rights.c.unit_id == units.c.id)
+        .join(agents, agents.c.id == rights.c.agent_id)
+        .where(
+            sa.or_(
+                rights.c.granted_generation > agents.c.generation + 1,
+                rights.c.withdrawn_generation > agents.c.generation + 1,
+                rights.c.withdrawn_generation <= rights.c.granted_generation,
+            )
+        )
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _silent_changes(tx: Transaction) -> list[str]:
+    """A right of the next list without the mark that makes it come."""
+    query = (
+        sa.select(agents.c.name)
+        .distinct()
+        .join(rights, rights.c.agent_id == agents.c.id)
+        .where(
+            ~agents.c.list_changed,
+            sa.or_(
+                rights.c.granted_generation > agents.c.generation,
+                rights.c.withdrawn_generation > agents.c.generation,
+            ),
+        )
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _orders_without_right(tx: Transaction) -> list[str]:
+    right = sa.exists().where(
+        rights.c.unit_id == probe_orders.c.unit_id,
+        rights.c.agent_id == probe_orders.c.agent_id,
+        rights.c.kind == "probe",
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(probe_orders, probe_orders.c.unit_id == units.c.id)
+        .where(probe_orders.c.state == "granted", ~right)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _probes_without_order(tx: Transaction) -> list[str]:
+    order = sa.exists().where(
+        probe_orders.c.unit_id == rights.c.unit_id,
+        probe_orders.c.agent_id == rights.c.agent_id,
+        probe_orders.c.round == rights.c.round,
+        probe_orders.c.state == "granted",
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(rights, rights.c.unit_id == units.c.id)
+        .where(rights.c.kind == "probe", rights.c.withdrawn_generation.is_(None), ~order)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _orders_of_old_rounds(tx: Transaction) -> list[str]:
+    going_on = sa.select(rounds.c.number).where(rounds.c.open == 1)
+    query = (
+        sa.select(units.c.key)
+        .join(probe_orders, probe_orders.c.unit_id == units.c.id)
+        .where(
+            probe_orders.c.state.in_(("waiting", "granted", "finished")),
+            probe_orders.c.round.not_in(going_on),
+        )
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _crawls_without_right(tx: Transaction) -> list[str]:
+    right = sa.exists().where(
+        rights.c.unit_id == unit_rounds.c.unit_id,
+        rights.c.agent_id == unit_rounds.c.agent_id,
+        rights.c.kind == "crawl",
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
+        .where(unit_rounds.c.state == "granted", ~right)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _rights_without_crawl(tx: Transaction) -> list[str]:
+    crawl = sa.exists().where(
+        unit_rounds.c.unit_id == rights.c.unit_id,
+        unit_rounds.c.agent_id == rights.c.agent_id,
+        unit_rounds.c.round == rights.c.round,
+        unit_rounds.c.state == "granted",
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(rights, rights.c.unit_id == units.c.id)
+        .where(rights.c.kind == "crawl", rights.c.withdrawn_generation.is_(None), ~crawl)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _crawls_of_others(tx: Transaction) -> list[str]:
+    """What is still to be crawled is to be crawled by the owner."""
+    owner = sa.exists().where(
+        assignments.c.unit_id == unit_rounds.c.unit_id,
+        assignments.c.agent_id == unit_rounds.c.agent_id,
+        assignments.c.until_ms.is_(None),
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
+        .where(unit_rounds.c.state.in_(("waiting", "granted")), ~owner)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _owned_but_not_in_round(tx: Transaction) -> list[str]:
+    """Every unit with an owner takes part in a round that crawls."""
+    takes_part = sa.exists().where(
+        unit_rounds.c.unit_id == assignments.c.unit_id, unit_rounds.c.round == rounds.c.number
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .join(rounds, rounds.c.state == "crawling")
+        .where(assignments.c.until_ms.is_(None), ~takes_part)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _hosts_without_unit(tx: Transaction) -> list[str]:
+    unit = sa.exists().where(units.c.host_id == hosts.c.id, units.c.path == "/")
+    return tx.values(sa.select(hosts.c.key).where(~unit).limit(EXAMPLES))
+
+
+def _work_without_address(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(units.c.key)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(hosts.c.group_id.is_(None), units.c.state.in_(("idle", "probing", "placed")))
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _excluded_but_not_out(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(units.c.key)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where((hosts.c.excluded_ms.is_not(None)) != (units.c.state == "excluded"))
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _work_of_who_left(tx: Transaction) -> list[str]:
+    """Who left has no right: it said that it has stopped."""
+    query = (
+        sa.select(agents.c.name)
+        .distinct()
+        .join(rights, rights.c.agent_id == agents.c.id)
+        .where(~agents.c.subscribed)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+QUESTIONS: Final[dict[str, Callable[[Transaction], list[str]]]] = {
+    "unit with more than one owner": _units_with_many_owners,
+    "unit is placed, but has no owner": _placed_without_owner,
+    "unit has an owner, but is not placed": _owned_but_not_placed,
+    "owner began before the one before it ended": _overlapping_owners,
+    "address with more than one owner": _groups_with_many_owners,
+    "address that more than one agent may fetch from": _groups_with_many_holders,
+    "right in another group than its host": _rights_in_another_group,
+    "right of an agent without a permit": _rights_without_permit,
+    "right of a list that is not made yet": _rights_from_the_future,
+    "agent whose list changed without a sign": _silent_changes,
+    "right of an agent that left": _work_of_who_left,
+    "probe that was given without a right": _orders_without_right,
+    "right to probe without an order": _probes_without_order,
+    "order to probe of a round that is over": _orders_of_old_rounds,
+    "crawl that was given without a right": _crawls_without_right,
+    "right to crawl without a crawl": _rights_without_crawl,
+    "crawl by another than the owner": _crawls_of_others,
+    "unit has an owner, but is not in the round": _owned_but_not_in_round,
+    "host without a unit": _hosts_without_unit,
+    "unit at work without an address": _work_without_address,
+    "exclusion that host and unit disagree on": _excluded_but_not_out,
+}
+
+
+def report_files(tx: Transaction, after_id: int, limit: int) -> list[tuple[int, str]]:
+    """Return (id, path) of reports whose rows lie in a file, after an id."""
+    rows = tx.execute(
+        sa.select(reports.c.id, reports.c.path)
+        .where(reports.c.id > after_id, reports.c.path != "")
+        .order_by(reports.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.path) for row in rows]
