@@ -46,6 +46,7 @@ class View:
     counters: Counters = field(default_factory=Counters)
     disk_free_bytes: int | None = None
     reports_waiting: int = 0
+    update_result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

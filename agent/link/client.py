@@ -135,13 +135,21 @@ class ManagerClient:
             "POST",
             "/api/v1/enrol",
             json={
-                "name": self._name,
+                "agent": self._name,
                 "token": token,
                 "key_hash": hash_of_key(new_key),
                 "kind": "sync",
             },
         )
         return _object(body)
+
+    async def subscribe(self) -> None:
+        """Take part (M5). Raises LinkError."""
+        await self._exchange("GET", "/servlets/subscribe", params={"host": self._name})
+
+    async def unsubscribe(self) -> None:
+        """Leave (M5): nothing is fetched any more, and the work is others'. Raises LinkError."""
+        await self._exchange("GET", "/servlets/unsubscribe", params={"host": self._name})
 
     async def is_restart(self) -> tuple[str, datetime | None]:
         """Ask M4; return its first line and the manager's time. Raises LinkError.

@@ -152,6 +152,7 @@ class Poller:
             disk_free_bytes=view.disk_free_bytes,
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,
+            update_result=view.update_result,
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s

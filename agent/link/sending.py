@@ -1,8 +1,9 @@
 """When which report is sent: in order, again until it is taken, and no bad one before the others.
 
-A failure is of one of three kinds. The way is blocked (no answer, 401, 404, 426, 429, 503): nobody
-is tried any more for a while. The manager fails at one report (other 5xx): that one rests, the
-next ones go. The manager refuses one report (other 4xx): it is set aside with the reason.
+A failure is of one of four kinds. The way is blocked (no answer, 401, 404, 426, 503): nobody is
+tried any more for a while. The manager has enough of one kind (429, as of new hosts for today):
+that kind rests. It fails at one report (other 5xx): that one rests. It refuses one report (other
+4xx): it is set aside with the reason.
 Repeats are harmless: the manager answers the same bytes as done.
 """
 
@@ -14,7 +15,7 @@ from typing import Final
 
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.outbox import Outbox, Report
+from agent.link.outbox import Outbox, Report, ReportKind
 from agent.link.poller import LONGEST_WAIT_S
 from agent.link.remedies import remedy
 from agent.pipeline.ports import Clock
@@ -42,6 +43,7 @@ class Sender:
         self._blocked_until_s = 0.0
         self._asked_until_s = 0.0  # by the manager itself
         self._resting: dict[str, tuple[int, float]] = {}  # by file name: failures, until when
+        self._kind_until_s: dict[ReportKind, float] = {}
         self.trouble = ""  # why reports wait; empty: nothing hinders them
 
     @property
@@ -49,7 +51,8 @@ class Sender:
         """Return when to try again (CLOCK_BOOTTIME); 0: at once."""
         if self._blocked_until_s > self._clock.boottime_s():
             return self._blocked_until_s
-        return min((until_s for _, until_s in self._resting.values()), default=0.0)
+        rests_s = [until_s for _, until_s in self._resting.values()]
+        return min([*rests_s, *self._kind_until_s.values()], default=0.0)
 
     async def send_due(self) -> int:
         """Send what waits, oldest first; return how many were taken."""
@@ -59,9 +62,13 @@ class Sender:
         waiting = self._outbox.waiting()
         names = {report.path.name for report in waiting}
         self._resting = {name: rest for name, rest in self._resting.items() if name in names}
+        now_s = self._clock.boottime_s()
+        self._kind_until_s = {
+            kind: until_s for kind, until_s in self._kind_until_s.items() if until_s > now_s
+        }
         for report in waiting:
             _, until_s = self._resting.get(report.path.name, (0, 0.0))
-            if self._clock.boottime_s() < until_s:
+            if self._clock.boottime_s() < until_s or report.kind in self._kind_until_s:
                 continue
             try:
                 await self._send(report)
@@ -73,7 +80,7 @@ class Sender:
             self._resting.pop(report.path.name, None)
             self._blocked_failures = 0
             taken += 1
-        if not self._resting:
+        if not self._resting and not self._kind_until_s:
             self.trouble = ""
         return taken
 
@@ -92,6 +99,11 @@ class Sender:
         if isinstance(error, FaultError):
             failures = self._resting.get(name, (0, 0.0))[0] + 1
             self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._chance))
+            self.trouble = f"{name}: {error}"
+            return True
+        if isinstance(error, WaitError) and error.status == 429:
+            pause_s = max(self._backoff.pause_s(1, self._chance), error.retry_after_s or 0.0)
+            self._kind_until_s[report.kind] = now_s + min(pause_s, LONGEST_WAIT_S)
             self.trouble = f"{name}: {error}"
             return True
         self._blocked_failures += 1

@@ -240,14 +240,33 @@ def test_enrolment_shows_a_hash_only() -> None:
 
     def handler(request: httpx.Request) -> httpx.Response:
         assert json.loads(request.content) == {
-            "name": "prs1",
+            "agent": "prs1",
             "token": "t",
             "key_hash": hash_of_key("new"),
             "kind": "sync",
         }
-        return httpx.Response(200, json={"name": "prs1"})
+        return httpx.Response(200, json={"agent": "prs1"})
 
-    assert call(handler, lambda client: client.enrol("t", "new")) == {"name": "prs1"}
+    assert call(handler, lambda client: client.enrol("t", "new")) == {"agent": "prs1"}
+
+
+def test_joining_and_leaving() -> None:
+    """M5 goes to its two addresses, in the agent's name."""
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(f"{request.url.path}?{request.url.query.decode()}")
+        return httpx.Response(200, text="OK")
+
+    async def work(client: ManagerClient) -> None:
+        await client.unsubscribe()
+        await client.subscribe()
+
+    call(handler, work)
+    assert asked == [
+        "/crawl/servlets/unsubscribe?host=prs1",
+        "/crawl/servlets/subscribe?host=prs1",
+    ]
 
 
 def test_the_doctor_asks_m4() -> None:

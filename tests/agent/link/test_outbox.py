@@ -212,6 +212,23 @@ def test_the_manager_gets_the_time_it_asks_for(desk: Desk) -> None:
     assert desk.send() == 3
 
 
+def test_enough_of_one_kind_does_not_block_the_other(desk: Desk) -> None:
+    """A 429 for new hosts lets the logs go; hosts go when the time is over."""
+    desk.outbox.put_hosts("d", [b"d"])
+    desk.outbox.put_hosts("e", [b"e"])
+    desk.outbox.put_log("f", MINUTE, [b"f"])
+    desk.manager.answers["d"] = WaitError(429, "enough for today", 5000.0)
+    assert desk.send() == 4
+    assert desk.waiting() == ["d", "e"]
+    assert "enough for today" in desk.sender.trouble
+    assert desk.sender.next_s == desk.clock.boottime_s() + 5000.0
+    desk.manager.answers.clear()
+    assert desk.send() == 0
+    desk.clock.advance(5000.0)
+    assert desk.send() == 2
+    assert desk.sender.trouble == ""
+
+
 class NothingLost(RuleBasedStateMachine):
     """Reports are made and sent; answers get lost, the manager fails, the process is killed."""
 
@@ -240,7 +257,13 @@ class NothingLost(RuleBasedStateMachine):
     @rule(
         index=st.integers(0, 3),
         error=st.sampled_from(
-            [LinkError("x"), FaultError(500, "x"), RefusedError(400, "x"), WaitError(503, "x", 9)]
+            [
+                LinkError("x"),
+                FaultError(500, "x"),
+                RefusedError(400, "x"),
+                WaitError(503, "x", 9),
+                WaitError(429, "x", 9),
+            ]
         ),
     )
     def fail_at(self, index: int, error: LinkError) -> None:

@@ -1,0 +1,47 @@
+"""Pauses the crawl before the disk is full, and lets it go on by itself.
+
+Between pausing and going on lies a twentieth of the reserve, so that a disk at the edge does not
+start and stop the crawl every second.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+__all__ = ["DiskGuard", "free_bytes"]
+
+SLACK: Final = 0.05
+
+
+def free_bytes(folder: Path) -> int:
+    """Return what a user without privileges may still write there."""
+    return shutil.disk_usage(folder).free
+
+
+class DiskGuard:
+    """Watches the free space of a folder's disk."""
+
+    def __init__(
+        self, folder: Path, reserve_bytes: int, free: Callable[[Path], int] = free_bytes
+    ) -> None:
+        self._folder = folder
+        self._reserve_bytes = reserve_bytes
+        self._free = free
+        self._paused = False
+        self.free_bytes = free(folder)
+
+    def look(self) -> str:
+        """Look at the disk; say why the crawl must pause, or return an empty text."""
+        self.free_bytes = self._free(self._folder)
+        least = self._reserve_bytes * (1 + SLACK if self._paused else 1)
+        self._paused = self.free_bytes < least
+        if not self._paused:
+            return ""
+        return (
+            f"{self.free_bytes} bytes are free on the disk of {self._folder}, and "
+            f"disk.reserve_bytes = {self._reserve_bytes} are left to others; the crawl goes on "
+            "when there is room"
+        )

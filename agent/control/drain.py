@@ -1,0 +1,105 @@
+"""Who asked this agent to pause or to drain, remembered over restarts.
+
+Paused: nothing is fetched, the work stays here. Drained: nothing is fetched, and what is not done
+goes back to the manager for others. The site and the manager each have their own say, and neither
+undoes the other's: a partner must be able to stop a robot on his network, whoever runs the manager;
+and a crawl that the manager stopped must not go on because a partner did not know why.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from agent.errors import HomeError
+from agent.settings.home import write_whole
+
+__all__ = ["Holds", "Who", "read_holds", "write_holds"]
+
+Who = Literal["site", "manager"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What holds this agent. handed_back: the manager was told that this agent has left."""
+
+    paused_by: tuple[Who, ...] = ()
+    drained_by: tuple[Who, ...] = ()
+    handed_back: bool = False
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing may be fetched now, drained or paused."""
+        return bool(self.paused_by or self.drained_by)
+
+    @property
+    def drained(self) -> bool:
+        """Whether the work is to be handed back."""
+        return bool(self.drained_by)
+
+    @property
+    def reason(self) -> str:
+        """Say who holds the agent and what lets it go on; empty: nobody."""
+        if "site" in self.drained_by:
+            return "drained by `prs drain`; `prs resume` takes part again"
+        if self.drained_by:
+            return "drained by the manager"
+        if "site" in self.paused_by:
+            return "paused by `prs pause`; `prs resume` goes on"
+        return "paused by the manager" if self.paused_by else ""
+
+    def pause(self, who: Who) -> Holds:
+        """Return these with a pause of somebody."""
+        return replace(self, paused_by=_with(self.paused_by, who))
+
+    def drain(self, who: Who) -> Holds:
+        """Return these with a drain of somebody."""
+        return replace(self, drained_by=_with(self.drained_by, who))
+
+    def resume(self, who: Who) -> Holds:
+        """Return these without what one of the two asked for."""
+        return replace(
+            self,
+            paused_by=tuple(one for one in self.paused_by if one != who),
+            drained_by=tuple(one for one in self.drained_by if one != who),
+        )
+
+
+def read_holds(path: Path) -> Holds:
+    """Return who holds the agent. Raises HomeError for a file that cannot be read."""
+    try:
+        values = json.loads(path.read_bytes())
+        return Holds(
+            _names(values["paused_by"]), _names(values["drained_by"]), bool(values["handed_back"])
+        )
+    except FileNotFoundError:
+        return Holds()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise HomeError(f"{path}: cannot be read ({error}); remove it, and nothing holds") from (
+            error
+        )
+
+
+def write_holds(path: Path, holds: Holds) -> None:
+    """Remember who holds the agent."""
+    write_whole(path, [json.dumps(asdict(holds)).encode()])
+
+
+def _with(names: tuple[Who, ...], who: Who) -> tuple[Who, ...]:
+    return names if who in names else (*names, who)
+
+
+def _names(values: object) -> tuple[Who, ...]:
+    if not isinstance(values, list):
+        raise TypeError("no list of names")
+    found: list[Who] = []
+    for name in values:
+        if name == "site":
+            found.append("site")
+        elif name == "manager":
+            found.append("manager")
+        else:
+            raise ValueError(f"{name!r} is neither site nor manager")
+    return tuple(found)

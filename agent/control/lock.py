@@ -1,0 +1,149 @@
+"""One process a home, held by the kernel: a crash leaves no stale lock.
+
+The file says who holds it, for messages and for `--replace`; whether it is held only flock knows.
+Invariant: nobody is killed but the process that wrote itself into the file and still runs under
+the same id (its start time is compared), while the lock is held.
+Source: seed 004, 5.1.5 (a process that hangs is ended by the one that starts at midnight).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent.errors import HomeError
+
+__all__ = ["Holder", "HomeLock", "end", "holder_of"]
+
+PATIENCE_S: Final = 20.0  # an agent stops within seconds; one that does not, hangs
+_KILLED_S: Final = 5.0
+_STEP_S: Final = 0.05
+_TRIES: Final = 3
+
+Kill = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that works in a home. `started`: as the kernel counts it, to tell ids apart."""
+
+    pid: int
+    started: int
+
+
+class HomeLock:
+    """The lock of a home, held until the process ends or `release` is called."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    @classmethod
+    def take(cls, path: Path) -> HomeLock:
+        """Lock a home for this process. Raises HomeError that names the process that has it."""
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(handle)
+        except BlockingIOError as error:
+            os.close(handle)
+            raise HomeError(_held(path)) from error
+        except OSError as error:
+            os.close(handle)
+            raise HomeError(f"{path}: cannot be locked ({error}); use a local disk") from error
+        pid = os.getpid()
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps({"pid": pid, "started": _started(pid)}).encode(), 0)
+        return cls(handle)
+
+    def release(self) -> None:
+        """Let the home go."""
+        os.ftruncate(self._handle, 0)
+        os.close(self._handle)
+
+
+def holder_of(path: Path) -> Holder | None:
+    """Return who works in a home; None: nobody. A holder that did not say who it is has pid 0."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pass
+    else:
+        return None
+    finally:
+        os.close(handle)
+    try:
+        values = json.loads(path.read_bytes())
+        return Holder(int(values["pid"]), int(values["started"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Holder(0, 0)
+
+
+def end(
+    path: Path,
+    *,
+    patience_s: float = PATIENCE_S,
+    by_force: bool = False,
+    kill: Kill = os.kill,
+    sleep: Callable[[float], None] = time.sleep,
+    started: Callable[[int], int] | None = None,
+) -> bool:
+    """Ask the process that works in a home to stop, and wait; tell whether it is gone.
+
+    by_force: one that does not stop in time is killed, which loses nothing that was committed.
+    """
+    started = started or _started
+    for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, _KILLED_S)):
+        holder = holder_of(path)
+        if holder is None:
+            return True
+        if number == signal.SIGKILL and not by_force:
+            return False
+        if holder.pid <= 0 or started(holder.pid) != holder.started:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            kill(holder.pid, number)
+        for _ in range(round(wait_s / _STEP_S)):
+            if holder_of(path) is None:
+                return True
+            sleep(_STEP_S)
+    return holder_of(path) is None
+
+
+def _lock(handle: int) -> None:
+    """Lock a file; whoever only looks at it (`holder_of`) holds it for a moment."""
+    for _ in range(_TRIES):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_STEP_S)
+    return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _held(path: Path) -> str:
+    holder = holder_of(path)
+    who = f"process {holder.pid}" if holder is not None and holder.pid else "another process"
+    return (
+        f"{path.parent}: {who} works here already; `prs status` shows it, `prs stop` ends it, and "
+        "`prs run --replace` takes its place"
+    )
+
+
+def _started(pid: int) -> int:
+    """Return when a process was started, in clock ticks since boot; -1: it does not run."""
+    try:
+        # The name in brackets may hold anything; field 22 counts from behind it.
+        text = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+    except OSError:
+        return -1
+    return int(text.rpartition(")")[2].split()[19])

@@ -1,0 +1,121 @@
+"""What a running agent says of itself, for `prs status`: one small file, replaced every second.
+
+Invariant: a reader sees a whole report, the last or the one before. It is not synced to the disk:
+after a loss of power nobody asks how many pages a second there were. Whether the process still
+lives is not said here: only the lock knows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from agent.errors import HomeError
+from agent.settings.home import PART
+
+__all__ = ["Rates", "Status", "Stopped", "read_status", "write_status"]
+
+RATE_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """How often something was not fetched for one reason, with a few examples."""
+
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One report. Times are epoch milliseconds unless the name says seconds from now."""
+
+    name: str
+    manager: str
+    version: str
+    pid: int
+    started_ms: int
+    written_ms: int
+    state: str
+    reason: str = ""  # why nothing is fetched now; empty: it may be
+    message: str = ""  # from the manager, for the partner
+    trouble: str = ""  # why the manager was not reached last
+    reports_trouble: str = ""
+    round: int = 0
+    generation: int = 0
+    epoch: int | None = None
+    permit_remaining_s: float = 0.0
+    next_contact_s: float = 0.0
+    window_open: bool = True
+    window_change_ms: int | None = None
+    units: int = 0
+    units_finished: int = 0
+    pages: int = 0
+    requests: int = 0
+    errors: int = 0
+    response_bytes: int = 0
+    pages_per_s: float = 0.0
+    bytes_per_s: float = 0.0
+    queue: int = 0
+    hosts: int = 0  # addresses with something to do
+    active_hosts: int = 0  # of them, those being crawled now
+    in_flight: int = 0
+    denied: int = 0
+    discovered: int = 0
+    reports_waiting: int = 0
+    reports_bytes: int = 0
+    reports_refused: tuple[str, ...] = ()
+    disk_free_bytes: int = 0
+    tightened: tuple[str, ...] = ()  # what the manager asked for and the site's settings allow
+    not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
+    remarks: dict[str, Stopped] = field(default_factory=dict)
+
+
+class Rates:
+    """Pages and bytes a second over the last minute."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int]] = deque()
+
+    def note(self, now_s: float, pages: int, response_bytes: int) -> tuple[float, float]:
+        """Take the counters of now; return (pages a second, bytes a second)."""
+        samples = self._samples
+        samples.append((now_s, pages, response_bytes))
+        while now_s - samples[0][0] > RATE_S:
+            samples.popleft()
+        then_s, pages_then, bytes_then = samples[0]
+        if now_s <= then_s:
+            return 0.0, 0.0
+        passed_s = now_s - then_s
+        return (pages - pages_then) / passed_s, (response_bytes - bytes_then) / passed_s
+
+
+def write_status(path: Path, status: Status) -> None:
+    """Replace the report."""
+    part = path.with_name(path.name + PART)
+    part.write_text(json.dumps(asdict(status)))
+    part.replace(path)
+
+
+def read_status(path: Path) -> Status | None:
+    """Return the last report, None where there was none. Raises HomeError."""
+    try:
+        values: dict[str, Any] = json.loads(path.read_bytes())
+        for name in ("not_fetched", "remarks"):
+            values[name] = {
+                reason: Stopped(int(one["count"]), tuple(one["examples"]))
+                for reason, one in values[name].items()
+            }
+        for name in ("reports_refused", "tightened"):
+            values[name] = tuple(values[name])
+        return Status(**values)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise HomeError(
+            f"{path}: was not written by this version ({error}); it is replaced as soon as the "
+            "agent runs"
+        ) from error

@@ -1,0 +1,46 @@
+"""How a running agent learns that it is to stop: SIGTERM, SIGINT, or a reason of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+__all__ = ["Stopping"]
+
+
+class Stopping:
+    """Set once; everything that waits, waits for this too."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self.reason = ""
+
+    @property
+    def asked(self) -> bool:
+        """Whether the agent is to stop."""
+        return self._event.is_set()
+
+    def ask(self, reason: str) -> None:
+        """Ask the agent to stop; the first reason stays."""
+        if not self._event.is_set():
+            self.reason = reason
+            self._event.set()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait so long, or until the agent is to stop."""
+        try:
+            await asyncio.wait_for(self._event.wait(), max(0.0, seconds))
+        except TimeoutError:
+            return
+
+    def listen(self) -> None:
+        """Take SIGTERM and SIGINT as a wish to stop, for as long as the loop runs."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.ask, f"got {signal.Signals(number).name}")
+
+    def deaf(self) -> None:
+        """Give the signals back."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

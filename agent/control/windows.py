@@ -1,0 +1,87 @@
+"""When requests may be sent: hours on the site's own clock, weekdays and weekends apart.
+
+A moment is inside when the clock on the site's wall shows an hour of the window. So it is at both
+changes of daylight saving: an hour that is skipped is not waited for, one that comes twice is
+inside, or outside, both times; and nobody who looks at the clock sees a request outside.
+A window that ends before it begins goes over midnight and belongs to the day it begins on.
+Pure: zones and instants in, instants out. All instants are UTC.
+Source: seed 004, 5.1.4 (weekdays 02:00-08:00, weekends 02:00-22:00).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+__all__ = ["ALWAYS", "Window", "Windows"]
+
+Window = tuple[int, int]
+"""First minute of the day, and the one behind the last; a smaller one is after midnight."""
+
+ALWAYS: Final[Window] = (0, 24 * 60)
+_HORIZON_DAYS: Final = 15  # two week-ends, even where a change of the clock swallows a window
+_SATURDAY: Final = 5
+_DAY_MINUTES: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The hours of one site."""
+
+    zone: tzinfo
+    weekday: Sequence[Window] = (ALWAYS,)
+    weekend: Sequence[Window] = (ALWAYS,)
+
+    def is_open(self, now: datetime) -> bool:
+        """Tell whether a request may be sent at an instant."""
+        local = now.astimezone(self.zone)
+        seconds = local.hour * 3600 + local.minute * 60 + local.second
+        today = local.date()
+        for first, end in self._of(today):
+            last = end if end > first else _DAY_MINUTES
+            if first * 60 <= seconds < last * 60:
+                return True
+        before = today - timedelta(days=1)
+        return any(seconds < end * 60 for first, end in self._of(before) if end <= first)
+
+    def next_change(self, now: datetime) -> datetime | None:
+        """Return when the window opens or closes next; None: never."""
+        state = self.is_open(now)
+        for instant in sorted(set(self._candidates(now))):
+            if instant > now and self.is_open(instant) != state:
+                return instant
+        return None
+
+    def _of(self, day: date) -> Sequence[Window]:
+        return self.weekend if day.weekday() >= _SATURDAY else self.weekday
+
+    def _candidates(self, now: datetime) -> Iterator[datetime]:
+        """Yield every instant near `now` at which the answer may change."""
+        today = now.astimezone(self.zone).date()
+        for number in range(-1, _HORIZON_DAYS):
+            day = today + timedelta(days=number)
+            for edge in {0, *(minute for window in self._of(day) for minute in window)}:
+                local = datetime.combine(day, time()) + timedelta(minutes=edge)
+                for shifted in (local, local + timedelta(days=1)):
+                    for fold in (0, 1):
+                        yield shifted.replace(tzinfo=self.zone, fold=fold).astimezone(UTC)
+            yield from self._clock_changes(day)
+
+    def _clock_changes(self, day: date) -> Iterator[datetime]:
+        """Yield the instants of a day at which the site's clock jumps."""
+        first = datetime.combine(day, time(), self.zone).astimezone(UTC)
+        end = datetime.combine(day + timedelta(days=1), time(), self.zone).astimezone(UTC)
+        if self._offset(first) == self._offset(end):
+            return
+        while end - first > timedelta(seconds=1):
+            middle = (first + (end - first) / 2).replace(microsecond=0)
+            if self._offset(middle) == self._offset(first):
+                first = middle
+            else:
+                end = middle
+        yield end
+
+    def _offset(self, instant: datetime) -> timedelta | None:
+        return instant.astimezone(self.zone).utcoffset()

@@ -1,0 +1,92 @@
+"""One process a home; a crash leaves no lock; nobody else is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from agent.control.lock import Holder, HomeLock, end, holder_of
+from agent.errors import HomeError
+
+
+def test_the_second_is_told_who_works_here(tmp_path: Path) -> None:
+    """The message names the process and what can be done."""
+    lock = HomeLock.take(tmp_path / "lock")
+    with pytest.raises(HomeError, match=f"process {os.getpid()} works here") as refusal:
+        HomeLock.take(tmp_path / "lock")
+    assert "--replace" in str(refusal.value)
+    lock.release()
+    HomeLock.take(tmp_path / "lock").release()
+
+
+def test_what_a_dead_process_left_is_no_lock(tmp_path: Path) -> None:
+    """The file of a crash names somebody, and holds nobody up."""
+    path = tmp_path / "lock"
+    path.write_text('{"pid": 1, "started": 1}')
+    assert holder_of(path) is None
+    lock = HomeLock.take(path)
+    holder = holder_of(path)
+    assert holder is not None
+    assert holder.pid == os.getpid()
+    lock.release()
+    assert holder_of(path) is None
+    assert holder_of(tmp_path / "none") is None
+
+
+class Process:
+    """A process that works in a home, and ends at some signal, or never."""
+
+    def __init__(self, path: Path, ends_at: int) -> None:
+        self.lock: HomeLock | None = HomeLock.take(path)
+        self.ends_at = ends_at
+        self.signals: list[int] = []
+
+    def kill(self, pid: int, number: int) -> None:
+        assert pid == os.getpid()
+        self.signals.append(number)
+        if number == self.ends_at and self.lock is not None:
+            self.lock.release()
+            self.lock = None
+
+
+def test_a_process_that_stops_is_not_killed(tmp_path: Path) -> None:
+    """SIGTERM is enough for one that listens."""
+    process = Process(tmp_path / "lock", signal.SIGTERM)
+    assert end(tmp_path / "lock", kill=process.kill, sleep=lambda _: None)
+    assert process.signals == [signal.SIGTERM]
+
+
+def test_one_that_hangs_is_killed_where_that_is_asked(tmp_path: Path) -> None:
+    """As the source does at midnight: first politely, then by force."""
+    process = Process(tmp_path / "lock", signal.SIGKILL)
+    assert not end(tmp_path / "lock", kill=process.kill, sleep=lambda _: None)
+    assert end(tmp_path / "lock", kill=process.kill, sleep=lambda _: None, by_force=True)
+    assert process.signals == [signal.SIGTERM, signal.SIGTERM, signal.SIGKILL]
+
+
+def test_nobody_who_took_over_the_number_is_killed(tmp_path: Path) -> None:
+    """Where the process of that id is another one than the one that took the lock, it lives."""
+    process = Process(tmp_path / "lock", signal.SIGTERM)
+    gone = end(
+        tmp_path / "lock",
+        kill=process.kill,
+        sleep=lambda _: None,
+        started=lambda _: 1,
+        by_force=True,
+    )
+    assert not gone
+    assert process.signals == []
+
+
+def test_a_holder_that_did_not_say_who_it_is(tmp_path: Path) -> None:
+    """Between taking the lock and writing its name a process is unknown, and is not killed."""
+    lock = HomeLock.take(tmp_path / "lock")
+    (tmp_path / "lock").write_text("")
+    assert holder_of(tmp_path / "lock") == Holder(0, 0)
+    assert not end(tmp_path / "lock", kill=os.kill, sleep=lambda _: None)
+    with pytest.raises(HomeError, match="another process works here"):
+        HomeLock.take(tmp_path / "lock")
+    lock.release()

@@ -1,0 +1,49 @@
+"""The running agent's report is read back as it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.control.status import Rates, Status, Stopped, read_status, write_status
+from agent.errors import HomeError
+
+STATUS = Status(
+    name="prs1",
+    manager="https://prsm.example.jp",
+    version="1",
+    pid=7,
+    started_ms=1,
+    written_ms=2,
+    state="working",
+    reports_refused=("a: 400",),
+    not_fetched={"too deep": Stopped(3, ("http://a.jp/",))},
+)
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    """Every field comes back, and no half-written file is ever under the name."""
+    path = tmp_path / "status.json"
+    assert read_status(path) is None
+    write_status(path, STATUS)
+    assert read_status(path) == STATUS
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"name": "x"}', '{"not_fetched": 1, "remarks": 2}'])
+def test_another_version_is_said(tmp_path: Path, text: str) -> None:
+    """A file that this version cannot read is no traceback."""
+    (tmp_path / "status.json").write_text(text)
+    with pytest.raises(HomeError, match="was not written by this version"):
+        read_status(tmp_path / "status.json")
+
+
+def test_rates_are_of_the_last_minute() -> None:
+    """What was before the last minute does not count."""
+    rates = Rates()
+    assert rates.note(0.0, 0, 0) == (0.0, 0.0)
+    assert rates.note(10.0, 100, 1000) == (10.0, 100.0)
+    for second in range(20, 130, 10):
+        last = rates.note(float(second), 100, 1000)
+    assert last == (0.0, 0.0)

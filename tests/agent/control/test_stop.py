@@ -1,0 +1,50 @@
+"""A wish to stop wakes whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from agent.control.stop import Stopping
+
+
+def test_waiting_ends_with_the_wish() -> None:
+    """A pause of an hour is over when the agent is to stop; the first reason stays."""
+
+    async def work() -> Stopping:
+        stopping = Stopping()
+        waiting = asyncio.ensure_future(stopping.pause(3600.0))
+        await asyncio.sleep(0)
+        stopping.ask("first")
+        stopping.ask("second")
+        await waiting
+        return stopping
+
+    stopping = asyncio.run(work())
+    assert (stopping.asked, stopping.reason) == (True, "first")
+
+
+def test_signals_are_a_wish() -> None:
+    """SIGTERM asks; it does not end the process in the middle of something."""
+
+    async def work() -> str:
+        stopping = Stopping()
+        stopping.listen()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await stopping.pause(3600.0)
+        stopping.deaf()
+        return stopping.reason
+
+    assert asyncio.run(work()) == "got SIGTERM"
+
+
+def test_a_pause_without_a_wish_ends_by_itself() -> None:
+    """Nothing is asked for when the time is over."""
+
+    async def work() -> bool:
+        stopping = Stopping()
+        await stopping.pause(0.0)
+        return stopping.asked
+
+    assert not asyncio.run(work())

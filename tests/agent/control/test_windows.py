@@ -1,0 +1,145 @@
+"""The window is what the site's clock shows, through both changes of daylight saving."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.control.windows import ALWAYS, Window, Windows
+
+BERLIN, TOKYO = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Tokyo")
+NIGHT: Window = (2 * 60, 8 * 60)
+SOURCE = {"weekday": (NIGHT,), "weekend": ((2 * 60, 22 * 60),)}
+
+
+def at(text: str) -> datetime:
+    """Return an instant from UTC text."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def test_the_hours_of_the_source() -> None:
+    """Weekdays 02:00-08:00, weekends 02:00-22:00, by the clock in Tokyo."""
+    windows = Windows(TOKYO, **SOURCE)
+    friday = datetime(2026, 11, 20, tzinfo=TOKYO)
+    for hours, expected in [(1.99, False), (2, True), (7.99, True), (8, False), (23, False)]:
+        assert windows.is_open(friday + timedelta(hours=hours)) is expected
+    saturday = friday + timedelta(days=1)
+    for hours, expected in [(1.99, False), (2, True), (21.99, True), (22, False)]:
+        assert windows.is_open(saturday + timedelta(hours=hours)) is expected
+    assert windows.next_change(friday) == friday + timedelta(hours=2)
+    assert windows.next_change(friday + timedelta(hours=9)) == saturday + timedelta(hours=2)
+
+
+def test_always_never_changes() -> None:
+    """Without hours there is no next change, also over a change of the clock."""
+    assert Windows(BERLIN).next_change(at("2026-03-28 12:00")) is None
+    assert Windows(BERLIN).is_open(at("2026-03-29 01:30"))
+
+
+def test_spring_the_hour_that_is_skipped() -> None:
+    """Berlin, 29 March 2026: 02:00 becomes 03:00. A window from 02:00 opens at the jump."""
+    windows = Windows(BERLIN, weekday=(NIGHT,), weekend=(NIGHT,))
+    jump = at("2026-03-29 01:00")
+    assert not windows.is_open(jump - timedelta(seconds=1))
+    assert windows.is_open(jump)
+    assert windows.next_change(at("2026-03-28 12:00")) == jump
+    assert windows.next_change(jump) == at("2026-03-29 06:00"), "08:00 summer time"
+
+
+def test_spring_a_window_that_begins_in_the_skipped_hour() -> None:
+    """02:30 does not exist that night: the window opens when the clock passes it."""
+    windows = Windows(BERLIN, weekend=((150, 480),), weekday=())
+    assert windows.next_change(at("2026-03-29 00:00")) == at("2026-03-29 01:00")
+
+
+def test_spring_a_window_that_is_skipped_whole() -> None:
+    """A window within the skipped hour does not open that night, and nobody waits for it."""
+    windows = Windows(BERLIN, weekday=((130, 170),), weekend=((130, 170),))
+    assert windows.next_change(at("2026-03-29 00:30")) == at("2026-03-30 00:10")
+
+
+def test_autumn_the_hour_that_comes_twice() -> None:
+    """Berlin, 25 October 2026: 03:00 becomes 02:00. 02:30 is inside both times."""
+    windows = Windows(BERLIN, weekday=(NIGHT,), weekend=(NIGHT,))
+    assert windows.next_change(at("2026-10-24 12:00")) == at("2026-10-25 00:00")
+    assert windows.is_open(at("2026-10-25 00:30"))
+    assert windows.is_open(at("2026-10-25 01:30"))
+    assert windows.next_change(at("2026-10-25 00:00")) == at("2026-10-25 07:00"), "08:00 winter"
+
+
+def test_autumn_a_window_that_begins_in_the_hour_that_comes_twice() -> None:
+    """A clock that shows 02:10 again is outside again: nobody sees a request then."""
+    windows = Windows(BERLIN, weekday=((150, 480),), weekend=((150, 480),))
+    changes = [at("2026-10-24 22:00")]
+    for _ in range(4):
+        change = windows.next_change(changes[-1])
+        assert change is not None
+        changes.append(change)
+    assert changes[1:] == [
+        at("2026-10-25 00:30"),
+        at("2026-10-25 01:00"),
+        at("2026-10-25 01:30"),
+        at("2026-10-25 07:00"),
+    ]
+
+
+def test_over_midnight() -> None:
+    """22:00-06:00 belongs to the evening's day: Friday night goes into Saturday."""
+    windows = Windows(TOKYO, weekday=((22 * 60, 6 * 60),), weekend=())
+    friday = datetime(2026, 11, 20, tzinfo=TOKYO)
+    assert windows.is_open(friday + timedelta(hours=29))
+    assert not windows.is_open(friday + timedelta(hours=30))
+    assert not windows.is_open(friday + timedelta(days=1, hours=23))
+    assert not windows.is_open(friday + timedelta(days=3, hours=1)), "Sunday's night is not open"
+    assert windows.next_change(friday + timedelta(hours=30)) == friday + timedelta(days=3, hours=22)
+
+
+windows_of_a_day = st.lists(
+    st.tuples(st.integers(0, 1439), st.integers(1, 1440)).filter(lambda w: w[0] != w[1]),
+    max_size=2,
+).map(tuple)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    weekday=windows_of_a_day,
+    weekend=windows_of_a_day,
+    zone=st.sampled_from(
+        ["Europe/Berlin", "America/New_York", "Asia/Tokyo", "Australia/Lord_Howe", "Asia/Kathmandu"]
+    ),
+    start=st.sampled_from(
+        ["2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-04-04", "2026-10-03"]
+    ),
+    minute=st.integers(0, 1439),
+)
+def test_next_change_is_the_next_change(
+    weekday: tuple[Window, ...],
+    weekend: tuple[Window, ...],
+    zone: str,
+    start: str,
+    minute: int,
+) -> None:
+    """Between now and the next change nothing changes, minute by minute; there it does."""
+    windows = Windows(ZoneInfo(zone), weekday, weekend)
+    now = at(start) + timedelta(minutes=minute)
+    state = windows.is_open(now)
+    change = windows.next_change(now)
+    until = change or now + timedelta(days=3)
+    step = now
+    while step < min(until, now + timedelta(days=3)):
+        assert windows.is_open(step) is state
+        step += timedelta(minutes=1)
+    if change is not None:
+        assert windows.is_open(change) is not state
+        assert windows.is_open(change - timedelta(seconds=1)) is state
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Tokyo"])
+def test_all_day_has_no_seam_at_midnight(zone: str) -> None:
+    """Two windows that touch are one."""
+    windows = Windows(ZoneInfo(zone), weekday=((0, 720), (720, 1440)), weekend=(ALWAYS,))
+    assert windows.next_change(at("2026-11-20 03:00")) is None
