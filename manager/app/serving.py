@@ -27,8 +27,6 @@ from shared.errors import SettingError
 
 __all__ = ["Listeners", "open_listeners", "run_servers"]
 
-HEAD_S: Final = 30.0
-"""A connection that has not sent a whole request head by then is closed."""
 THREADS: Final = 64
 """Requests wait in threads for the database and the disk; a writer may wait 30 s for its turn."""
 SOCKET_PATH_LIMIT: Final = 107
@@ -39,11 +37,12 @@ _log: Final = logging.getLogger(__name__)
 class _ImpatientH11(H11Protocol):
     """HTTP/1.1 that gives up on who opens a connection and never finishes a request head."""
 
+    head_s: float
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
-        self._head_timer = self.loop.call_later(HEAD_S, self._give_up)
+        self._head_timer = self.loop.call_later(self.head_s, self._give_up)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -51,7 +50,7 @@ class _ImpatientH11(H11Protocol):
         if not waits:
             self._stop_timer()
         elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(HEAD_S, self._give_up)
+            self._head_timer = self.loop.call_later(self.head_s, self._give_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -173,9 +172,10 @@ async def run_servers(
 def _config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
     server = settings.server
     secured = tls and bool(server.tls_certificate)
+    protocol = type("Impatient", (_ImpatientH11,), {"head_s": settings.limits.request_head_s})
     return uvicorn.Config(
         app,
-        http=_ImpatientH11,
+        http=protocol,
         ws="none",
         lifespan="off",
         interface="asgi3",

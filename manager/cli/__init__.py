@@ -41,7 +41,7 @@ def main(context: click.Context, data: Path, config: Path | None) -> None:
 
     Exit codes: 0 done, 1 refused, 2 usage, 3 no manager reachable.
     """
-    context.obj = Place(data, config)
+    context.obj = context.obj or Place(data, config)
 
 
 for _command in (serve, settings, hosts, agents, rounds, users, check, audit, reports):

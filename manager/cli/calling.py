@@ -50,9 +50,13 @@ def settings_of(data: Path, config: Path | None, overrides: tuple[str, ...] = ()
 class Calls:
     """A manager, as the commands call it."""
 
-    def __init__(self, data: Path, config: Path | None) -> None:
+    def __init__(
+        self, data: Path, config: Path | None, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        """transport: another way in than the Unix socket."""
         self._data = data
         self._config = config
+        self._transport = transport
 
     def get(self, path: str, **params: object) -> Any:
         """Return the JSON of a GET; parameters that are None or empty are left out."""
@@ -70,12 +74,11 @@ class Calls:
 
     def _send(self, method: str, path: str, **options: Any) -> Any:
         socket = self._socket()
-        if not socket.exists():
-            raise UnreachableError(
-                f"no manager serves {self._data}: there is no {socket.name}. Start it with "
-                f"`prsm --data {self._data} serve`, or name its directory with --data or PRSM_DATA"
-            )
-        transport = httpx.HTTPTransport(uds=str(socket))
+        transport = self._transport
+        if transport is None:
+            if not socket.exists():
+                raise UnreachableError(self._nobody(f"there is no {socket}"))
+            transport = httpx.HTTPTransport(uds=str(socket))
         timeout = httpx.Timeout(None, connect=CONNECT_S)
         try:
             with httpx.Client(
@@ -93,14 +96,17 @@ class Calls:
         return Path(settings.server.socket) if settings.server.socket else self._data / SOCKET
 
     def _gone(self, socket: Path, error: httpx.TransportError) -> str:
-        if isinstance(error, httpx.ConnectError) and not os.access(socket, os.W_OK):
+        if not isinstance(error, httpx.ConnectError):
+            return f"the manager went away in the middle ({error}); see its log, then try again"
+        if not os.access(socket, os.W_OK):
             return f"{socket} belongs to another user: run this as who runs the manager"
-        if isinstance(error, httpx.ConnectError):
-            return (
-                f"nobody listens at {socket}: the manager has ended. Start it with "
-                f"`prsm --data {self._data} serve`"
-            )
-        return f"the manager went away in the middle ({error}); look at its log, then try again"
+        return self._nobody(f"nobody listens at {socket}")
+
+    def _nobody(self, why: str) -> str:
+        return (
+            f"no manager serves {self._data}: {why}. Start it with "
+            f"`prsm --data {self._data} serve`, or name its directory with --data or PRSM_DATA"
+        )
 
 
 def _sentence(answer: httpx.Response) -> str:

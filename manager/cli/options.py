@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+import httpx
 
 from manager.cli.calling import Calls
 
@@ -22,11 +23,12 @@ class Place:
 
     data: Path
     config: Path | None
+    transport: httpx.BaseTransport | None = None  # None: the Unix socket of the directory
 
     @property
     def calls(self) -> Calls:
         """Return its manager."""
-        return Calls(self.data, self.config)
+        return Calls(self.data, self.config, self.transport)
 
 
 pass_place = click.make_pass_decorator(Place)

@@ -118,6 +118,13 @@ class LimitSettings:
     uploads_per_minute: int = setting(
         30, unit="uploads", least=1, most=100_000, reason="of one agent; it has a log a night"
     )
+    request_head_s: float = setting(
+        30.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="who opens a connection and never finishes a request head is cut off",
+    )
     upload_idle_s: float = setting(
         60.0, unit="s", least=1, most=HOUR_S, reason="an upload that sends nothing is given up"
     )

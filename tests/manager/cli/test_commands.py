@@ -1,0 +1,180 @@
+"""What `prsm` says and does, command by command."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from shared.wire.crawl_log import LogLine
+from tests.manager.cli.conftest import Prsm
+from tests.manager.running import Running, fill, log_body
+
+
+def test_hosts_are_imported_from_a_file(prsm: Prsm, tmp_path: Path) -> None:
+    """Good lines are taken, bad ones shown with their numbers on standard error."""
+    file = tmp_path / "hosts.txt"
+    file.write_bytes(b"a.example\nno host here\nhttp://b.example:8080/\n")
+    result = prsm("hosts", "import", str(file))
+    assert result.stdout == "2 new hosts, 0 new start pages, 0 known; 1 lines refused\n"
+    assert result.stderr.startswith("line 2: ")
+    listed = prsm("hosts", "list").stdout
+    assert "http://a.example:80/" in listed
+    assert "http://b.example:8080/" in listed
+
+
+def test_hosts_are_imported_from_standard_input(prsm: Prsm) -> None:
+    """`-` reads standard input, also gzip; JSON is what the API says."""
+    result = prsm("hosts", "import", "-", "--json", stdin=gzip.compress(b"a.example\n"))
+    assert json.loads(result.stdout)["new"] == 1
+
+
+def test_a_file_without_hosts_is_refused(prsm: Prsm, tmp_path: Path) -> None:
+    """Where no line names a host the command fails; a missing file is a usage error."""
+    result = prsm("hosts", "import", "-", stdin="no host\nhere either\n", code=1)
+    assert "line 1: " in result.stderr
+    assert "no line of this file names a host" in result.stderr
+    assert "No such file" in prsm("hosts", "import", str(tmp_path / "none"), code=2).stderr
+
+
+def test_many_refused_lines_are_summed_up(prsm: Prsm) -> None:
+    """Twenty refusals are shown, and how many more there are."""
+    result = prsm("hosts", "import", "-", stdin="good.example\n" + "no host\n" * 50)
+    assert result.stderr.count("line ") == 20
+    assert "... and 30 more" in result.stderr
+
+
+def test_a_host_is_shown_excluded_and_included(prsm: Prsm) -> None:
+    """What is done to a host is seen at once; one that is not known is refused in words."""
+    prsm("hosts", "import", "-", stdin="a.example\n")
+    prsm("hosts", "exclude", "a.example", "--reason", "asked for")
+    shown = prsm("hosts", "show", "a.example").stdout
+    assert "asked for" in shown
+    assert "excluded" in shown
+    prsm("hosts", "include", "a.example")
+    assert "asked for" not in prsm("hosts", "show", "http://a.example/x").stdout
+    assert json.loads(prsm("hosts", "show", "a.example", "--json").stdout)["host"]
+    assert "import it first" in prsm("hosts", "show", "b.example", code=1).stderr
+
+
+def test_hosts_are_listed_by_pages(prsm: Prsm) -> None:
+    """A page says how many are left; nothing says what to do; a wrong sort is refused."""
+    assert "prsm hosts import" in prsm("hosts", "list").stdout
+    prsm("hosts", "import", "-", stdin="a.example\nb.example\nc.example\n")
+    page = prsm("hosts", "list", "--limit", "2").stdout
+    assert "... 1 more; --offset 2 goes on" in page
+    assert "must be one of" in prsm("hosts", "list", "--sort", "colour", code=1).stderr
+    assert json.loads(prsm("hosts", "list", "--json").stdout)["matching"] == 3
+
+
+def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
+    """Token, list, show, restart, limit, retire: each does what it says."""
+    token = prsm("agents", "token", "a.example")
+    assert len(token.stdout.strip()) == 43
+    assert "a.example only" in token.stderr
+    assert "a.example" in prsm("agents", "tokens").stdout
+    assert "prsm agents token NAME" in prsm("agents", "list").stdout
+    agent = manager.agent()
+    assert "a.example" in prsm("agents", "list").stdout
+    assert "when it next calls" in prsm("agents", "restart", "a.example").stdout
+    assert agent.call.get("/servlets/isrestart?host=a.example").text == "RESTART\n"
+    prsm("agents", "list-limit", "a.example", "50")
+    assert "50 pages of each unit" in prsm("agents", "show", "a.example").stdout
+    for command in ("drain", "pause", "resume"):
+        assert "can only restart" in prsm("agents", command, "a.example", code=1).stderr
+    assert prsm("agents", "retire", "a.example", stdin="n\n", code=1)
+    assert "retired" in prsm("agents", "retire", "a.example", stdin="y\n").stdout
+    prsm("agents", "retire", "a.example", "--yes")
+    assert json.loads(prsm("agents", "list", "--json").stdout)[0]["state"] == "retired"
+    assert "there is none" in prsm("agents", "show", "b.example", code=1).stderr
+
+
+def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
+    """A plan is shown and applied, a round started, shown and cancelled."""
+    assert "prsm rounds start" in prsm("rounds", "list").stdout
+    assert "agent" in prsm("rounds", "start", code=1).stderr
+    assert prsm("rounds", "show", code=1)
+    fill(manager, "x.example", "y.example")
+    manager.agent().call.get("/servlets/subscribe?host=a.example")
+    plan = prsm("rounds", "plan", "--method", "random").stdout
+    assert "prsm rounds apply 1" in plan
+    assert "2 units changed hands" in prsm("rounds", "apply", "1").stdout
+    applied = json.loads(prsm("rounds", "plan", "--apply", "--json").stdout)
+    assert applied["applied"]["moved"] == 0
+    assert "is applied" in prsm("rounds", "plan", "--method", "keep", "--apply").stdout
+    started = json.loads(prsm("rounds", "start", "--method", "tree", "--json").stdout)
+    assert started["round"]["method"] == "tree"
+    assert "tree" in prsm("rounds", "list").stdout
+    assert "probing" in prsm("rounds", "show").stdout
+    assert "cancelled" in prsm("rounds", "cancel", "--reason", "enough").stdout
+    assert "enough" in prsm("rounds", "show", "1").stdout
+    assert prsm("rounds", "start", "--method", "magic", code=2)
+
+
+def test_users_are_managed(prsm: Prsm) -> None:
+    """A password is asked for twice or read from standard input; short ones are refused."""
+    assert "--role admin" in prsm("users", "list").stdout
+    typed = "correct horse battery\n"
+    prsm("users", "add", "ann", "--role", "admin", stdin=typed * 2)
+    prsm("users", "add", "bob", "--password-stdin", stdin=typed)
+    assert "ann" in prsm("users", "list").stdout
+    assert [user["name"] for user in json.loads(prsm("users", "list", "--json").stdout)] == [
+        "ann",
+        "bob",
+    ]
+    prsm("users", "passwd", "ann", "--password-stdin", stdin="another horse battery\n")
+    prsm("users", "role", "bob", "operator")
+    assert "must be 12" in prsm("users", "add", "c", "--password-stdin", stdin="x\n", code=1).stderr
+    assert (
+        "exists already"
+        in prsm("users", "add", "ann", "--password-stdin", stdin=typed, code=1).stderr
+    )
+
+
+def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
+    """Audit and reports are listed; the check is clean, and fails when a file is gone."""
+    assert "Nothing happened" in prsm("audit").stdout
+    assert "No log yet" in prsm("reports").stdout
+    line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
+    manager.agent().send_log(log_body("a.example", [line]))
+    assert "report.accept" in prsm("audit").stdout
+    assert json.loads(prsm("audit", "--json", "--limit", "1").stdout)[0]["id"]
+    assert "a.example.202611211000" in prsm("reports").stdout
+    assert "as it should be" in prsm("check").stdout
+    assert json.loads(prsm("check", "--json").stdout) == {"findings": []}
+    manager.files("logs")[0].unlink()
+    assert "rows are gone" in prsm("check", code=1).stderr
+    assert json.loads(prsm("check", "--json", code=1).stdout)["findings"]
+
+
+def test_settings_are_printed(prsm: Prsm) -> None:
+    """The settings are printed as a file to edit."""
+    assert "# permit_s = 7200.0" in prsm("settings").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--set", "limits.log_byte=1"], "did you mean limits.log_bytes?"),
+        (["serve", "--set", "nonsense"], "group.name=value"),
+        (["serve", "--listen", "8000"], "HOST:PORT"),
+        (["hosts", "list", "--limit", "0"], "1<=x<=1000"),
+        (["rounds", "show", "x"], "not a valid integer"),
+        (["nothing"], "No such command"),
+    ],
+)
+def test_usage_errors_are_exit_code_2(prsm: Prsm, arguments: list[str], words: str) -> None:
+    """What cannot be meant is refused before anything is done."""
+    assert words in prsm(*arguments, code=2).stderr
+
+
+def test_every_command_has_help(prsm: Prsm) -> None:
+    """Each command and option is explained."""
+    for group in ("hosts", "agents", "rounds", "users"):
+        lines = prsm(group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+        for line in filter(None, lines):
+            name, _, told = line.strip().partition("  ")
+            assert len(told.strip()) > 10, line
+            assert "Usage" in prsm(group, name, "--help").stdout
