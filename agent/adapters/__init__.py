@@ -1,6 +1,7 @@
 """Where the crawl touches the world; the only I/O of the agent's modules.
 
     clock.py    three clocks
+    networks.py which addresses may be connected to
     dns/        names to addresses, through aiodns
     curl/       requests, through libcurl on the event loop
     pages.py    the work on pages
