@@ -170,7 +170,7 @@ def _hand_over(
     offers = costs[takers[:, None], mine]
     own = costs[giver, mine]
     if options.accept == "source":
-        possible = np.flatnonzero(own <= left.max())
+        possible = np.flatnonzero((own > 0) & (own <= left.max()))
     else:
         # Loads of takers only rise and the giver's only falls, so what cannot help now never will.
         ends = offers + loads[takers][:, None]

@@ -140,9 +140,17 @@ class Exclusion(RuleBasedStateMachine):
 
     # The world
 
-    @rule(by_ms=st.sampled_from([1, 4, 10, LONGEST_GAP_MS + 1, 60, 110, 140]))
+    @rule(by_ms=st.sampled_from([1, 4, 10, LONGEST_GAP_MS + 1, 60, 140]))
     def time_passes(self, by_ms: int) -> None:
+        """Without a tick: for longer than the longest gap, that is an outage of the manager."""
         self.real_ms += by_ms
+
+    @rule(ticks=st.sampled_from([2, 10, 15]))
+    def the_manager_ticks_on(self, ticks: int) -> None:
+        """Time in which permits run out, for the manager watches it pass."""
+        for _ in range(ticks):
+            self.real_ms += LONGEST_GAP_MS // 2
+            self.tick(favours=0, acts=False)
 
     @rule(by_ms=st.sampled_from([500, 110, LONGEST_GAP_MS + 1, -5, -60, -110, -500]))
     def the_managers_clock_is_set(self, by_ms: int) -> None:
@@ -276,12 +284,17 @@ class Exclusion(RuleBasedStateMachine):
         robot.boot += 1
         robot.end_ms = robot.busy_until_ms = -1
 
+    # Exchanges without trouble, so that histories get somewhere
+
     @rule(agent=agent_numbers)
-    def a_usual_exchange(self, agent: int) -> None:
-        """Sync, list and sync again without trouble, so that histories get somewhere."""
+    def a_sync(self, agent: int) -> None:
         self.answer_arrives(self.sync_is_handled(self.sync_is_sent(agent)))
+
+    @rule(agent=agent_numbers)
+    def sync_list_and_sync(self, agent: int) -> None:
+        self.a_sync(agent)
         self.list_arrives(self.list_is_asked_for(agent))
-        self.answer_arrives(self.sync_is_handled(self.sync_is_sent(agent)))
+        self.a_sync(agent)
 
 
 TestExclusion = Exclusion.TestCase

@@ -116,6 +116,13 @@ def test_where_the_source_sticks() -> None:
     assert moved.owner[0] == 1
 
 
+@pytest.mark.parametrize("accept", RULES)
+def test_what_costs_nothing_stays(accept: Accept) -> None:
+    """Moving a unit without volume evens nothing."""
+    atoms = atoms_of([[0.0, 9.0, 9.0], [0.0, 9.0, 9.0]], [0, 0, 0], [(0, 1)])
+    assert equalise(atoms, atoms.start, TreeOptions(accept=accept)).owner[0] == 0
+
+
 def test_a_move_must_pay_for_itself() -> None:
     """With min_gain_ms a transfer that lowers the greater cost by less is left alone."""
     atoms = atoms_of([[100.0, 10], [10, 10]], [0, 0], [(0, 1)])
