@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
@@ -28,14 +29,19 @@ Row = Sequence[Value]
 BUSY_S: Final = 30.0
 CACHE_KIB: Final = 32 * 1024
 
-_FULL: Final = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE))
+_FULL: Final = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+)
 
 
 class Database:
     """The ledger's database; this process is its only writer."""
 
     def __init__(self, path: Path) -> None:
-        """Open it, or make it. Raises HomeError for a file that is no ledger of ours."""
+        """Open it, or make it.
+
+        Raises HomeError for a file that is no ledger of ours, DiskFullError.
+        """
         self.path = path
         self.is_new = False
         self._notes: list[tuple[str, Sequence[Row]]] = []
@@ -43,12 +49,16 @@ class Database:
             # Of another database; SQLite would put its pages into the new one.
             for suffix in ("-wal", "-shm"):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
-        try:
-            self._connection = _connect(path)
-            self._prepare()
-            self._reader = _connect(path)
-        except sqlite3.Error as error:
-            raise self._broken(error) from error
+        with ExitStack() as stack:
+            try:
+                self._connection = stack.enter_context(closing(_connect(path)))
+                self._reader = stack.enter_context(closing(_connect(path)))
+                self._prepare()
+            except sqlite3.OperationalError as error:
+                raise self._failure(error) from error
+            except sqlite3.DatabaseError as error:
+                raise self._broken(error) from error
+            self._open = stack.pop_all()
 
     @property
     def changed(self) -> bool:
@@ -107,8 +117,7 @@ class Database:
 
     def close(self) -> None:
         """Let go; what was not committed is lost."""
-        self._reader.close()
-        self._connection.close()
+        self._open.close()
 
     def _prepare(self) -> None:
         ask = self._connection.execute

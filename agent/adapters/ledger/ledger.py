@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -84,8 +85,8 @@ class SqliteLedger:
         Raises HomeError where what was committed is not there any more; DiskFullError.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        database = Database(folder / DATABASE)
-        try:
+        with ExitStack() as stack:
+            database = stack.enter_context(closing(Database(folder / DATABASE)))
             numbers = _read_numbers(database) or _first_numbers(database, clock.epoch_ms())
             segments = Segments(
                 folder / SEGMENTS,
@@ -97,12 +98,12 @@ class SqliteLedger:
                 keep_strays=database.is_new,
                 open_file=open_file,
             )
+            stack.callback(segments.close)
             log = CrawlLog(folder / LOGS, numbers.log, open_file)
+            stack.callback(log.close)
             ledger = cls(database, numbers, segments, log)
             ledger.commit()
-        except BaseException:
-            database.close()
-            raise
+            stack.pop_all()
         return ledger
 
     # jobs

@@ -79,7 +79,11 @@ class Segments:
             first_serial=committed.next_serial,
             open_file=open_file,
         )
-        self._mend(committed, keep_strays=keep_strays)
+        try:
+            self._mend(committed, keep_strays=keep_strays)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def state(self) -> SegmentState:

@@ -1,0 +1,155 @@
+"""The ledger on disk against the one in memory: any order of calls, commits and crashes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from agent.adapters.ledger import SqliteLedger
+from agent.pipeline.messages import Job, Requested
+from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
+from shared.archive.capture import Capture
+from shared.archive.encode import encode_capture
+from tests.agent.adapters.installation import OPTIONS, captures_of, lines_of, open_ledger
+from tests.agent.fakes import FakeLedger
+
+HEADER = b"HTTP/1.1 200 OK\r\n\r\n"
+SMALL = replace(OPTIONS, max_segment_bytes=3000)
+NUMBERS = st.integers(0, 4)
+PAGES = st.lists(st.integers(0, 12), max_size=6)
+
+
+def urls(pages: list[int]) -> list[str]:
+    return [f"http://a.example/{page}" for page in pages]
+
+
+class LedgerMachine(RuleBasedStateMachine):
+    """Both ledgers are asked the same; they must answer the same, also after a crash."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+        self.real: SqliteLedger = open_ledger(self.folder, SMALL)
+        self.model = FakeLedger()
+        self.numbers: list[int] = []
+
+    def teardown(self) -> None:
+        self.real.abandon()
+        shutil.rmtree(self.folder)
+
+    def both(self) -> tuple[Ledger, Ledger]:
+        return self.real, self.model
+
+    def number(self, index: int) -> int:
+        return self.numbers[index % len(self.numbers)]
+
+    @rule()
+    def open_job(self) -> None:
+        real, model = (ledger.new_job_number() for ledger in self.both())
+        assert real == model
+        job = Job(
+            real, f"http://h{real}.example:80/", "probe", 2, 50, 700, ("/x/",), (("u", None),)
+        )
+        for ledger in self.both():
+            ledger.open_job(job)
+        self.numbers.append(real)
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS)
+    def finish_job(self, index: int) -> None:
+        for ledger in self.both():
+            ledger.finish_job(self.number(index))
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS)
+    def drop_job(self, index: int) -> None:
+        for ledger in self.both():
+            ledger.drop_job(self.number(index))
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS, pages=st.integers(0, 9))
+    def count_and_place(self, index: int, pages: int) -> None:
+        for ledger in self.both():
+            ledger.count(self.number(index), pages=pages, kept=1, response_bytes=pages * 10)
+            ledger.place_job(self.number(index), "http://h.example:80/", f"192.0.2.{pages}")
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS, pages=PAGES)
+    def discover(self, index: int, pages: list[int]) -> None:
+        job = self.number(index)
+        answers = []
+        for ledger in self.both():
+            new = ledger.add_new(job, urls(pages))
+            ledger.push(
+                QueuedUrl(0, url, job, 1, 0, None)
+                for url, is_new in zip(urls(pages), new, strict=True)
+                if is_new
+            )
+            answers.append(new)
+        assert answers[0] == answers[1]
+
+    @precondition(lambda self: self.numbers)
+    @rule(index=NUMBERS, place=st.integers(0, 5), again=st.booleans())
+    def end(self, index: int, place: int, again: bool) -> None:
+        job = self.number(index)
+        for ledger in self.both():
+            for item in ledger.take(job, 0, 10)[place : place + 1]:
+                if again:
+                    ledger.retry(job, item.position, item.attempts + 1)
+                else:
+                    ledger.remove(job, item.position)
+
+    @rule(page=st.integers(0, 99))
+    def keep(self, page: int) -> None:
+        url = f"http://a.example/{page}"
+        capture = encode_capture(Capture(url, 1_700_000_000_000, b"", HEADER, b"x" * page))
+        request = Requested("h", url, 1, 1, page % 2 == 0, "answered", 200, 1, 1, 1.0, HEADER, 0)
+        for ledger in self.both():
+            ledger.append_capture(capture, ("http://b.example/",) if page % 3 else ())
+            ledger.append_log([request])
+
+    @rule()
+    def commit(self) -> None:
+        for ledger in self.both():
+            ledger.commit()
+
+    @rule()
+    def crash(self) -> None:
+        self.real.abandon()
+        self.real = open_ledger(self.folder, SMALL)
+        self.model = self.model.after_crash()
+        assert captures_of(self.folder) == self.model.captures
+        assert [line.url for line in lines_of(self.folder)] == [one.url for one in self.model.log]
+        self.numbers = [row.job.number for row in self.model.jobs()]
+
+    @rule()
+    def seal(self) -> None:
+        self.real.seal_segment()
+        self.model.commit()
+
+    @invariant()
+    def agree(self) -> None:
+        rows: list[list[JobRow]] = [ledger.jobs() for ledger in self.both()]
+        assert rows[0] == rows[1]
+        for number in self.numbers:
+            taken = [
+                [(item.url, item.attempts) for item in ledger.take(number, 0, 20)]
+                for ledger in self.both()
+            ]
+            assert taken[0] == taken[1]
+            assert self.real.queued(number) == self.model.queued(number) == len(taken[0])
+
+
+TestLedgerModel = LedgerMachine.TestCase
+TestLedgerModel.settings = settings(
+    max_examples=40,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
