@@ -461,3 +461,28 @@ def test_odd_answers_are_classified_and_the_next_page_fetched() -> None:
 
     asyncio.run(run())
     assert set(outcomes) >= {"answered", "malformed"}
+
+
+def test_all_answers_together_keep_to_the_rate() -> None:
+    """With a limit nothing is lost, only later; a stricter limit holds for what is under way."""
+    body = b"x" * 60_000
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + body
+
+    async def run() -> None:
+        async with (
+            RawServer(page) as one,
+            RawServer(page, address="127.0.0.2") as two,
+            fetching(replace(OPTIONS, rate=40_000)) as fetcher,
+        ):
+            first = begin(fetcher, one.url())
+            second = begin(fetcher, two.url(), address="127.0.0.2")
+            answers = [await asyncio.wait_for(done, ENDED) for done in (first, second)]
+            for answer in answers:
+                assert answer.capture is not None
+                assert answer.capture.body == body
+            # A second's worth is there at the start; 80,000 bytes have to wait for theirs.
+            assert max(answer.elapsed_ms for answer in answers) >= 900
+            fetcher.limit_rate(0)
+            assert (await get(fetcher, one.url())).outcome == "answered"
+
+    asyncio.run(run())

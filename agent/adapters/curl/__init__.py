@@ -4,6 +4,9 @@
     slot.py      one curl handle, used again and again, and what comes in through it
     blocks.py    header blocks: the request that is sent, the answers that came (pure)
     outcomes.py  how a request ended, from curl's words to ours (pure)
+    answers.py   from what came in to the answer
+    idle.py      connections that stay open, one an address
+    rate.py      how fast all answers together may come
     fetcher.py   the event loop's side: sockets, timers, permit, stopping
 
 Invariant: each `start` is answered by exactly one `done`; no request is sent without a permit, to

@@ -3,44 +3,29 @@
 libcurl says which sockets and timer it waits for, the loop watches them, and finished transfers
 are collected after each step. `start` asks the permit first, and the slot asks again when the
 connection stands: between the two a process can have been stopped for hours.
-
-One connection an address: the frontier sends one request to an address at a time, and a connection
-that is kept open to an address under another name is hung up before a new one is made.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.blocks import read_answer, request_block, retry_after_s, stays_open
-from agent.adapters.curl.options import MAX_HEADER_BYTES, FetchOptions
-from agent.adapters.curl.outcomes import classify
+from agent.adapters.curl.answers import answer_of, unsent
+from agent.adapters.curl.idle import IdleConnections, same_address
+from agent.adapters.curl.options import FetchOptions
+from agent.adapters.curl.rate import RateLimit
 from agent.adapters.curl.slot import Slot
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
-from shared.archive.capture import Capture, Truncation
 from shared.urls import host_of
 
 __all__ = ["CurlFetcher"]
 
 MAX_SWEEP_S: Final = 1.0
-MAX_DETAIL_CHARACTERS: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class _Idle:
-    """A connection that was left open; `descriptor` was its socket's."""
-
-    host: str
-    descriptor: int
 
 
 class CurlFetcher:
@@ -66,8 +51,11 @@ class CurlFetcher:
         self._multi.setopt(pycurl.M_PIPELINING, 0)
         self._busy: dict[Any, Slot] = {}  # by handle
         self._free: list[Slot] = []
-        self._idle: dict[str, _Idle] = {}  # by address, oldest first
+        self._idle = IdleConnections(options.max_idle)
         self._watched: dict[int, int] = {}
+        self._rate = RateLimit(options.rate, clock.monotonic_s())
+        self._paused: list[Slot] = []
+        self._resume: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4)
@@ -84,16 +72,22 @@ class CurlFetcher:
         """Begin one request; `done` is called once, later, on the loop's thread."""
         outcome, detail = self._first_refusal(request)
         if outcome is not None:
-            self._loop.call_soon(done, self._unsent(request, outcome, detail))
+            epoch_ms, now_s = self._clock.epoch_ms(), self._clock.monotonic_s()
+            answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
+            self._loop.call_soon(done, answer)
             return
-        self._hang_up_other(request)
-        slot = self._free.pop() if self._free else Slot(self._options, self._may_send)
+        self._idle.make_way(request.address, host_of(request.url))
+        slot = self._free.pop() if self._free else self._new_slot()
         slot.begin(request, done, self._clock.monotonic_s(), self._clock.epoch_ms())
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
         if self._sweep is None:
             self._sweep = self._loop.call_later(self._sweep_s, self._cut_silent)
+
+    def limit_rate(self, bytes_per_s: int) -> None:
+        """Let all answers together come no faster from now on; 0: no limit."""
+        self._rate.change(bytes_per_s, self._clock.monotonic_s())
 
     async def drain(self, deadline_s: float) -> None:
         """Refuse new requests, wait for those under way, and end the rest after `deadline_s`.
@@ -110,16 +104,19 @@ class CurlFetcher:
         """End what is under way, and let go of all connections."""
         self._stopping = True
         self._end_all()
-        for timer in (self._timer, self._sweep):
+        for timer in (self._timer, self._sweep, self._resume):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._sweep = None
+        self._timer = self._sweep = self._resume = None
         self._multi.close()
         for descriptor in list(self._watched):
             self._watch(pycurl.POLL_REMOVE, descriptor, None, None)
         for slot in self._free:
             slot.handle.close()
         self._free.clear()
+
+    def _new_slot(self) -> Slot:
+        return Slot(self._options, self._may_send, self._may_receive)
 
     def _first_refusal(self, request: FetchRequest) -> tuple[Outcome | None, str]:
         if self._stopping:
@@ -138,9 +135,24 @@ class CurlFetcher:
     def _may_send(self, slot: Slot, address: str) -> bool:
         if self._stopping or not self._may_fetch():
             slot.refusal = "stopped" if self._stopping else "no_permit"
-        elif not self._options.proxy and not _same(address, slot.request.address):
+        elif not self._options.proxy and not same_address(address, slot.request.address):
             slot.refusal = "forbidden_address"
         return slot.refusal is None
+
+    def _may_receive(self, slot: Slot, size_bytes: int) -> bool:
+        if self._rate.take(size_bytes, self._clock.monotonic_s()):
+            return True
+        self._paused.append(slot)
+        if self._resume is None:
+            self._resume = self._loop.call_later(self._rate.wait_s(), self._go_on)
+        return False
+
+    def _go_on(self) -> None:
+        self._resume = None
+        paused, self._paused = self._paused, []
+        for slot in paused:
+            if slot.handle in self._busy:
+                slot.handle.pause(pycurl.PAUSE_CONT)
 
     # What libcurl waits for.
 
@@ -197,7 +209,11 @@ class CurlFetcher:
 
     def _finish(self, handle: Any, code: int, message: str) -> None:
         slot = self._busy.pop(handle)
-        answer = self._answer(slot, code, message)
+        answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
+        if answer.kept_alive:
+            request = slot.request
+            descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
+            self._idle.keep(request.address, host_of(request.url), descriptor)
         done = slot.done
         self._multi.remove_handle(handle)
         slot.clear()
@@ -207,100 +223,7 @@ class CurlFetcher:
         # Not from here: whoever takes the answer may start, close or fail.
         self._loop.call_soon(done, answer)
 
-    def _answer(self, slot: Slot, code: int, message: str) -> FetchAnswer:
-        request, handle = slot.request, slot.handle
-        ended_s = self._clock.monotonic_s()
-        received = read_answer(slot.lines)
-        fits = len(received.header) <= MAX_HEADER_BYTES
-        whole = received.whole and received.status > 0 and fits
-        outcome, truncated = classify(code, whole_header=whole)
-        detail = message
-        if slot.refusal is not None:
-            outcome, truncated, whole = slot.refusal, None, False
-        elif not whole and (received.whole or not fits):
-            outcome = "malformed"
-            detail = "no status" if fits else f"header larger than {MAX_HEADER_BYTES} bytes"
-        kept_alive = outcome == "answered" and stays_open(received.header)
-        if kept_alive:
-            self._keep(request, handle.getinfo(pycurl.ACTIVESOCKET))
-        return FetchAnswer(
-            request=request,
-            outcome=outcome,
-            capture=self._capture(slot, received.header, truncated) if whole else None,
-            status=received.status if whole else 0,
-            request_bytes=handle.getinfo(pycurl.REQUEST_SIZE),
-            response_bytes=handle.getinfo(pycurl.HEADER_SIZE)
-            + handle.getinfo(pycurl.SIZE_DOWNLOAD_T),
-            elapsed_ms=1000 * (ended_s - slot.started_s)
-            if outcome == "timeout"  # libcurl's count stands still while nothing happens
-            else handle.getinfo(pycurl.TOTAL_TIME_T) / 1000,
-            started_epoch_ms=slot.started_epoch_ms,
-            ended_s=ended_s,
-            kept_alive=kept_alive,
-            location=received.location if whole else None,
-            retry_after_s=retry_after_s(received.header, slot.started_epoch_ms) if whole else None,
-            detail=detail[:MAX_DETAIL_CHARACTERS],
-        )
-
-    def _capture(self, slot: Slot, header: bytes, truncated: Truncation | None) -> Capture:
-        version = "2" if header.startswith(b"HTTP/2") else "1.1"
-        return Capture(
-            url=slot.request.url,
-            fetched_at_ms=slot.started_epoch_ms,
-            request=request_block(
-                slot.request.url,
-                self._options.fields(),
-                version=version,
-                by_proxy=bool(self._options.proxy),
-            ),
-            response_header=header,
-            body=b"".join(slot.body),
-            ip=slot.request.address or None,
-            truncated=truncated,
-        )
-
-    def _unsent(self, request: FetchRequest, outcome: Outcome, detail: str) -> FetchAnswer:
-        return FetchAnswer(
-            request=request,
-            outcome=outcome,
-            capture=None,
-            status=0,
-            request_bytes=0,
-            response_bytes=0,
-            elapsed_ms=0.0,
-            started_epoch_ms=self._clock.epoch_ms(),
-            ended_s=self._clock.monotonic_s(),
-            kept_alive=False,
-            detail=detail,
-        )
-
     def _end_all(self) -> None:
         for handle, slot in list(self._busy.items()):
             slot.refusal = slot.refusal or "stopped"
             self._finish(handle, pycurl.E_ABORTED_BY_CALLBACK, "the agent is ending")
-
-    # Connections that stay open.
-
-    def _keep(self, request: FetchRequest, descriptor: int) -> None:
-        if request.address and descriptor >= 0:
-            self._idle[request.address] = _Idle(host_of(request.url), descriptor)
-            while len(self._idle) > self._options.max_idle:
-                del self._idle[next(iter(self._idle))]
-
-    def _hang_up_other(self, request: FetchRequest) -> None:
-        """Close the connection to an address that was kept open under another name."""
-        idle = self._idle.pop(request.address, None)
-        if idle is None or idle.host == host_of(request.url):
-            return
-        # libcurl offers no way to close one connection. The descriptor may be somebody else's by
-        # now; only a connection to this very address is ended.
-        with suppress(OSError), socket.socket(fileno=socket.dup(idle.descriptor)) as connection:
-            if _same(connection.getpeername()[0], request.address):
-                connection.shutdown(socket.SHUT_RDWR)
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return ip_address(one) == ip_address(other)
-    except ValueError:
-        return False

@@ -27,8 +27,11 @@ class FetchOptions:
     """The settings of the fetch port. Durations are seconds, sizes bytes.
 
     accept_encoding  what the page work can take off
+    max_header_bytes of an answer; at most what an archive record takes
+    connect_s        until the connection stands, TLS included
     first_byte_s     from the start to the first byte of the answer, connecting included
     deadline_s       for a request from start to end
+    rate             bytes a second of all answers together; 0: no limit
     min_rate         bytes a second; an answer slower than it for `min_rate_s` is cut
     max_idle         connections kept open between requests, of all addresses together
     idle_s           after which a kept connection is not used again
@@ -40,8 +43,11 @@ class FetchOptions:
     user_agent: str
     from_address: str
     accept_encoding: str = "gzip, deflate"
+    max_header_bytes: int = MAX_HEADER_BYTES
+    connect_s: float = 15.0
     first_byte_s: float = 30.0
     deadline_s: float = 600.0
+    rate: int = 0
     min_rate: int = 100
     min_rate_s: int = 30
     max_idle: int = 400

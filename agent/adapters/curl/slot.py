@@ -20,7 +20,6 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest
 
 __all__ = ["Slot"]
 
-CONNECT_TIMEOUT_S: Final = 30
 _STOP: Final = -1
 _SUPPRESS_CONNECT_HEADERS: Final = 265  # CURLOPT_..., which pycurl has no name for
 
@@ -28,8 +27,17 @@ _SUPPRESS_CONNECT_HEADERS: Final = 265  # CURLOPT_..., which pycurl has no name 
 class Slot:
     """A handle with the request that it is on, if any. `handle` is a pycurl.Curl."""
 
-    def __init__(self, options: FetchOptions, may_send: Callable[[Slot, str], bool]) -> None:
-        """may_send: asked with the address that the connection leads to."""
+    def __init__(
+        self,
+        options: FetchOptions,
+        may_send: Callable[[Slot, str], bool],
+        may_receive: Callable[[Slot, int], bool],
+    ) -> None:
+        """Make a handle ready.
+
+        may_send: asked with the address that the connection leads to. may_receive: asked with
+        the size of each piece of a body; a no pauses the transfer.
+        """
         self.handle: Any = pycurl.Curl()
         self.request: FetchRequest
         self.done: Callable[[FetchAnswer], None]
@@ -41,6 +49,7 @@ class Slot:
         self.started_s = 0.0
         self.started_epoch_ms = 0
         self._may_send = may_send
+        self._may_receive = may_receive
         self._proxied = bool(options.proxy)
         self._set_up(options)
 
@@ -90,9 +99,7 @@ class Slot:
         trusted = options.ca_file or system_ca_file()
         if options.verify_tls and trusted is not None:
             set_option(pycurl.CAINFO, str(trusted))
-        set_option(
-            pycurl.CONNECTTIMEOUT_MS, int(1000 * min(CONNECT_TIMEOUT_S, options.first_byte_s))
-        )
+        set_option(pycurl.CONNECTTIMEOUT_MS, int(1000 * options.connect_s))
         set_option(pycurl.TIMEOUT_MS, int(1000 * options.deadline_s))
         set_option(pycurl.LOW_SPEED_LIMIT, options.min_rate)
         set_option(pycurl.LOW_SPEED_TIME, options.min_rate_s)
@@ -102,6 +109,9 @@ class Slot:
         set_option(pycurl.PREREQFUNCTION, self._before_sending)
 
     def _write(self, data: bytes) -> int | None:
+        if not self._may_receive(self, len(data)):
+            paused: int = pycurl.WRITEFUNC_PAUSE
+            return paused
         room = self.request.max_body_bytes - self.body_bytes
         if len(data) > room:
             self.body.append(data[:room])

@@ -1,0 +1,94 @@
+"""From what came in through a slot to the answer that the crawl gets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pycurl
+
+from agent.adapters.curl.blocks import read_answer, request_block, retry_after_s, stays_open
+from agent.adapters.curl.options import MAX_HEADER_BYTES, FetchOptions
+from agent.adapters.curl.outcomes import classify
+from agent.adapters.curl.slot import Slot
+from agent.pipeline.messages import Outcome
+from agent.pipeline.ports import FetchAnswer, FetchRequest
+from shared.archive.capture import Capture, Truncation
+
+__all__ = ["answer_of", "unsent"]
+
+MAX_DETAIL_CHARACTERS: Final = 200
+
+
+def answer_of(
+    slot: Slot, code: int, message: str, ended_s: float, options: FetchOptions
+) -> FetchAnswer:
+    """Return the answer to a slot's request, which has just ended.
+
+    code, message: libcurl's (CURLE_*).
+    """
+    handle = slot.handle
+    received = read_answer(slot.lines)
+    header_limit = min(options.max_header_bytes, MAX_HEADER_BYTES)
+    fits = len(received.header) <= header_limit
+    whole = received.whole and received.status > 0 and fits
+    outcome, truncated = classify(code, whole_header=whole)
+    if slot.refusal is not None:
+        outcome, whole = slot.refusal, False
+    elif not whole and (received.whole or not fits):
+        outcome = "malformed"
+        message = "no status" if fits else f"header larger than {header_limit} bytes"
+    # libcurl's count stands still while nothing happens.
+    late_ms = 1000 * (ended_s - slot.started_s) if outcome == "timeout" else 0.0
+    return FetchAnswer(
+        request=slot.request,
+        outcome=outcome,
+        capture=_capture(slot, received.header, truncated, options) if whole else None,
+        status=received.status if whole else 0,
+        request_bytes=handle.getinfo(pycurl.REQUEST_SIZE),
+        response_bytes=handle.getinfo(pycurl.HEADER_SIZE) + handle.getinfo(pycurl.SIZE_DOWNLOAD_T),
+        elapsed_ms=max(late_ms, handle.getinfo(pycurl.TOTAL_TIME_T) / 1000),
+        started_epoch_ms=slot.started_epoch_ms,
+        ended_s=ended_s,
+        kept_alive=outcome == "answered" and stays_open(received.header),
+        location=received.location if whole else None,
+        retry_after_s=retry_after_s(received.header, slot.started_epoch_ms) if whole else None,
+        detail=message[:MAX_DETAIL_CHARACTERS],
+    )
+
+
+def unsent(
+    request: FetchRequest, outcome: Outcome, detail: str, *, epoch_ms: int, now_s: float
+) -> FetchAnswer:
+    """Return the answer to a request that never left."""
+    return FetchAnswer(
+        request=request,
+        outcome=outcome,
+        capture=None,
+        status=0,
+        request_bytes=0,
+        response_bytes=0,
+        elapsed_ms=0.0,
+        started_epoch_ms=epoch_ms,
+        ended_s=now_s,
+        kept_alive=False,
+        detail=detail[:MAX_DETAIL_CHARACTERS],
+    )
+
+
+def _capture(
+    slot: Slot, header: bytes, truncated: Truncation | None, options: FetchOptions
+) -> Capture:
+    return Capture(
+        url=slot.request.url,
+        fetched_at_ms=slot.started_epoch_ms,
+        request=request_block(
+            slot.request.url,
+            options.fields(),
+            version="2" if header.startswith(b"HTTP/2") else "1.1",
+            by_proxy=bool(options.proxy),
+        ),
+        response_header=header,
+        body=b"".join(slot.body),
+        ip=slot.request.address or None,
+        truncated=truncated,
+    )

@@ -1,0 +1,55 @@
+"""Connections that were left open: at most one an address.
+
+libcurl keeps a connection for each name; two names at one address would be two connections that a
+server holds open for us. So a connection to an address is hung up before one under another name
+is made.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+__all__ = ["IdleConnections", "same_address"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    host: str
+    descriptor: int
+
+
+class IdleConnections:
+    """What libcurl keeps open, as far as it matters, by address."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._idle: dict[str, _Idle] = {}  # oldest first
+
+    def keep(self, address: str, host: str, descriptor: int) -> None:
+        """Note that a connection stays open; `descriptor` is its socket's, -1: unknown."""
+        if address and descriptor >= 0:
+            self._idle[address] = _Idle(host, descriptor)
+            if len(self._idle) > self._limit:
+                del self._idle[next(iter(self._idle))]
+
+    def make_way(self, address: str, host: str) -> None:
+        """Hang up what was left open at an address under another name than this host."""
+        idle = self._idle.pop(address, None)
+        if idle is None or idle.host == host:
+            return
+        # libcurl offers no way to close one connection. The descriptor may be somebody else's by
+        # now; only a connection to this very address is ended.
+        with suppress(OSError), socket.socket(fileno=socket.dup(idle.descriptor)) as connection:
+            if same_address(connection.getpeername()[0], address):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def same_address(one: str, other: str) -> bool:
+    """Tell whether two texts are the same address; what is none is never the same."""
+    try:
+        return ip_address(one) == ip_address(other)
+    except ValueError:
+        return False
