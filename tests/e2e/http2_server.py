@@ -1,0 +1,82 @@
+"""The least HTTP/2 server: answers every stream with one page. No library, a few frames."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from types import TracebackType
+from typing import Final, Self
+
+__all__ = ["Http2Server"]
+
+_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_DATA, _HEADERS, _SETTINGS, _PING = 0, 1, 4, 6
+_ACK, _END_STREAM, _END_HEADERS = 1, 1, 4
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    return (
+        len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
+    )
+
+
+def _field(name: bytes, value: bytes) -> bytes:
+    """A literal field without indexing (RFC 7541, 6.2.2)."""
+    return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
+class Http2Server:
+    """Speaks h2 over TLS on a free port of loopback."""
+
+    def __init__(self, tls: ssl.SSLContext, body: bytes) -> None:
+        tls.set_alpn_protocols(["h2"])
+        self._tls = tls
+        self._body = body
+        self.streams = 0
+        self.connections = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accepted, "127.0.0.1", 0, ssl=self._tls)
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+            assert await reader.readexactly(len(_PREFACE)) == _PREFACE
+            writer.write(_frame(_SETTINGS, 0, 0, b""))
+            while True:
+                head = await reader.readexactly(9)
+                payload = await reader.readexactly(int.from_bytes(head[:3], "big"))
+                kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+                if kind == _SETTINGS and not flags & _ACK:
+                    writer.write(_frame(_SETTINGS, _ACK, 0, b""))
+                elif kind == _PING and not flags & _ACK:
+                    writer.write(_frame(_PING, _ACK, 0, payload))
+                elif kind == _HEADERS:
+                    self.streams += 1
+                    fields = b"\x88" + _field(b"content-type", b"text/plain")  # :status 200
+                    writer.write(_frame(_HEADERS, _END_HEADERS, stream, fields))
+                    writer.write(_frame(_DATA, _END_STREAM, stream, self._body))
+                await writer.drain()
+        writer.close()
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            await writer.wait_closed()
