@@ -5,7 +5,7 @@ its seen-set, queue and counters stay. Everything else that was there ends, ever
 is new begins. A list may come at any time, and as often as it likes.
 
 Invariant: a job is reported as finished exactly once, and one that left the list as closed exactly
-once: here, where no frontier has anything of it, and by the frontier that has.
+once: when no request to its host is under way that a job which left the list began.
 Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
 """
 
@@ -48,6 +48,8 @@ class Seed:
         self._ledger = ledger
         self._skipped = skipped
         self._hold(scope_of(ledger.jobs()))
+        self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
+        self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
 
     @property
     def scope(self) -> Scope:
@@ -61,13 +63,15 @@ class Seed:
             self._units_of.setdefault(host_of(unit), []).append(unit)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a list, or the news that jobs are done or hosts unreachable."""
+        """Take a list, or the news that jobs are done, quiet, or on an unreachable host."""
         match port:
             case "list":
                 # Only the newest counts: each list says everything.
                 return self._new_list(cast(ServerList, batch[-1]))
             case "finished":
                 return self._finished(cast(Sequence[UnitFinished], batch))
+            case "quiet":
+                return self._quiet(cast(Sequence[UnitClosed], batch))
             case _:
                 failures = cast(Sequence[HostFailed], batch)
                 return self._finished([unit for one in failures for unit in self._failed(one)])
@@ -99,9 +103,7 @@ class Seed:
         )
         self._hold(Scope(UnitIndex(jobs), jobs, still))
         yield "changed", ListChanged(self._scope, tuple(begun), tuple(ended), frozenset(closed))
-        for job in ended:
-            if job.number in closed:
-                yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
+        yield from self._close(ended, closed)
         fresh = {job.unit for job in begun}
         for unit, job in jobs.items():
             if unit in still:
@@ -111,6 +113,28 @@ class Seed:
             if unit in fresh or job.start_pages != known[unit].start_pages:
                 for url, referer in job.start_pages:
                     yield "links", Links((url,), referer, 0, 0)
+
+    def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
+        for job in ended:
+            if job.number not in closed:
+                self._closing.setdefault(host_of(job.unit), set()).add(job.number)
+        for job in ended:
+            if job.number in closed:
+                unit = UnitClosed(job.number, job.unit, host_of(job.unit))
+                if unit.host in self._closing:
+                    self._held_back.setdefault(unit.host, []).append(unit)
+                else:
+                    yield "closed", unit
+
+    def _quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+        for unit in batch:
+            yield "closed", unit
+            others = self._closing.get(unit.host, set())
+            others.discard(unit.job)
+            if not others:
+                self._closing.pop(unit.host, None)
+                for held_back in self._held_back.pop(unit.host, ()):
+                    yield "closed", held_back
 
     def _wanted(self, orders: Iterable[Order]) -> dict[str, _Want]:
         wanted: dict[str, _Want] = {}

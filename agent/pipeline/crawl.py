@@ -27,7 +27,7 @@ MODULES: Final = (
     Module(
         "seed",
         Key.SINGLE,
-        ("list", "finished", "failed"),
+        ("list", "finished", "failed", "quiet"),
         ("links", "changed", "finished", "closed"),
     ),
     Module("filter", Key.FREE, ("links", "changed"), ("inside", "outside")),
@@ -104,7 +104,7 @@ CONNECTIONS: Final = (
     Connection("frontier.finished", "seed.finished"),
     Connection("seed.finished", "report.finished"),
     Connection("seed.closed", "report.closed"),
-    Connection("frontier.closed", "report.closed"),
+    Connection("frontier.closed", "seed.quiet"),
 )
 
 # What the runner and the adapters feed: the manager's list, the time, and completions.

@@ -109,7 +109,7 @@ class ServerList:
 class ListChanged:
     """What the agent holds has changed: by a new list, or because jobs are done.
 
-    closed: those of `ended` that no frontier has anything of, which seed reports closed itself.
+    closed: those of `ended` that no frontier has anything of, so that none need say it is quiet.
     """
 
     scope: Scope
@@ -373,7 +373,10 @@ class UnitFinished:
 
 @dataclass(frozen=True, slots=True)
 class UnitClosed:
-    """A job that left the list has no request under way any more: its right may be given on."""
+    """A job that left the list has no request under way any more: its right may be given on.
+
+    Not repeated after a crash, which ends all requests by itself.
+    """
 
     job: int
     unit: str

@@ -8,7 +8,7 @@ a host moved) need not fear that a request starts meanwhile.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.modules.counts import StopCounts
@@ -69,6 +69,8 @@ class Frontier:
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         rows = ledger.jobs()
+        share = max(1, limits.parallel // partition.count)
+        limits = replace(limits, parallel=share)
         self._has = has = Holdings(scope_of(rows), ledger, limits, Pace(politeness))
         self._starts = Starts(has)
         self._endings = Endings(has, politeness, given_up, remarks)

@@ -61,7 +61,7 @@ class Starts:
                 return  # the workers are behind; the others stay ready
             address = turns.ready.popleft()
             address.listed = False
-            started = self._start(address) if address.placed else None
+            started = self._start(address)
             if started is not None:
                 yield started
             else:
@@ -93,7 +93,7 @@ class Starts:
             rested_s = self._resumed_s + self._has.pace.base_s(None)
             address.not_before_s = max(address.not_before_s, rested_s)
             address.again = None
-        if address.again is not None:
+        if address.again is not None and address.placed:
             started = self._give(address, address.again)
             if started is not None:
                 return started
@@ -107,6 +107,8 @@ class Starts:
             if rules.host in self._has.hosts_held:
                 address.holder = rules
                 return "rules_due", rules
+        if not address.placed:
+            return None
         while address.turns:
             host = address.turns.popleft()
             host.listed = False

@@ -6,7 +6,8 @@ each thing is in one place at a time, and an event costs the same however many t
 
 At most `parallel` addresses are crawled at a time. An address keeps its place until nothing of it
 is left, or until it rests for long while others wait. Free places go to those that will take
-longest: most URLs times interval (a heap, touched once an address, not once a URL).
+longest: most URLs times interval (a heap, touched once an address, not once a URL). A robots.txt
+behind a redirect needs no place: a host that has one waits for it.
 Source: seed 000, 5.2.1; design rule "longest first": seed 004 balances by what is left.
 """
 
@@ -76,7 +77,7 @@ class Turns:
         """See to an address's next turn."""
         if address.listed or address.sleeping or not address.wants_turn:
             return
-        if not address.placed:
+        if not address.placed and not address.rules:
             self._wait_for_place(address)
         elif address.not_before_s > self.now_s:
             if self._queue and address.not_before_s - self.now_s > self._patience_s:

@@ -1,0 +1,178 @@
+"""Watches a crawl from outside: what no order of events may ever lead to.
+
+- two requests to one address at once, or closer than the interval, a restart or not
+- a request before an address has rested after a start or a gap
+- a request for a unit that is not held, or done
+- a unit that finishes or closes twice, or closes while a request to its host is under way
+- a URL that is neither kept, nor queued, nor given up with a reason
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.modules.counts import StopCounts
+from agent.pipeline.messages import Job, UnitClosed, UnitFinished
+from agent.pipeline.ports import FetchAnswer, FetchRequest
+from shared.urls import host_of
+from tests.agent.fakes import FakeClock, FakeFetcher, FakeLedger, FakeReports, Page
+
+
+@dataclass
+class Judge:
+    """What is known from outside, and over processes."""
+
+    clock: FakeClock
+    interval_s: float
+    parallel: int
+    delays_s: dict[str, float] = field(default_factory=dict)  # Crawl-delay by host
+    ended_s: dict[str, float] = field(default_factory=dict)  # by address
+    host_ended_s: dict[str, float] = field(default_factory=dict)
+    resumed_s: float = 0.0
+    units: dict[str, int] = field(default_factory=dict)  # in force: to the job's number
+    done: set[str] = field(default_factory=set)
+    in_flight: dict[str, str] = field(default_factory=dict)  # address to URL
+    excused: set[str] = field(default_factory=set)  # URLs that were given up or denied
+
+    def starts(self, request: FetchRequest) -> None:
+        """Judge the start of a request."""
+        now, address, url = self.clock.now_s, request.address, request.url
+        assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address]}"
+        pages = [one for one in self.in_flight.values() if not one.endswith("/robots.txt")]
+        assert len(pages) < self.parallel or request.rules, "more addresses than allowed"
+        rested_s = now - self.ended_s.get(address, -1e9)
+        assert rested_s >= self.interval_s - 1e-6, f"{address} rested {rested_s} s before {url}"
+        since_s = now - self.resumed_s
+        assert since_s >= self.interval_s - 1e-6, f"{address} rested {since_s} s after a gap"
+        host = host_of(url)
+        if not request.rules:
+            unit = self.owner(url)
+            assert unit is not None, f"{url} is not ours"
+            assert unit not in self.done, f"{url} of a unit that is done"
+            delay_s = now - self.host_ended_s.get(host, -1e9)
+            assert delay_s >= self.delays_s.get(host, 0.0) - 1e-6, f"{host} rested {delay_s} s"
+        self.in_flight[address] = url
+
+    def owner(self, url: str) -> str | None:
+        """Return the unit in force that holds a page; for a robots.txt, any of its host."""
+        if url.endswith("/robots.txt"):
+            return next((one for one in self.units if host_of(one) == host_of(url)), None)
+        return max((one for one in self.units if _holds(one, url)), key=len, default=None)
+
+    def ends(self, answer: FetchAnswer) -> None:
+        """Note the end of a request."""
+        address = answer.request.address
+        del self.in_flight[address]
+        if answer.outcome != "no_permit":
+            self.ended_s[address] = self.clock.now_s
+            self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
+
+    def crash(self) -> None:
+        """Note that all connections broke."""
+        for address, url in self.in_flight.items():
+            self.ended_s[address] = self.clock.now_s
+            self.host_ended_s[host_of(url)] = self.clock.now_s
+        self.in_flight.clear()
+
+
+def _holds(unit: str, url: str) -> bool:
+    host = host_of(unit)
+    return host_of(url) == host and (host + url[url.index("/", 8) + 1 :]).startswith(unit)
+
+
+class JudgedFetcher(FakeFetcher):
+    """Shows every request to the judge."""
+
+    def __init__(self, clock: FakeClock, web: dict[str, Page], judge: Judge) -> None:
+        super().__init__(clock, web)
+        self._judge = judge
+
+    def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
+        self._judge.starts(request)
+
+        def ended(answer: FetchAnswer) -> None:
+            self._judge.ends(answer)
+            done(answer)
+
+        super().start(request, ended)
+
+
+class JudgedReports(FakeReports):
+    """Durable with the ledger's commits, as the real ones are."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__()
+        self._judge = judge
+        self._durable: tuple[list[UnitFinished], list[UnitClosed]] = ([], [])
+        self._at_close: list[tuple[UnitClosed, set[str]]] = []
+
+    def finished(self, unit: UnitFinished) -> None:
+        assert unit.job not in {one.job for one in self.units}, f"{unit.unit} finished twice"
+        self._judge.done.add(unit.unit)
+        super().finished(unit)
+
+    def closed(self, unit: UnitClosed) -> None:
+        assert unit.job not in {one.job for one in self.quiet}, f"{unit.unit} closed twice"
+        super().closed(unit)
+        self._at_close.append((unit, set(self._judge.in_flight.values())))
+
+    def check_closed(self) -> None:
+        """Judge what was closed since the last time; called when everything is settled."""
+        for unit, in_flight in self._at_close:
+            for url in in_flight:
+                # Its own, or nobody's now: a page of another unit in force may be under way.
+                if host_of(url) == unit.host:
+                    owner = self._judge.owner(url)
+                    assert owner not in (None, unit.unit), f"{unit.unit} closed during {url}"
+        self._at_close.clear()
+
+    def commit(self) -> None:
+        self._durable = (list(self.units), list(self.quiet))
+
+    def crash(self) -> None:
+        finished, closed = self._durable
+        self.units, self.quiet = list(finished), list(closed)
+        self._at_close.clear()
+
+
+class JudgedLedger(FakeLedger):
+    """Checks, when a job is done, that each of its URLs has been dealt with."""
+
+    judge: Judge
+    reports: JudgedReports
+    opened: dict[int, int]
+
+    def open_job(self, job: Job) -> None:
+        if job.number not in self._now.rows:  # a number that a crash took back is given again
+            self.opened[job.number] = len(self._now.captures)
+        super().open_job(job)
+
+    def finish_job(self, job: int) -> None:
+        kept = set(self._now.captures[self.opened[job] :])
+        queued = {one.url for one in self.take(job, 0, 10**9)}
+        lost = self._now.seen[job] - kept - queued - self.judge.excused
+        assert not lost, f"lost: {lost}"
+        super().finish_job(job)
+
+    def commit(self) -> None:
+        super().commit()
+        self.reports.commit()
+
+    def after_crash(self) -> JudgedLedger:
+        ledger = JudgedLedger(copy.deepcopy(self._disk))
+        ledger.judge, ledger.reports, ledger.opened = self.judge, self.reports, self.opened
+        return ledger
+
+
+class Excuses(StopCounts):
+    """Tells the judge which URLs were given up."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__()
+        self._judge = judge
+
+    def add(self, reason: str, example: str, count: int = 1) -> None:
+        self._judge.excused.add(example)
+        super().add(reason, example, count)

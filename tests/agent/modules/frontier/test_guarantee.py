@@ -1,0 +1,289 @@
+"""The paper's guarantee, against any order of events: see `tests.agent.judge`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from agent.modules.assemble import Crawl, CrawlPorts
+from agent.modules.limits import Politeness
+from agent.pipeline.crawl import CRAWL
+from agent.pipeline.messages import Outcome, ServerList, Tick
+from agent.runners.in_process import InProcessRunner
+from shared.wire.orders import ListHead, Order
+from tests.agent.fakes import HTML, FakeClock, FakeResolver, FakeWorker, Page
+from tests.agent.judge import Excuses, Judge, JudgedFetcher, JudgedLedger, JudgedReports
+from tests.agent.world import ANY_NAME, TWO_OF_EACH, site
+
+INTERVAL_S = 20.0
+PARALLEL = 2
+HOST_B = "http://b.example:80/"
+UNITS = (
+    "http://a.example:80/",
+    HOST_B,
+    "http://c.example:80/",
+    "http://e.example:80/",
+    "http://e.example:80/x/",
+    "http://gone.example:80/",
+)
+ADDRESSES = ("192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4")
+ENDS: tuple[Outcome, ...] = (
+    *("answered", "answered", "answered", "truncated"),
+    *("refused", "timeout", "no_permit", "stopped", "malformed"),
+)
+LIMITS = replace(
+    ANY_NAME,
+    parallel=PARALLEL,
+    window=3,
+    ttl_least_s=0.0,
+    refresh_s=30.0,
+    retry_s=15.0,
+    lookup_retry_s=5.0,
+    stale_s=300.0,
+    rules_s=500.0,
+    rules_retry_s=10.0,
+    failures_in_a_row=5,
+    pages_per_host=40,
+)
+
+
+def the_web() -> dict[str, Page]:
+    """Return four hosts that lead to each other; one has rules, one hides them elsewhere."""
+    web = site("a.example", 9) | site("b.example", 7) | site("c.example", 4) | site("e.example", 3)
+    web["http://a.example/p1"] = Page(("http://b.example/p6", "http://e.example/x/1"))
+    web["http://a.example/p2"] = Page((), status=301, location="http://c.example/p3")
+    web["http://a.example/p3"] = Page((), status=503)
+    web["http://a.example/p4"] = Page((), outcome="disconnected")
+    web["http://e.example/x/"] = Page(("http://e.example/x/1", "http://e.example/p1"))
+    web["http://e.example/x/1"] = Page(("http://e.example/x/2", "http://b.example/p2"))
+    web["http://e.example/x/2"] = Page(("http://new.example/",), retry_after_s=50.0)
+    rules = b"User-agent: *\nDisallow: /p2\nCrawl-delay: 45\n"
+    web["http://b.example/robots.txt"] = Page(body=rules, header=HTML)
+    web["http://c.example/robots.txt"] = Page(status=302, location="http://d.example/robots.txt")
+    web["http://d.example/robots.txt"] = Page(body=b"User-agent: *\nDisallow: /p1\n")
+    web["http://e.example/robots.txt"] = Page(status=500)
+    return web
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """One agent's life, with everything that can happen to it."""
+
+    @initialize(two=st.booleans(), seed=st.integers(0, 9999))
+    def begin(self, two: bool, seed: int) -> None:
+        self.partitions = TWO_OF_EACH if two else {}
+        self.random = random.Random(seed)
+        self.clock = FakeClock()
+        self.judge = Judge(self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0})
+        self.reports = JudgedReports(self.judge)
+        self.ledger = JudgedLedger()
+        self.ledger.judge, self.ledger.reports, self.ledger.opened = (
+            self.judge,
+            self.reports,
+            {},
+        )
+        self.web = the_web()
+        self.addresses = {
+            "http://a.example:80/": ("192.0.2.1",),
+            HOST_B: ("192.0.2.2",),
+            "http://c.example:80/": ("192.0.2.1",),
+            "http://e.example:80/": ("192.0.2.3",),
+            "http://d.example:80/": ("192.0.2.3",),
+            "http://gone.example:80/": (),
+        }
+        self.round = 1
+        self.permitted = True
+        self.was_fetching = False
+        self.ticked_s = 0.0
+        self.boot()
+
+    def boot(self) -> None:
+        self.fetcher = JudgedFetcher(self.clock, self.web, self.judge)
+        self.resolver = FakeResolver()
+        self.resolver.addresses = self.addresses
+        self.resolver.ttl_s = 20.0
+        self.worker = FakeWorker(self.web)
+        ports = CrawlPorts(
+            self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
+        )
+        politeness = Politeness(interval_s=INTERVAL_S, fast_interval_s=INTERVAL_S, times_last=0)
+        self.crawl = Crawl(
+            ports,
+            politeness,
+            LIMITS,
+            "PRS",
+            lambda url: False,
+            given_up=Excuses(self.judge),
+            denied=Excuses(self.judge),
+            stopped=Excuses(self.judge),
+        )
+        self.runner = InProcessRunner(
+            CRAWL,
+            self.crawl.make,
+            partitions=self.partitions,
+            choose=self.random.randrange,
+            capacity=4,
+            batch=3,
+        )
+        self.was_fetching = False
+        scope = self.crawl.scope
+        self.judge.units = {unit: job.number for unit, job in scope.jobs.items()}
+        self.judge.done = set(scope.finished)
+
+    def tick(self, seconds: float) -> None:
+        self.clock.now_s += seconds
+        self.runner.run_until_settled()
+        fetching = self.permitted and not self.crawl.paused
+        still = self.clock.now_s - self.ticked_s > LIMITS.gap_s
+        if fetching and (still or not self.was_fetching):
+            self.judge.resumed_s = self.clock.now_s
+        self.was_fetching, self.ticked_s = fetching, self.clock.now_s
+        self.runner.tick(Tick(self.clock.now_s, self.clock.epoch_ms(), fetching))
+        self.reports.check_closed()
+
+    @rule(
+        units=st.sets(st.sampled_from(UNITS)),
+        probes=st.sets(st.sampled_from(UNITS)),
+        new_round=st.booleans(),
+    )
+    def new_list(self, units: set[str], probes: set[str], new_round: bool) -> None:
+        """The manager changes the list."""
+        self.round += new_round
+        before = self.crawl.scope.jobs
+        orders = [Order(unit, max_transfer=4 * (unit in probes)) for unit in sorted(units)]
+        gone = set(before) - units
+        self.judge.units = dict.fromkeys({*units, *before}, 0)
+        self.runner.post("seed.list", ServerList(ListHead(self.round), tuple(orders)))
+        self.runner.run_until_settled()
+        scope = self.crawl.scope
+        assert set(scope.jobs) == units
+        assert not gone & set(scope.jobs)
+        self.judge.units = {unit: job.number for unit, job in scope.jobs.items()}
+        self.judge.done = set(scope.finished)
+        self.reports.check_closed()
+
+    @rule(seconds=st.sampled_from([0.0, 0.3, 1.0, 7.0, 20.0, 21.0, 59.0, 400.0]))
+    def time_passes(self, seconds: float) -> None:
+        """The loop ticks."""
+        self.tick(seconds)
+
+    @rule(count=st.integers(1, 40), seconds=st.sampled_from([1.0, 10.0, 20.0]))
+    def all_goes_well(self, count: int, seconds: float) -> None:
+        """For a while, everything is done at once."""
+        for _ in range(count):
+            while self.complete_one("answered"):
+                pass
+            self.tick(seconds)
+
+    def complete_one(self, outcome: Outcome | None) -> bool:
+        doors = [
+            *(["look up"] * len(self.resolver.waiting)),
+            *(["page"] * len(self.worker.waiting)),
+            *(["fetch"] * len(self.fetcher.flights)),
+        ]
+        if not doors:
+            return False
+        match self.random.choice(doors):
+            case "look up":
+                self.resolver.answer(self.random.randrange(len(self.resolver.waiting)))
+            case "page":
+                self.worker.answer(self.random.randrange(len(self.worker.waiting)))
+            case _:
+                chosen = self.random.randrange(len(self.fetcher.flights))
+                self.fetcher.answer(chosen, None if outcome == "answered" else outcome)
+        return True
+
+    @rule(count=st.integers(1, 5), outcome=st.sampled_from(ENDS))
+    def some_is_done(self, count: int, outcome: Outcome) -> None:
+        """Some of what is under way outside comes back, in any order, between two ticks."""
+        for _ in range(count):
+            self.complete_one(outcome)
+        self.runner.run_until_settled()
+
+    @rule()
+    def permit_changes(self) -> None:
+        """The permit is lost, or comes back."""
+        self.permitted = not self.permitted
+
+    @rule(
+        host=st.sampled_from(UNITS[:4]),
+        addresses=st.permutations(ADDRESSES),
+        count=st.integers(0, 2),
+    )
+    def host_moves(self, host: str, addresses: list[str], count: int) -> None:
+        """A name leads elsewhere, or nowhere, from the next look-up on."""
+        self.addresses[host] = tuple(addresses[:count])
+
+    @rule()
+    def commit(self) -> None:
+        """The loop commits."""
+        self.runner.run_until_settled()
+        self.ledger.commit()
+
+    @rule(seconds=st.sampled_from([0.0, 5.0, 100.0]))
+    def crash(self, seconds: float) -> None:
+        """kill -9, and a new process."""
+        self.judge.crash()
+        self.ledger = self.ledger.after_crash()
+        self.reports.crash()
+        self.clock.now_s += seconds
+        self.boot()
+
+    @precondition(lambda self: hasattr(self, "runner"))
+    @invariant()
+    def mailboxes_are_bounded(self) -> None:
+        """No mailbox grows beyond its capacity and what one batch makes of itself."""
+        for module, greatest in self.runner.greatest_mailboxes().items():
+            assert greatest <= 4 + 3 * 40, f"{module}: {greatest}"
+
+    def teardown(self) -> None:
+        """In the end, everything that is in force gets done."""
+        if not hasattr(self, "runner"):
+            return
+        self.permitted = True
+        for host, address in zip(UNITS[:4], ADDRESSES, strict=True):
+            self.addresses[host] = (address,)
+        self.web["http://e.example/robots.txt"] = Page(status=404)
+        for _ in range(400):
+            while self.complete_one("answered"):
+                pass
+            self.runner.run_until_settled()
+            self.tick(25.0)
+            if not self.fetcher.flights and not self.left:
+                break
+        assert not self.left, (self.left, self.crawl.state())
+        assert self.crawl.state().under_way == 0
+        for row in self.ledger.jobs():
+            assert row.job.number in {unit.job for unit in self.reports.units}
+        # A list that ends all jobs closes all of them.
+        numbers = {row.job.number for row in self.ledger.jobs()}
+        self.new_list(set(), set(), False)
+        assert not self.ledger.jobs()
+        assert numbers <= {unit.job for unit in self.reports.quiet}
+
+    @property
+    def left(self) -> list[str]:
+        return [row.job.unit for row in self.ledger.jobs() if not row.finished]
+
+
+def test_any_order_of_events_keeps_the_guarantee() -> None:
+    """Whatever happens, an address is never asked too soon, nothing is lost, all gets done."""
+    run_state_machine_as_test(
+        AnyOrder,
+        settings=settings(
+            max_examples=60,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
