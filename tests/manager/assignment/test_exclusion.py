@@ -299,3 +299,80 @@ class Exclusion(RuleBasedStateMachine):
 
 TestExclusion = Exclusion.TestCase
 TestExclusion.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)
+
+
+# Histories that chance finds too seldom
+
+
+def taken_over() -> tuple[Exclusion, ListAnswered]:
+    """Return the model after agent 0's right went to agent 1, and an old list of agent 0.
+
+    The list names the unit and is still on its way.
+    """
+    model = Exclusion()
+    model.tick(favours=0, acts=True)
+    late = model.list_is_asked_for(0)
+    assert isinstance(late, ListAnswered)
+    assert late.work is not None
+    model.tick(favours=0, acts=False)  # it never had a permit: its right is free again
+    model.tick(favours=1, acts=True)
+    model.sync_list_and_sync(1)
+    assert model.robots[1].believes(model.real_ms)
+    return model, late
+
+
+def test_a_list_older_than_one_heard_of_is_not_taken() -> None:
+    """A sync tells of a newer list; the old one that arrives after it comes too late."""
+    model, late = taken_over()
+    model.a_sync(0)
+    assert model.robots[0].end_ms > model.real_ms
+    model.list_arrives(late)
+    model.never_two()
+
+
+def test_a_permit_is_not_for_a_list_that_the_sync_did_not_name() -> None:
+    """The old list arrives between a sync that named none and its answer."""
+    model, late = taken_over()
+    sent = model.sync_is_sent(0)
+    model.list_arrives(late)
+    assert model.robots[0].work is not None
+    answer = model.sync_is_handled(sent)
+    assert isinstance(answer, SyncAnswered)
+    assert answer.permit
+    model.answer_arrives(answer)
+    model.never_two()
+
+
+def test_who_was_written_off_does_not_come_back_with_its_list() -> None:
+    """It held list and permit, was silent too long, and syncs with the old list again."""
+    model = Exclusion()
+    model.tick(favours=0, acts=True)
+    model.a_sync(0)
+    model.list_arrives(model.list_is_asked_for(0))
+    assert model.robots[0].believes(model.real_ms)
+    model.the_manager_ticks_on(15)
+    model.tick(favours=1, acts=True)
+    model.sync_list_and_sync(1)
+    assert model.robots[1].believes(model.real_ms)
+    model.a_sync(0)
+    model.never_two()
+    model.sync_list_and_sync(0)
+    assert model.robots[0].end_ms > model.real_ms
+    model.never_two()
+
+
+def test_a_right_does_pass_on() -> None:
+    """The rules are not only safe: a withdrawal that is acknowledged lets the next one in."""
+    model = Exclusion()
+    model.tick(favours=0, acts=True)
+    model.sync_list_and_sync(0)
+    assert holder(model.right) == 0
+    model.tick(favours=0, acts=True)
+    model.a_sync(0)
+    assert holder(model.right) == 0
+    model.sync_list_and_sync(0)
+    assert holder(model.right) is None
+    model.tick(favours=1, acts=True)
+    model.sync_list_and_sync(1)
+    assert model.robots[1].believes(model.real_ms)
+    model.never_two()
