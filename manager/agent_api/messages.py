@@ -140,13 +140,13 @@ async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
 @router.get("/servlets/listrobot", response_class=RedirectResponse)
 async def list_robot() -> str:
     """Lead people to the agents' page, where the source had its table of robots."""
-    return "/agents"
+    return "/console/agents"
 
 
 @router.get("/servlets/restart", response_class=RedirectResponse)
 async def restart() -> str:
     """Lead people to where agents are restarted."""
-    return "/agents/restart"
+    return "/console/restart"
 
 
 def _declared_bytes(request: Request) -> int | None:

@@ -7,17 +7,19 @@ asks for it by another way. The clock and the listeners are `manager.app.running
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
 from starlette.types import ASGIApp
 
 from manager import agent_api, api
 from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
 from manager.app.connection import Connection, Entrance
-from manager.app.statuses import speak_errors
+from manager.app.statuses import speak_errors, status_of
+from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
 from manager.intake import LogIntake
@@ -106,8 +108,8 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-def build_app(manager: Manager, pages: Sequence[APIRouter] = ()) -> FastAPI:
-    """Return the web application. pages: what people see in a browser, if anything."""
+def build_app(manager: Manager) -> FastAPI:
+    """Return the web application: what agents say, `/api/v1`, and the pages for people."""
     app = FastAPI(
         title="PRSM",
         version=str(PROTOCOL),
@@ -141,8 +143,22 @@ def build_app(manager: Manager, pages: Sequence[APIRouter] = ()) -> FastAPI:
     )
     app.include_router(agent_api.router)
     app.include_router(api.router)
-    for router in pages:
-        app.include_router(router)
+    pages = ConsoleDoor(
+        manager.db,
+        manager.policy,
+        manager.settings,
+        manager.planner,
+        manager.now_ms,
+        status_of,
+    )
+    app.mount("/console", console(pages))
+    app.add_api_route(
+        "/",
+        lambda: "/console/",
+        response_class=RedirectResponse,
+        status_code=303,
+        include_in_schema=False,
+    )
     return app
 
 

@@ -37,7 +37,7 @@ from manager.errors import (
 from manager.intake import SlowSenderError
 from shared.errors import FormatError, UrlError
 
-__all__ = ["STATUS_OF", "speak_errors"]
+__all__ = ["STATUS_OF", "speak_errors", "status_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -63,6 +63,11 @@ _HEADERS: Final[dict[int, dict[str, str]]] = {
 }
 
 
+def status_of(error: PrsmError) -> int | None:
+    """Return the status code of a refusal; None where it is the manager's own failure."""
+    return next((code for kind, code in STATUS_OF if isinstance(error, kind)), None)
+
+
 def speak_errors(app: FastAPI) -> None:
     """Install the answers to all errors in an application."""
     app.add_exception_handler(PrsmError, _refused)
@@ -73,7 +78,7 @@ def speak_errors(app: FastAPI) -> None:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    status = next((code for kind, code in STATUS_OF if isinstance(error, kind)), None)
+    status = status_of(error) if isinstance(error, PrsmError) else None
     if status is None:
         return _broken(request, error)
     headers = dict(_HEADERS.get(status, {}))

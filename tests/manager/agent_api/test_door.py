@@ -58,7 +58,7 @@ def test_a_name_must_be_the_keys(prsm: Running, method: str, path: str) -> None:
 
 def test_people_are_led_to_the_console(prsm: Running) -> None:
     """The addresses that the source gave people lead to the console's pages."""
-    for path, target in (("listrobot", "/agents"), ("restart", "/agents/restart")):
+    for path, target in (("listrobot", "/console/agents"), ("restart", "/console/restart")):
         answer = prsm.anybody.get(f"/servlets/{path}")
         assert answer.status_code == 307
         assert answer.headers["location"] == target

@@ -1,0 +1,242 @@
+"""Who may see and do what: the one place through which every page of the console goes.
+
+In this order: the line is private, or nothing is said; a change comes from a page of this origin;
+the session is there, or the login is, which keeps what was typed; the role suffices; the form has
+the session's token. Only then the page is asked.
+Invariant: a route without a role is the login itself or changes nothing but how the console looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from manager.console import cookies
+from manager.console.door import ConsoleDoor
+from manager.console.failures import answer_failure
+from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
+from manager.errors import ForbiddenError
+from manager.operations.users import Role, SessionUser, session_of
+from shared.errors import FormatError, PrsmError
+from shared.wire.names import hash_of_key
+
+__all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
+
+FIELDS_MOST: Final = 20_000
+FORM: Final = "application/x-www-form-urlencoded"
+SESSION_OVER: Final = (
+    '<div id="live" class="alert alert-warning">Your session is over. '
+    '<a href="/console/login">Log in</a> to see how things go on.</div>'
+)
+SECRETS: Final = frozenset({"password"})
+STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
+
+Answer = Callable[[Visit], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A route: what it answers, and the least role for it; None: also before the login."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    role: Role | None
+    answer: Answer
+
+
+def guarded(page: Page, door: ConsoleDoor) -> Route:
+    """Return the route of a page behind the checks of this module."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            form = await _read_form(request) if page.method == "POST" else {}
+        except PrsmError as error:
+            return await asyncio.to_thread(failed, request, door, error)
+        return await asyncio.to_thread(_serve, page, door, request, form)
+
+    return Route(page.path, endpoint, methods=[page.method], name=f"{page.method} {page.path}")
+
+
+def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:
+    """Return the page for an error outside all pages."""
+    visit = _visit(request, door, {})
+    try:
+        _find_user(visit)
+    except PrsmError as worse:
+        return answer_failure(visit, worse)
+    return answer_failure(visit, error)
+
+
+def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]) -> Response:
+    token = form.pop(CSRF, "")
+    visit = _visit(request, door, form)
+    try:
+        _find_user(visit)
+        _require_private_line(request)
+        if page.method == "POST":
+            _require_same_origin(request)
+        refused = _refused(visit, page, token)
+        return page.answer(visit) if refused is None else refused
+    except Exception as error:  # noqa: BLE001  # whatever went wrong is answered as a page, and logged
+        return answer_failure(visit, error)
+
+
+def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:
+    tls = cookies.is_tls(request)
+    query = dict(request.query_params)
+    return Visit(request, door, query, form, None, "", door.now_ms(), tls)
+
+
+def _find_user(visit: Visit) -> None:
+    if not visit.request.state.private_line:
+        return
+    token = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
+    user: SessionUser | None = None
+    if token:
+        user = session_of(visit.db, hash_of_key(token), visit.now_ms)
+    if user is None:
+        token = visit.request.cookies.get(cookies.visit_cookie(tls=visit.tls), "")
+        if not token:
+            token = visit.new_visit = cookies.new_visit()
+    visit.user, visit.token = user, token
+
+
+def _refused(visit: Visit, page: Page, token: str) -> Response | None:
+    if page.role is not None:
+        if visit.user is None:
+            return _no_session(visit, page)
+        if rank(visit.user.role) < rank(page.role):
+            raise ForbiddenError(
+                f"{visit.user.name} is {visit.user.role}: this needs the role {page.role}, which "
+                "an administrator can give"
+            )
+    if page.method == "POST" and not secrets.compare_digest(token.encode(), visit.csrf.encode()):
+        return _of_another_session(visit, page)
+    return None
+
+
+def _no_session(visit: Visit, page: Page) -> Response:
+    if page.method == "POST":
+        note = "Your session was over, so nothing was sent. Log in: what you typed is kept."
+        return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
+    if visit.is_part:
+        return HTMLResponse(SESSION_OVER, STOP_POLLING)
+    return RedirectResponse(f"/console/login?next={quote(visit.address, safe='')}", 303)
+
+
+def _of_another_session(visit: Visit, page: Page) -> Response:
+    """Ask again: the form is from before a login in another tab, or was made elsewhere."""
+    if visit.user is None:
+        note = "This form was too old to be taken. Nothing was done; please try again."
+        return login_page(visit, status=403, note=note)
+    if page.role is None:
+        return visit.go("/console/", refused="That page was too old; nothing was done.")
+    note = "Nothing was done: this form is from an earlier session. Look at it and send it again."
+    return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
+
+
+def kept_question(path: str, form: Mapping[str, str]) -> Question:
+    """Return a form again as it was filled in, to be looked at and sent."""
+    return Question(
+        title="Send this again?",
+        consequences=(f"It goes to {path}, with what you typed:",),
+        button="Send",
+        action=path,
+        back="/console/",
+        shown={name: value for name, value in _without_secrets(form).items() if name != CONFIRMED},
+        danger=False,
+        confirms=False,
+    )
+
+
+def login_page(
+    visit: Visit,
+    *,
+    status: int = 200,
+    note: str = "",
+    refused: str = "",
+    name: str = "",
+    kept_path: str = "",
+    kept: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the login, with what a form held whose session was over."""
+    return visit.page(
+        "login.html",
+        status=status,
+        headers=headers,
+        note=note,
+        refused=refused,
+        name=name,
+        next=safe_target(visit.query.get("next") or visit.form.get("next", "")),
+        kept_path=kept_path,
+        kept=_without_secrets(kept or {}),
+    )
+
+
+def _without_secrets(form: Mapping[str, str]) -> dict[str, str]:
+    """Return what a page may carry: of a password only that there was one."""
+    return {name: "" if name in SECRETS else value for name, value in form.items()}
+
+
+def _require_private_line(request: Request) -> None:
+    """Refuse passwords and sessions on a line that others can read."""
+    if not request.state.private_line:
+        raise ForbiddenError(
+            "The console takes passwords and sessions over TLS or from loopback only, and this "
+            "line is plain HTTP. Use https, or open the console on the manager's own machine; "
+            "docs/operations.md says how to put TLS in front"
+        )
+
+
+def _require_same_origin(request: Request) -> None:
+    """Refuse changes that a page of somebody else sends.
+
+    Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin; a program that
+    sends neither has no cookies that another page could use.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        allowed = site == "same-origin"
+    else:
+        origin = request.headers.get("origin")
+        allowed = origin is None or (
+            urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+        )
+    if not allowed:
+        raise ForbiddenError(
+            "This change was sent by a page of another origin, so it was not done. Open the "
+            "console itself and do it there"
+        )
+
+
+def safe_target(text: str) -> str:
+    """Return a path of the console to go to, or its first page: never anything elsewhere."""
+    parts = urlsplit(text)
+    ours = parts.path == "/console" or parts.path.startswith("/console/")
+    plain = text.isascii() and text.isprintable() and "\\" not in text
+    if parts.scheme or parts.netloc or not ours or not plain or "/../" in f"{parts.path}/":
+        return "/console/"
+    return text
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise FormatError(f"content type {kind[:60]!a}: the console's forms are {FORM}")
+    body = await request.body()
+    try:
+        fields = parse_qsl(
+            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS_MOST
+        )
+    except ValueError as error:
+        raise FormatError(f"a form of more than {FIELDS_MOST:,} fields: send less") from error
+    return {name: value.replace("\r\n", "\n") for name, value in fields}

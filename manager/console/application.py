@@ -1,0 +1,72 @@
+"""The console put together: routes behind their checks, errors as pages, headers on everything.
+
+It is an application of its own, to be mounted at `/console`: its errors are pages and not
+sentences, and its headers are stricter than those of the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manager.console.access import failed, guarded
+from manager.console.door import ConsoleDoor
+from manager.console.routes import PAGES
+from manager.console.static_files import static_route
+
+__all__ = ["console"]
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not no-referrer: with it browsers send `Origin: null` with our own forms.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Robots-Tag": "noindex",
+}
+
+
+def console(door: ConsoleDoor) -> ASGIApp:
+    """Return the application. It reads `private_line` and `request_id` from the request's state,
+    which `manager.app.connection` sets."""
+
+    async def refused(request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException) and error.detail == "Not Found":
+            error = HTTPException(404, f"{request.url.path}: there is no such page")
+        return await asyncio.to_thread(failed, request, door, error)
+
+    app = Starlette(
+        routes=[*(guarded(page, door) for page in PAGES), static_route()],
+        exception_handlers={HTTPException: refused},
+    )
+    return _WithHeaders(app)
+
+
+class _WithHeaders:
+    """ASGI middleware: the headers that every answer of the console has."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

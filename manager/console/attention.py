@@ -1,0 +1,118 @@
+"""What an administrator should look at now, in the order of how much it hurts.
+
+Pure: it judges what operations say. Each notice has a sentence with its numbers and leads to where
+something can be done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from manager.assignment import LivenessState
+from manager.console import figures
+from manager.console.visit import link
+from manager.operations.agents import AgentView
+from manager.operations.audit import AuditRow
+
+__all__ = ["Notice", "agent_notices", "alert_notices", "notices", "spoken_detail"]
+
+Weight = Literal["bad", "warn", "info"]
+_ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
+
+SKEW_MS: Final = 60_000
+"""Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
+DISK_BYTES: Final = 1_000_000_000
+REPORTS_WAITING: Final = 20
+ORDER_MS: Final = 2 * 3_600_000
+"""A plain agent asks for its restart every hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """weight: bad, warn or info. about: what it is about, a link's text. text: the sentence."""
+
+    weight: Weight
+    about: str
+    url: str
+    text: str
+
+
+def notices(agents: Sequence[AgentView], alerts: Sequence[AuditRow], now_ms: int) -> list[Notice]:
+    """Return everything that wants a look, worst first."""
+    found = [notice for view in agents for notice in agent_notices(view, now_ms)]
+    found += alert_notices(alerts)
+    return sorted(found, key=lambda notice: _ORDER[notice.weight])
+
+
+def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
+    """Yield what is wrong with one agent; a retired one has nothing wrong."""
+    row = view.row
+    if row.retired_ms is not None:
+        return
+    url = link("agent", name=row.name)
+    how = view.liveness
+    if how.attention:
+        weight: Weight = "bad" if how.state is LivenessState.LOST else "warn"
+        yield Notice(weight, row.name, url, f"is {how.state.value}: {how.reason}.")
+    if row.clone_reason:
+        yield Notice("bad", row.name, url, f"runs twice: {row.clone_reason}.")
+    if how.state in (LivenessState.NEW, LivenessState.LOST):
+        return
+    if abs(row.skew_ms) > SKEW_MS:
+        apart = figures.skew(row.skew_ms)
+        yield Notice("warn", row.name, url, f"has a clock that differs by {apart}.")
+    if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
+        free = figures.amount(row.disk_free_bytes)
+        yield Notice("warn", row.name, url, f"has only {free} of disk left.")
+    if row.reports_waiting >= REPORTS_WAITING:
+        yield Notice(
+            "warn", row.name, url, f"holds {row.reports_waiting:,} reports that did not arrive."
+        )
+    yield from _order_notices(view, now_ms, url)
+
+
+def _order_notices(view: AgentView, now_ms: int, url: str) -> Iterator[Notice]:
+    row = view.row
+    ordered_ms = row.restart_ordered_ms
+    what = "restart"
+    if ordered_ms is None and row.command_id and row.command_done_ms is None:
+        ordered_ms, what = row.command_ordered_ms, row.command
+    if ordered_ms is not None and now_ms - ordered_ms > ORDER_MS:
+        since = figures.duration(now_ms - ordered_ms)
+        yield Notice("warn", row.name, url, f"was told to {what} {since} ago and has not done it.")
+
+
+def alert_notices(alerts: Sequence[AuditRow]) -> list[Notice]:
+    """Return what the audit marks as worth a look, the same thing once."""
+    found: list[Notice] = []
+    seen: set[tuple[str, str]] = set()
+    for row in alerts:
+        if (row.action, row.subject) in seen:
+            continue
+        seen.add((row.action, row.subject))
+        url = link("audit", action=row.action, subject=row.subject, alerts="yes")
+        text = f"{row.action} at {figures.moment(row.at_ms)}"
+        said = spoken_detail(row.detail)
+        found.append(
+            Notice("warn", row.subject or row.actor_name, url, f"{text}: {said}" if said else text)
+        )
+    return found
+
+
+def spoken_detail(detail: str) -> str:
+    """Return the detail of an audit row as `name value, name value`; other text as it is."""
+    if not detail:
+        return ""
+    try:
+        fields = json.loads(detail)
+    except ValueError:
+        return detail
+    if not isinstance(fields, dict):
+        return detail
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in fields.items()
+    )

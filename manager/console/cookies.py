@@ -1,0 +1,127 @@
+"""The console's cookies, and the values derived from them.
+
+`session` is the one cookie for pages and `/api/v1`: over TLS it has the prefix `__Host-`, which
+browsers take from this very host over TLS only. `visit` stands in for it before the login, so that
+the login form has a token too. `flash` is a sentence for the next page, `theme` light or dark.
+SameSite is Lax: with Strict a link in a mail would look logged out. Lax is not what keeps forms of
+others out, the token and the origin are (`manager.console.access`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from shared.wire.names import hash_of_key
+
+__all__ = ["FLASH", "THEME", "Flash", "csrf_of", "is_tls", "read_flash", "session_cookie"]
+
+FLASH: Final = "prsm-flash"
+THEME: Final = "prsm-theme"
+THEMES: Final = ("light", "dark")
+PATH: Final = "/console"
+YEAR_S: Final = 365 * 86400
+FLASH_LIMIT: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """The result of an action, for the page after it. kind: `done` or `refused`."""
+
+    kind: str
+    text: str
+
+
+def is_tls(request: Request) -> bool:
+    """Tell whether the browser speaks TLS: to us, or to the proxy that we believe."""
+    forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
+    believed = bool(request.state.private_line) and forwarded == "https"
+    return request.url.scheme == "https" or believed
+
+
+def session_cookie(*, tls: bool) -> str:
+    """Return the name of the session's cookie."""
+    return "__Host-prsm" if tls else "prsm"
+
+
+def visit_cookie(*, tls: bool) -> str:
+    """Return the name of the cookie of who has not logged in yet."""
+    return "__Host-prsm-visit" if tls else "prsm-visit"
+
+
+def new_visit() -> str:
+    """Return a fresh value for the visit's cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def csrf_of(token: str) -> str:
+    """Return what proves that a form is ours, for a session's (or visit's) token."""
+    return hash_of_key(f"csrf {token}")
+
+
+def set_secret(response: Response, name: str, value: str, age_s: float, *, tls: bool) -> None:
+    """Set a cookie that no script sees, for the whole host."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=round(age_s),
+        path="/",
+        secure=tls,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def forget_secret(response: Response, name: str, *, tls: bool) -> None:
+    """Delete such a cookie."""
+    response.delete_cookie(name, path="/", secure=tls, httponly=True, samesite="lax")
+
+
+def set_flash(response: Response, flash: Flash, *, tls: bool) -> None:
+    """Say something on the next page."""
+    text = json.dumps([flash.kind, flash.text[:FLASH_LIMIT]])
+    value = base64.urlsafe_b64encode(text.encode()).decode()
+    response.set_cookie(
+        FLASH, value, max_age=60, path=PATH, secure=tls, httponly=True, samesite="lax"
+    )
+
+
+def read_flash(request: Request) -> Flash | None:
+    """Return what an action left to say; anything else in the cookie is nothing."""
+    value = request.cookies.get(FLASH, "")
+    if not value or len(value) > 10 * FLASH_LIMIT:
+        return None
+    try:
+        kind, text = json.loads(base64.urlsafe_b64decode(value.encode()))
+    except (ValueError, TypeError):
+        return None
+    if kind not in ("done", "refused") or not isinstance(text, str):
+        return None
+    return Flash(kind, text[:FLASH_LIMIT])
+
+
+def forget_flash(response: Response, *, tls: bool) -> None:
+    """Delete the sentence that was shown."""
+    response.delete_cookie(FLASH, path=PATH, secure=tls, httponly=True, samesite="lax")
+
+
+def read_theme(request: Request) -> str:
+    """Return `light` or `dark`, or an empty text: as the system has it."""
+    theme = request.cookies.get(THEME, "")
+    return theme if theme in THEMES else ""
+
+
+def set_theme(response: Response, theme: str, *, tls: bool) -> None:
+    """Keep a choice of light or dark; anything else follows the system again."""
+    if theme in THEMES:
+        response.set_cookie(
+            THEME, theme, max_age=YEAR_S, path=PATH, secure=tls, httponly=True, samesite="lax"
+        )
+    else:
+        response.delete_cookie(THEME, path=PATH, secure=tls, httponly=True, samesite="lax")

@@ -1,0 +1,30 @@
+"""What the console works with, handed in by the application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from manager.db import Database
+from manager.operations.policy import Policy
+from manager.operations.problems import Planner
+from manager.settings import Settings
+from shared.errors import PrsmError
+
+__all__ = ["ConsoleDoor"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleDoor:
+    """The parts of the manager that pages reach.
+
+    planner: who solves a plan, perhaps in a child process. status_of: the status code of a
+    refusal, or None where it is the manager's own failure.
+    """
+
+    db: Database
+    policy: Policy
+    settings: Settings
+    planner: Planner
+    now_ms: Callable[[], int]
+    status_of: Callable[[PrsmError], int | None]

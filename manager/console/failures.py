@@ -1,0 +1,65 @@
+"""Errors as pages: what, value, limit and remedy, and where to go from there.
+
+Which status a refusal has is the application's to say. Of what the manager itself failed at only
+the request's number goes out; the log has the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from manager.console.visit import Visit
+from manager.errors import BusyError, SlowDownError
+from shared.errors import PrsmError
+
+__all__ = ["answer_failure"]
+
+_log: Final = logging.getLogger(__name__)
+
+HEADINGS: Final = {
+    400: "That cannot be",
+    401: "Not logged in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not that way",
+    409: "It does not fit any more",
+    413: "Too large",
+    429: "Too often",
+    503: "Not now",
+}
+
+
+def answer_failure(visit: Visit, error: Exception) -> Response:
+    """Return the page for an error."""
+    if isinstance(error, HTTPException):
+        return _page(visit, error.status_code, error.detail, dict(error.headers or {}))
+    status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
+    if status is None:
+        return _broken(visit, error)
+    headers = {}
+    if isinstance(error, BusyError | SlowDownError):
+        headers["Retry-After"] = str(max(1, error.retry_after_s))
+    return _page(visit, status, str(error), headers)
+
+
+def _broken(visit: Visit, error: Exception) -> Response:
+    request_id = str(getattr(visit.request.state, "request_id", "-"))
+    _log.error(
+        "request %s: %s %s failed", request_id, visit.request.method, visit.here, exc_info=error
+    )
+    sentence = (
+        f"The manager failed on this request; its log tells more under {request_id}. Nothing is "
+        "known to be lost. Try again later"
+    )
+    return _page(visit, 500, sentence, {})
+
+
+def _page(visit: Visit, status: int, sentence: str, headers: dict[str, str]) -> Response:
+    heading = HEADINGS.get(status, "The manager failed")
+    return visit.page(
+        "failure.html", status=status, headers=headers, heading=heading, sentence=sentence
+    )

@@ -1,0 +1,112 @@
+"""Numbers and times as the console shows them: short, with units, the same everywhere.
+
+Nothing known is an en dash. A number and its unit do not part at the end of a line.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from manager.assignment import spoken_duration
+
+__all__ = [
+    "NOTHING",
+    "ago",
+    "amount",
+    "count",
+    "distance",
+    "duration",
+    "iso",
+    "kbytes",
+    "moment",
+    "percent",
+    "rate",
+    "skew",
+]
+
+NOTHING: Final = "–"
+GAP: Final = "\u00a0"
+_LAST_MS: Final = 253_402_300_799_000  # the end of the year 9999, where datetime ends
+_SIZES: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
+
+
+def count(number: float | None) -> str:
+    """Return a whole number in groups of three digits."""
+    return NOTHING if number is None else f"{number:,.0f}"
+
+
+def amount(size_bytes: float | None) -> str:
+    """Return bytes in decimal units, three digits: `1.23 MB`."""
+    if size_bytes is None:
+        return NOTHING
+    for least, unit in _SIZES:
+        if abs(size_bytes) >= least:
+            return f"{_three_digits(size_bytes / least)}{GAP}{unit}"
+    return f"{size_bytes:.0f}{GAP}B"
+
+
+def kbytes(volume_kb: float | None) -> str:
+    """Return a volume, which is kept in KBytes."""
+    return NOTHING if volume_kb is None else amount(volume_kb * 1000)
+
+
+def rate(per_s: float | None, unit: str = "/s") -> str:
+    """Return a number a second."""
+    return NOTHING if per_s is None else f"{_three_digits(per_s)}{GAP}{unit}"
+
+
+def distance(ms_per_kb: float | None) -> str:
+    """Return milliseconds for one KByte, without the unit; a heading says it."""
+    return NOTHING if ms_per_kb is None else _three_digits(ms_per_kb)
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share; of nothing it is nothing."""
+    return NOTHING if whole <= 0 else f"{100 * part / whole:.1f}{GAP}%"
+
+
+def duration(length_ms: float | None) -> str:
+    """Return a length of time in its two largest parts; milliseconds below a second."""
+    if length_ms is None:
+        return NOTHING
+    if length_ms < 1000:
+        return f"{max(0.0, length_ms):.0f}{GAP}ms"
+    return spoken_duration(round(length_ms)).replace(" ", GAP)
+
+
+def skew(difference_ms: int) -> str:
+    """Return how far a clock is ahead (+) or behind (-)."""
+    if abs(difference_ms) < 1000:
+        return f"{difference_ms:+d}{GAP}ms" if difference_ms else f"0{GAP}ms"
+    sign = "+" if difference_ms > 0 else "−"
+    return f"{sign}{duration(abs(difference_ms))}"
+
+
+def ago(at_ms: int, now_ms: int) -> str:
+    """Return how long ago a moment was, or in how long it will be."""
+    if abs(now_ms - at_ms) < 1000:
+        return "now"
+    if at_ms > now_ms:
+        return f"in{GAP}{duration(at_ms - now_ms)}"
+    return f"{duration(now_ms - at_ms)}{GAP}ago"
+
+
+def moment(at_ms: int) -> str:
+    """Return a moment in UTC, to the second: `2026-11-21 06:30:05 UTC`."""
+    return f"{_utc(at_ms):%Y-%m-%d %H:%M:%S}{GAP}UTC"
+
+
+def iso(at_ms: int) -> str:
+    """Return a moment as machines read it."""
+    return f"{_utc(at_ms):%Y-%m-%dT%H:%M:%S}Z"
+
+
+def _utc(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(min(max(0, at_ms), _LAST_MS) / 1000, UTC)
+
+
+def _three_digits(number: float) -> str:
+    if abs(number) >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.2f}"

@@ -1,0 +1,130 @@
+"""What of a list is shown: filters, sort and page. All of it lives in the URL.
+
+Invariant: `url()` of a listing that was read from a URL shows the same again; defaults are left
+out, so a plain list has a plain address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from shared.errors import FormatError
+
+__all__ = ["SIZES", "Cut", "Listing", "read_listing"]
+
+SIZES: Final = (25, 50, 100, 200)
+DEFAULT_SIZE: Final = 50
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One page of rows. first, last: their numbers, counted from 1; 0 of an empty list."""
+
+    rows: Sequence[Any]
+    total: int
+    first: int
+    last: int
+    has_next: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The state of one list. sort: a column, `-` before it for descending. page: from 1."""
+
+    path: str
+    filters: Mapping[str, str]
+    sorts: Sequence[str]
+    sort: str
+    default_sort: str
+    page: int = 1
+    size: int = DEFAULT_SIZE
+
+    def url(self, path: str = "", **changes: str | int) -> str:
+        """Return the address of this list with some of it changed; any change but that of the
+        page goes to the first page."""
+        given: dict[str, str | int] = {**self.filters, "sort": self.sort, "size": self.size}
+        given |= {"page": self.page if not changes else 1} | changes
+        plain = {"sort": self.default_sort, "size": DEFAULT_SIZE, "page": 1}
+        kept = {name: value for name, value in given.items() if value != plain.get(name, "")}
+        target = path or self.path
+        return f"{target}?{urlencode(kept)}" if kept else target
+
+    @property
+    def csv_url(self) -> str:
+        """Return the address of all rows of this list, not only of this page, as CSV."""
+        return self.url(f"{self.path}.csv", page=1, size=DEFAULT_SIZE)
+
+    def sort_url(self, column: str) -> str:
+        """Return where a column's heading leads: sort by it, or turn its order round."""
+        return self.url(sort=f"-{column}" if self.sort == column else column)
+
+    def order_of(self, column: str) -> str:
+        """Return a column's order as `aria-sort` names it."""
+        if self.sort == column:
+            return "ascending"
+        return "descending" if self.sort == f"-{column}" else "none"
+
+    @property
+    def is_filtered(self) -> bool:
+        """Tell whether a filter hides rows."""
+        return any(self.filters.values())
+
+    def sorted(self, rows: Iterable[T], keys: Mapping[str, Callable[[T], Any]]) -> list[T]:
+        """Sort rows by a key a column; what a key does not know (None) comes last either way."""
+        key = keys[self.sort.removeprefix("-")]
+        known: list[tuple[Any, T]] = []
+        unknown: list[T] = []
+        for row in rows:
+            value = key(row)
+            if value is None:
+                unknown.append(row)
+            else:
+                known.append((value, row))
+        known.sort(key=lambda pair: pair[0], reverse=self.sort.startswith("-"))
+        return [row for _, row in known] + unknown
+
+    def cut(self, rows: Sequence[Any]) -> Cut:
+        """Return the page of rows that were all loaded; a page beyond the last is the last."""
+        pages = max(1, -(-len(rows) // self.size))
+        here = replace(self, page=min(self.page, pages))
+        start = (here.page - 1) * self.size
+        part = rows[start : start + self.size]
+        return Cut(part, len(rows), start + 1 if part else 0, start + len(part), here.page < pages)
+
+
+def read_listing(
+    path: str,
+    query: Mapping[str, str],
+    *,
+    filters: Sequence[str],
+    sorts: Sequence[str],
+    default_sort: str,
+) -> Listing:
+    """Read the state of a list from a URL's query. Raises FormatError: an unknown sort or size."""
+    sort = query.get("sort") or default_sort
+    if sort.removeprefix("-") not in sorts:
+        raise FormatError(f"sort {sort[:40]!a}: must be one of {', '.join(sorts)}")
+    size = _whole(query.get("size", ""), "size", DEFAULT_SIZE)
+    if size not in SIZES:
+        raise FormatError(f"size {size}: must be one of {', '.join(map(str, SIZES))}")
+    return Listing(
+        path,
+        {name: query.get(name, "").strip()[:500] for name in filters},
+        sorts,
+        sort,
+        default_sort,
+        max(1, _whole(query.get("page", ""), "page", 1)),
+        size,
+    )
+
+
+def _whole(text: str, name: str, otherwise: int) -> int:
+    if not text:
+        return otherwise
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise FormatError(f"{name} {text[:40]!a}: must be a whole number")
+    return int(text)

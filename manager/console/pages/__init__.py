@@ -1,0 +1,1 @@
+"""The pages, a subject a module; `manager.console.routes` lists them all."""

@@ -1,0 +1,159 @@
+"""One agent: how it is and why, what it owns, what it did; and what can be ordered of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.assignment import spoken_duration
+from manager.console.access import Page
+from manager.console.attention import agent_notices
+from manager.console.svg import Part, stacked
+from manager.console.visit import Question, Visit, link
+from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
+from manager.operations.audit import audit_page
+from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.reports import list_reports
+from manager.operations.rounds import RoundRow, list_rounds, round_detail
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+ROUNDS_SHOWN: Final = 10
+ROWS_SHOWN: Final = 10
+LIST_LIMITS: Final = {"50": 50, "all": 0, "none": None}
+
+SAID: Final = {
+    "restart": "will drop its list, queue and pages when it calls next, and take the list anew",
+    "drain": "will finish what it has begun and then stop",
+    "pause": "will stop fetching until it is told to resume",
+    "resume": "will go on fetching",
+}
+ASKED: Final = {
+    "restart": (
+        "Restart {name}?",
+        "It drops its list, its queue and what it has seen, and takes its list anew.",
+        "Pages that it has not delivered yet are lost and fetched again: more work for the sites.",
+    ),
+    "drain": (
+        "Drain {name}?",
+        "It finishes the hosts that it has begun, reports, and stops fetching.",
+        "Its units stay with it until it is restarted, or until it is retired.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PastRound:
+    """What the agent did in a round."""
+
+    round: RoundRow
+    units: int
+    over: int
+    pages: int
+    size_bytes: int
+    measured_ms: float
+    parts: list[Part]
+
+
+def show(visit: Visit) -> Response:
+    """Show all that is known of an agent."""
+    name = visit.query.get("name", "")
+    detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
+    return visit.page(
+        "agent.html",
+        view=detail.view,
+        row=detail.view.row,
+        counters=detail.counters,
+        orders=detail.orders,
+        notices=list(agent_notices(detail.view, visit.now_ms)),
+        units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
+        reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
+        history=_history(visit, name),
+        events=audit_page(visit.db, limit=ROWS_SHOWN, subject=name),
+        grace=spoken_duration(round(visit.policy.grace_s * 1000)),
+    )
+
+
+def _history(visit: Visit, name: str) -> list[PastRound]:
+    found: list[tuple[RoundRow, dict[str, Any]]] = []
+    for row in list_rounds(visit.db, ROUNDS_SHOWN):
+        detail = round_detail(visit.db, row.number)
+        found += [(row, agent) for agent in detail.agents if agent["name"] == name]
+    longest = max((float(agent["measured_ms"]) for _, agent in found), default=0.0)
+    return [
+        PastRound(
+            row,
+            sum(agent["units"].values()),
+            agent["units"].get("finished", 0),
+            agent["pages"],
+            agent["bytes"],
+            agent["measured_ms"],
+            stacked([("cost", float(agent["measured_ms"]))], longest),
+        )
+        for row, agent in found
+    ]
+
+
+def command(visit: Visit) -> Response:
+    """Order an agent to restart, drain, pause or resume."""
+    name, what = visit.form.get("name", ""), visit.form.get("command", "")
+    here = link("agent", name=name)
+    if what in ASKED and not visit.is_confirmed:
+        title, *consequences = ASKED[what]
+        return visit.ask(
+            Question(
+                title.format(name=name),
+                tuple(consequences),
+                what.capitalize(),
+                "/console/agent/command",
+                here,
+                {"name": name, "command": what},
+            )
+        )
+    order_command(visit.db, name, what, visit.actor, visit.now_ms)
+    return visit.go(here, done=f"{name} {SAID[what]}.")
+
+
+def retire_agent(visit: Visit) -> Response:
+    """Take an agent out for good."""
+    name = visit.form.get("name", "")
+    here = link("agent", name=name)
+    if not visit.is_confirmed:
+        detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
+        return visit.ask(
+            Question(
+                f"Retire {name}?",
+                (
+                    f"Its {detail.view.units_owned:,} units go to the other agents.",
+                    "It gets no list and no permit any more; its permit is not renewed.",
+                    "Its pages and reports stay. A new join token brings it back.",
+                ),
+                "Retire",
+                "/console/agent/retire",
+                here,
+                {"name": name},
+            )
+        )
+    retire(visit.db, name, visit.actor, visit.now_ms)
+    return visit.go(here, done=f"{name} is retired; its units go to other agents.")
+
+
+def limit_list(visit: Visit) -> Response:
+    """Set how many pages of each unit the agent's next lists allow."""
+    name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
+    if choice not in LIST_LIMITS:
+        raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}")
+    set_next_list_limit(visit.db, name, LIST_LIMITS[choice], visit.actor, visit.now_ms)
+    said = "50 pages of each unit" if choice == "50" else "all pages"
+    return visit.go(link("agent", name=name), done=f"The next lists of {name} allow {said}.")
+
+
+PAGES: Final = (
+    Page("GET", "/agent", "viewer", show),
+    Page("POST", "/agent/command", "operator", command),
+    Page("POST", "/agent/retire", "operator", retire_agent),
+    Page("POST", "/agent/list-limit", "operator", limit_list),
+)

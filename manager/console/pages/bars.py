@@ -1,0 +1,61 @@
+"""Cost per agent before and after a plan, as bars on one scale with the lower bound as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manager.console.svg import WIDTH, mark_at
+
+__all__ = ["CostBar", "CostBars", "cost_bars"]
+
+
+@dataclass(frozen=True, slots=True)
+class CostBar:
+    """One agent: costs in ms, units, and the lengths of its two bars of 1000."""
+
+    name: str
+    before_ms: float
+    after_ms: float
+    units_before: int
+    units_after: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostBars:
+    """All agents, the costliest after the plan first. bound: where the line stands, of 1000."""
+
+    bars: list[CostBar]
+    scale_ms: float
+    bound_ms: float | None
+    bound: float
+
+    @property
+    def busiest(self) -> CostBar | None:
+        """Return the agent that makes the makespan."""
+        return self.bars[0] if self.bars else None
+
+
+def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostBars:
+    """Return the bars of a plan's agents (`PlanDetail.agents`)."""
+    longest = max((max(one["before_ms"], one["after_ms"]) for one in agents), default=0.0)
+    scale_ms = max(longest, bound_ms or 0.0)
+    bars = [
+        CostBar(
+            one["name"],
+            one["before_ms"],
+            one["after_ms"],
+            one["units_before"],
+            one["units_after"],
+            mark_at(one["before_ms"], scale_ms),
+            mark_at(one["after_ms"], scale_ms),
+        )
+        for one in agents
+    ]
+    bars.sort(key=lambda bar: (-bar.after_ms, bar.name))
+    # A line on the very edge would be cut in half.
+    bound = min(WIDTH - 2, mark_at(bound_ms or 0.0, scale_ms))
+    return CostBars(bars, scale_ms, bound_ms, bound)

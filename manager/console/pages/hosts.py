@@ -1,0 +1,198 @@
+"""The table of hosts, searched by domain or by any part of the address; and adding some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Visit, link
+from manager.errors import NotFoundError
+from manager.operations.agents import agent_detail, list_agents
+from manager.operations.host_views import HostFilter, HostLine, HostPage, host_detail, list_hosts
+from manager.operations.hosts import import_hosts
+from shared.errors import FormatError, PrsmError
+
+__all__ = ["PAGES"]
+
+SORTS: Final = ("domain", "first_seen", "volume", "pages", "owner", "state")
+STATES: Final = ("new", "idle", "probing", "placed", "excluded")
+COUNTED_MOST: Final = 10_000
+ROWS_AT_ONCE: Final = 1000
+REFUSED_SHOWN: Final = 20
+
+HEADER: Final = (
+    "host",
+    "state",
+    "owner",
+    "volume (KB)",
+    "pages",
+    "first seen (UTC)",
+    "resolution",
+    "problem",
+    "excluded because",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of hosts as the table shows it."""
+
+    page: HostPage
+    first: int
+    last: int
+    has_next: bool
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether there are more than were counted."""
+        return self.page.matching >= COUNTED_MOST
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/hosts",
+        visit.query,
+        filters=("q", "in", "owner", "state"),
+        sorts=SORTS,
+        default_sort="domain",
+    )
+
+
+def _filter(listing: Listing) -> HostFilter:
+    text = listing.filters["q"].lower()
+    anywhere = listing.filters["in"] == "address" or "/" in text
+    return HostFilter(
+        domain="" if anywhere else text,
+        text=text if anywhere else "",
+        owner=listing.filters["owner"],
+        state=listing.filters["state"],
+    )
+
+
+def show(visit: Visit) -> Response:
+    """Show the table."""
+    listing = _listing(visit)
+    refused = ""
+    page = HostPage(0, [])
+    start = (listing.page - 1) * listing.size
+    try:
+        page = list_hosts(
+            visit.db, _filter(listing), sort=listing.sort, limit=listing.size, offset=start
+        )
+    except FormatError as error:
+        if not listing.filters["q"]:
+            raise
+        refused = str(error)
+    last = start + len(page.hosts)
+    return visit.page(
+        "hosts.html",
+        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
+        listing=listing,
+        found=Found(page, start + 1 if page.hosts else 0, last, last < page.matching),
+        refused=refused,
+        states=STATES,
+        agents=[
+            view.row.name
+            for view in list_agents(visit.db, visit.now_ms, visit.policy)
+            if view.row.retired_ms is None
+        ],
+        same_named_agent=_agent_named(visit, listing.filters["q"].lower()),
+        is_empty=not page.hosts and not listing.is_filtered and listing.page == 1,
+    )
+
+
+def _agent_named(visit: Visit, name: str) -> str:
+    """Return the name if an agent has it: who searches from anywhere may mean that."""
+    if not name:
+        return ""
+    try:
+        return agent_detail(visit.db, name, visit.now_ms, visit.policy).view.row.name
+    except NotFoundError:
+        return ""
+
+
+def search(visit: Visit) -> Response:
+    """Lead from the search field to the host of exactly this URL, or to the list."""
+    text = visit.query.get("q", "").strip()[:500]
+    if "://" in text:
+        try:
+            known = host_detail(visit.db, text)
+        except PrsmError:
+            return visit.go(link("hosts", q=text))
+        return visit.go(link("host", host=known.host.key))
+    return visit.go(link("hosts", q=text) if text else link("hosts"))
+
+
+def export(visit: Visit) -> Response:
+    """Send all rows that match as CSV, however many, a thousand at a time."""
+    listing = _listing(visit)
+    first = list_hosts(visit.db, _filter(listing), sort=listing.sort, limit=ROWS_AT_ONCE)
+    return csv_response("hosts", HEADER, _cells(visit, listing, first))
+
+
+def _cells(visit: Visit, listing: Listing, first: HostPage) -> Iterator[list[Cell]]:
+    page, offset = first, 0
+    while page.hosts:
+        for host in page.hosts:
+            yield _row(host)
+        if len(page.hosts) < ROWS_AT_ONCE:
+            return
+        offset += ROWS_AT_ONCE
+        page = list_hosts(
+            visit.db, _filter(listing), sort=listing.sort, limit=ROWS_AT_ONCE, offset=offset
+        )
+
+
+def _row(host: HostLine) -> list[Cell]:
+    return [
+        host.key,
+        host.state,
+        host.owner,
+        host.volume_kb,
+        host.pages,
+        figures.iso(host.first_seen_ms),
+        host.resolution,
+        host.resolve_problem,
+        host.excluded_reason,
+    ]
+
+
+def show_add(visit: Visit) -> Response:
+    """Ask for hosts to add."""
+    return visit.page("add_hosts.html", lines="", imported=None)
+
+
+def add(visit: Visit) -> Response:
+    """Add the hosts that were typed in, a URL or name a line."""
+    lines = visit.form.get("lines", "")
+    numbered = list(enumerate(lines.split("\n"), 1))
+    imported = import_hosts(visit.db, numbered, visit.actor, visit.now_ms, visit.policy)
+    if not imported.refused_count:
+        said = f"{imported.new:,} hosts are new, {imported.known:,} were known"
+        if imported.start_pages:
+            said += f", {imported.start_pages:,} start pages were added"
+        return visit.go(link("hosts"), done=f"{said}.")
+    wrong = {number for number, _ in imported.refused}
+    return visit.page(
+        "add_hosts.html",
+        status=400,
+        lines="\n".join(text for number, text in numbered if number in wrong),
+        imported=imported,
+        refused=imported.refused[:REFUSED_SHOWN],
+    )
+
+
+PAGES: Final = (
+    Page("GET", "/hosts", "viewer", show),
+    Page("GET", "/hosts.csv", "viewer", export),
+    Page("GET", "/search", "viewer", search),
+    Page("GET", "/add-hosts", "operator", show_add),
+    Page("POST", "/add-hosts", "operator", add),
+)

@@ -1,0 +1,136 @@
+"""The first page: is the crawl healthy, is it even, what needs me?
+
+What is live on it (`#live`) is asked for again every few seconds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.assignment import LivenessState
+from manager.console.access import Page
+from manager.console.attention import notices
+from manager.console.pages.progress import Progress, progress_of
+from manager.console.svg import Part, stacked
+from manager.console.visit import Visit
+from manager.operations.agents import AgentView, list_agents
+from manager.operations.audit import audit_page
+from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.plans import PlanDetail, list_plans, plan_detail
+from manager.operations.rounds import list_rounds, round_detail
+
+__all__ = ["PAGES"]
+
+ALERT_MS: Final = 24 * 3_600_000
+NOTICES_MOST: Final = 12
+STATES: Final = tuple(state.value for state in LivenessState)
+HOST_STATES: Final = ("placed", "probing", "idle", "new", "excluded")
+COUNTED_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class HostNumbers:
+    """How many hosts there are: known, with an owner, waiting for one, excluded."""
+
+    known: int
+    covered: int
+    waiting: int
+    excluded: int
+    by_state: dict[str, int]
+    parts: list[Part]
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether there are more than were counted."""
+        return any(number >= COUNTED_MOST for number in self.by_state.values())
+
+
+@dataclass(frozen=True, slots=True)
+class AgentGroup:
+    """The agents in one state."""
+
+    state: str
+    agents: list[AgentView]
+
+
+def overview(visit: Visit) -> Response:
+    """Show how things are."""
+    agents = list_agents(visit.db, visit.now_ms, visit.policy)
+    hosts = _host_numbers(visit)
+    alerts = audit_page(visit.db, limit=50, alerts=True)
+    recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
+    wanting = notices(agents, recent, visit.now_ms)
+    progress = _progress(visit)
+    return visit.page(
+        "overview.html",
+        agents=agents,
+        groups=_groups(agents),
+        live_agents=sum(1 for view in agents if view.row.retired_ms is None),
+        hosts=hosts,
+        progress=progress,
+        plan=_last_plan(visit),
+        notices=wanting[:NOTICES_MOST],
+        notices_left=max(0, len(wanting) - NOTICES_MOST),
+        steps=_first_steps(agents, hosts, progress),
+    )
+
+
+def _groups(agents: list[AgentView]) -> list[AgentGroup]:
+    counted = Counter(view.liveness.state.value for view in agents)
+    return [
+        AgentGroup(state, [view for view in agents if view.liveness.state.value == state])
+        for state in STATES
+        if counted[state] and state != "retired"
+    ]
+
+
+def _host_numbers(visit: Visit) -> HostNumbers:
+    by_state = {
+        state: list_hosts(visit.db, HostFilter(state=state), limit=1).matching
+        for state in HOST_STATES
+    }
+    waiting = by_state["new"] + by_state["idle"] + by_state["probing"]
+    return HostNumbers(
+        known=sum(by_state.values()),
+        covered=by_state["placed"],
+        waiting=waiting,
+        excluded=by_state["excluded"],
+        by_state=by_state,
+        parts=stacked([(state, by_state[state]) for state in HOST_STATES]),
+    )
+
+
+def _progress(visit: Visit) -> Progress | None:
+    newest = list_rounds(visit.db, 1)
+    if not newest:
+        return None
+    return progress_of(round_detail(visit.db, newest[0].number), visit.now_ms)
+
+
+def _last_plan(visit: Visit) -> PlanDetail | None:
+    for plan in list_plans(visit.db, 50):
+        if plan.applied_ms is not None:
+            return plan_detail(visit.db, plan.id, limit=1)
+    return None
+
+
+def _first_steps(
+    agents: list[AgentView], hosts: HostNumbers, progress: Progress | None
+) -> list[dict[str, Any]]:
+    """Return what to do before anything can be crawled; nothing once a round was started."""
+    if progress is not None:
+        return []
+    called = any(view.row.last_contact_ms is not None for view in agents)
+    return [
+        {"done": bool(agents), "what": "agent"},
+        {"done": called, "what": "contact"},
+        {"done": hosts.known > 0, "what": "hosts"},
+        {"done": False, "what": "round"},
+    ]
+
+
+PAGES: Final = (Page("GET", "/", "viewer", overview),)

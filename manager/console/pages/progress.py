@@ -1,0 +1,86 @@
+"""How far a round is, as the overview and the round's own page show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from manager.console.svg import Part, stacked
+from manager.operations.rounds import RoundDetail
+
+__all__ = ["Progress", "progress_of"]
+
+ORDER_STATES: Final = ("done", "finished", "granted", "waiting", "failed")
+UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A round and the parts of its two bars; rates are averages since the crawl began.
+
+    agents: those of the round with their shares, the busiest first.
+    """
+
+    detail: RoundDetail
+    orders: list[tuple[str, int]]
+    order_parts: list[Part]
+    orders_total: int
+    orders_over: int
+    units: list[tuple[str, int]]
+    unit_parts: list[Part]
+    units_total: int
+    units_over: int
+    pages: int
+    size_bytes: int
+    elapsed_ms: int
+    pages_per_s: float | None
+    bytes_per_s: float | None
+    agents: list[dict[str, Any]]
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the round goes on."""
+        return self.detail.round.state in ("probing", "crawling")
+
+
+def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
+    """Return a round's progress in numbers and bars."""
+    orders = [(state, detail.orders[state]) for state in ORDER_STATES if detail.orders.get(state)]
+    units = [(state, detail.units[state]) for state in UNIT_STATES if detail.units.get(state)]
+    row = detail.round
+    pages = sum(agent["pages"] for agent in detail.agents)
+    size_bytes = sum(agent["bytes"] for agent in detail.agents)
+    end_ms = row.finished_ms if row.finished_ms is not None else now_ms
+    crawled_s = None if row.crawling_ms is None else max(1.0, (end_ms - row.crawling_ms) / 1000)
+    return Progress(
+        detail=detail,
+        orders=orders,
+        order_parts=stacked([(state, float(number)) for state, number in orders]),
+        orders_total=sum(number for _, number in orders),
+        orders_over=detail.orders.get("done", 0) + detail.orders.get("failed", 0),
+        units=units,
+        unit_parts=stacked([(state, float(number)) for state, number in units]),
+        units_total=sum(number for _, number in units),
+        units_over=detail.units.get("finished", 0) + detail.units.get("cancelled", 0),
+        pages=pages,
+        size_bytes=size_bytes,
+        elapsed_ms=end_ms - row.started_ms,
+        pages_per_s=None if crawled_s is None else pages / crawled_s,
+        bytes_per_s=None if crawled_s is None else size_bytes / crawled_s,
+        agents=[_share(agent) for agent in sorted(detail.agents, key=_busiest_first)],
+    )
+
+
+def _busiest_first(agent: dict[str, Any]) -> tuple[float, str]:
+    return -float(agent["measured_ms"]), str(agent["name"])
+
+
+def _share(agent: dict[str, Any]) -> dict[str, Any]:
+    numbers = agent["units"]
+    total = sum(numbers.values())
+    return {
+        **agent,
+        "total": total,
+        "over": numbers.get("finished", 0) + numbers.get("cancelled", 0),
+        "parts": stacked([(state, float(numbers.get(state, 0))) for state in UNIT_STATES]),
+    }

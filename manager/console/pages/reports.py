@@ -1,0 +1,112 @@
+"""The crawl logs that were taken, of one agent or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Visit
+from manager.operations.agents import list_agents
+from manager.operations.reports import ReportRow, list_reports
+from shared.errors import FormatError
+
+__all__ = ["PAGES", "before_of"]
+
+ROWS_AT_ONCE: Final = 1000
+HEADER: Final = (
+    "id",
+    "agent",
+    "name",
+    "received (UTC)",
+    "since (UTC)",
+    "until (UTC)",
+    "lines",
+    "quarantined",
+    "size (bytes)",
+    "sha256",
+)
+
+
+def before_of(visit: Visit) -> int | None:
+    """Return the id that a list goes on before, from the URL."""
+    text = visit.query.get("before", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:19]) < 2**63):
+        raise FormatError(f"before {text[:40]!a}: must be the number of a row")
+    return int(text)
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/reports",
+        visit.query,
+        filters=("agent",),
+        sorts=("received",),
+        default_sort="received",
+    )
+
+
+def show(visit: Visit) -> Response:
+    """Show reports, newest first."""
+    listing = _listing(visit)
+    before = before_of(visit)
+    rows = list_reports(
+        visit.db, limit=listing.size + 1, before_id=before, agent=listing.filters["agent"]
+    )
+    names = _names(visit)
+    return visit.page(
+        "reports.html",
+        listing=listing,
+        rows=rows[: listing.size],
+        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
+        before=before,
+        names=names,
+    )
+
+
+def _names(visit: Visit) -> dict[int, str]:
+    return {
+        view.row.id: view.row.name for view in list_agents(visit.db, visit.now_ms, visit.policy)
+    }
+
+
+def export(visit: Visit) -> Response:
+    """Send all of them as CSV."""
+    agent = _listing(visit).filters["agent"]
+    return csv_response("reports", HEADER, _cells(visit, agent, _names(visit)))
+
+
+def _cells(visit: Visit, agent: str, names: dict[int, str]) -> Iterator[list[Cell]]:
+    before: int | None = None
+    while rows := list_reports(visit.db, limit=ROWS_AT_ONCE, before_id=before, agent=agent):
+        for row in rows:
+            yield _row(row, names)
+        before = rows[-1].id
+
+
+def _row(row: ReportRow, names: dict[int, str]) -> list[Cell]:
+    return [
+        row.id,
+        names.get(row.agent_id, ""),
+        row.name,
+        figures.iso(row.received_ms),
+        None if row.since_ms is None else figures.iso(row.since_ms),
+        None if row.until_ms is None else figures.iso(row.until_ms),
+        row.lines,
+        row.quarantined,
+        row.size_bytes,
+        row.sha256,
+    ]
+
+
+PAGES: Final = (
+    Page("GET", "/reports", "viewer", show),
+    Page("GET", "/reports.csv", "viewer", export),
+)

@@ -1,0 +1,136 @@
+"""Restarts and list limits of all agents in one table: the source's page `/servlets/restart`.
+
+What it shows: when each last asked whether to restart, whether it handled the last order, when its
+list was last sent. What it sets: restart yes or no, and whether the next list allows 50 pages of a
+unit or all of them. Source: seed 004, 5.1.6, 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console.access import Page
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Question, Visit
+from manager.operations.agents import (
+    AgentView,
+    list_agents,
+    order_command,
+    set_next_list_limit,
+)
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/restart"
+RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
+PAGES_OF: Final = "pages "
+LIMITS: Final = {"50": 50, "all": 0}
+AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
+NAMED_MOST: Final = 20
+
+KEYS: Final[dict[str, Callable[[AgentView], Any]]] = {
+    "name": lambda view: view.row.name,
+    "check": lambda view: view.row.restart_asked_ms,
+    "ordered": lambda view: view.row.restart_ordered_ms,
+    "handled": lambda view: view.row.restart_handled_ms,
+    "list": lambda view: view.row.list_sent_ms,
+}
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(HERE, visit.query, filters=("q",), sorts=tuple(KEYS), default_sort="name")
+
+
+def _agents(visit: Visit) -> list[AgentView]:
+    agents = list_agents(visit.db, visit.now_ms, visit.policy)
+    return [view for view in agents if view.row.retired_ms is None]
+
+
+def show(visit: Visit) -> Response:
+    """Show the table."""
+    listing = _listing(visit)
+    agents = _agents(visit)
+    text = listing.filters["q"].lower()
+    found = listing.sorted([view for view in agents if text in view.row.name], KEYS)
+    return visit.page(
+        "restart.html",
+        listing=listing,
+        cut=listing.cut(found),
+        everybody=len(agents),
+        restart_field=RESTART,
+        pages_field=PAGES_OF,
+    )
+
+
+def save(visit: Visit) -> Response:
+    """Do what differs from what holds already; ask once where agents are to restart."""
+    agents = {view.row.name: view for view in _agents(visit)}
+    restarts, limits = _chosen(visit.form, agents)
+    if not restarts and not limits:
+        return visit.go(HERE, done="Nothing was changed: it holds already.")
+    if restarts and not visit.is_confirmed:
+        return visit.ask(_question(restarts, limits))
+    for name, pages in limits.items():
+        set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms)
+    for name in restarts:
+        order_command(visit.db, name, "restart", visit.actor, visit.now_ms)
+    return visit.go(HERE, done=_said(restarts, limits))
+
+
+def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[list[str], dict[str, int]]:
+    restarts: list[str] = []
+    limits: dict[str, int] = {}
+    for field, value in form.items():
+        kind, _, name = field.partition(" ")
+        view = agents.get(name)
+        if view is None:
+            continue
+        if kind == RESTART.strip() and value == "yes" and view.row.restart_ordered_ms is None:
+            restarts.append(name)
+        elif kind == PAGES_OF.strip() and value != AS_IT_IS:
+            if value not in LIMITS:
+                raise FormatError(f"{field[:80]!a} = {value[:40]!a}: must be 50 or all")
+            if (view.row.list_limit or 0) != LIMITS[value]:
+                limits[name] = LIMITS[value]
+    return restarts, limits
+
+
+def _question(restarts: list[str], limits: dict[str, int]) -> Question:
+    named = ", ".join(restarts[:NAMED_MOST])
+    left = len(restarts) - NAMED_MOST
+    also = [f"The next lists of {len(limits):,} agents change their limit."] if limits else []
+    fields = {f"{RESTART}{name}": "yes" for name in restarts}
+    fields |= {f"{PAGES_OF}{name}": "50" if pages else "all" for name, pages in limits.items()}
+    return Question(
+        f"Restart {restarts[0]}?" if len(restarts) == 1 else f"Restart {len(restarts):,} agents?",
+        (
+            named + (f" and {left:,} more." if left > 0 else "."),
+            "Each drops its list, its queue and what it has seen, and takes its list anew.",
+            "Pages that it has not delivered yet are lost and fetched again.",
+            *also,
+        ),
+        "Restart",
+        HERE,
+        HERE,
+        fields,
+    )
+
+
+def _said(restarts: list[str], limits: dict[str, int]) -> str:
+    said = []
+    if restarts:
+        said.append(f"{len(restarts):,} agents will restart when they call next")
+    if limits:
+        said.append(f"the next lists of {len(limits):,} agents were limited anew")
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+PAGES: Final = (
+    Page("GET", "/restart", "viewer", show),
+    Page("POST", "/restart", "operator", save),
+)

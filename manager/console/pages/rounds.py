@@ -1,0 +1,183 @@
+"""Rounds: start one, watch it, cancel it; those before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.pages.bars import cost_bars
+from manager.console.pages.methods import METHOD_WORDS
+from manager.console.pages.progress import progress_of
+from manager.console.visit import Question, Visit
+from manager.operations.plans import list_plans, plan_detail
+from manager.operations.rounds import (
+    RoundRow,
+    cancel_round,
+    current_round,
+    list_rounds,
+    round_detail,
+    start_round,
+)
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/rounds"
+ROUNDS_MOST: Final = 1000
+PLANS_SHOWN: Final = 5
+REASON_MOST: Final = 500
+STATES: Final = ("probing", "crawling", "finished", "cancelled")
+
+KEYS: Final[dict[str, Callable[[RoundRow], Any]]] = {
+    "number": lambda row: row.number,
+    "method": lambda row: row.method,
+    "state": lambda row: (STATES.index(row.state), row.number),
+    "started": lambda row: row.started_ms,
+    "finished": lambda row: row.finished_ms,
+    "makespan": lambda row: row.makespan_ms,
+    "elapsed": lambda row: row.elapsed_ms,
+}
+
+HEADER: Final = (
+    "round",
+    "method",
+    "state",
+    "probe first",
+    "started by",
+    "started (UTC)",
+    "crawl began (UTC)",
+    "finished (UTC)",
+    "makespan (ms)",
+    "busiest agent",
+    "elapsed (ms)",
+    "plan",
+    "reason",
+)
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        HERE,
+        visit.query,
+        filters=("method", "state"),
+        sorts=tuple(KEYS),
+        default_sort="-number",
+    )
+
+
+def _rows(visit: Visit, listing: Listing) -> list[RoundRow]:
+    method, state = listing.filters["method"], listing.filters["state"]
+    rows = [
+        row
+        for row in list_rounds(visit.db, ROUNDS_MOST)
+        if method in ("", row.method) and state in ("", row.state)
+    ]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show all rounds, and what can be done about the next one."""
+    listing = _listing(visit)
+    rows = _rows(visit, listing)
+    current = current_round(visit.db)
+    return visit.page(
+        "rounds.html",
+        listing=listing,
+        cut=listing.cut(rows),
+        longest_ms=max((row.makespan_ms or 0 for row in rows), default=0),
+        current=current,
+        plans=list_plans(visit.db, PLANS_SHOWN),
+        methods=METHOD_WORDS,
+        states=STATES,
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    return csv_response("rounds", HEADER, (_cells(row) for row in _rows(visit, _listing(visit))))
+
+
+def _cells(row: RoundRow) -> list[Cell]:
+    return [
+        row.number,
+        row.method,
+        row.state,
+        row.probe,
+        row.started_by,
+        figures.iso(row.started_ms),
+        None if row.crawling_ms is None else figures.iso(row.crawling_ms),
+        None if row.finished_ms is None else figures.iso(row.finished_ms),
+        row.makespan_ms,
+        row.makespan_agent,
+        row.elapsed_ms,
+        row.plan_id,
+        row.reason,
+    ]
+
+
+def show_round(visit: Visit) -> Response:
+    """Show one round: its progress, its plan, what each agent did."""
+    detail = round_detail(visit.db, visit.request.path_params["number"])
+    plan = (
+        plan_detail(visit.db, detail.round.plan_id, limit=10)
+        if detail.round.plan_id is not None
+        else None
+    )
+    return visit.page(
+        "round.html",
+        progress=progress_of(detail, visit.now_ms),
+        row=detail.round,
+        plan=plan,
+        bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
+        methods=METHOD_WORDS,
+    )
+
+
+def start(visit: Visit) -> Response:
+    """Start a round."""
+    number = start_round(
+        visit.db,
+        visit.form.get("method", ""),
+        visit.actor,
+        visit.now_ms,
+        probe=visit.form.get("probe") == "yes",
+        policy=visit.policy,
+    )
+    return visit.go(f"{HERE}/{number}", done=f"Round {number} has started.")
+
+
+def cancel(visit: Visit) -> Response:
+    """Cancel the round that goes on; ask once."""
+    reason = visit.form.get("reason", "").strip()[:REASON_MOST]
+    current = current_round(visit.db)
+    if current is not None and not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Cancel round {current.number}?",
+                (
+                    "Agents stop fetching with their next lists.",
+                    "What was measured and crawled stays; the next round begins anew.",
+                ),
+                "Cancel the round",
+                f"{HERE}/cancel",
+                f"{HERE}/{current.number}",
+                {},
+                {"reason": reason},
+            )
+        )
+    number = cancel_round(visit.db, visit.actor, visit.now_ms, reason)
+    return visit.go(f"{HERE}/{number}", done=f"Round {number} is cancelled.")
+
+
+PAGES: Final = (
+    Page("GET", "/rounds", "viewer", show),
+    Page("GET", "/rounds.csv", "viewer", export),
+    Page("GET", "/rounds/{number:int}", "viewer", show_round),
+    Page("POST", "/rounds/start", "operator", start),
+    Page("POST", "/rounds/cancel", "operator", cancel),
+)

@@ -1,0 +1,182 @@
+"""People who may log in, and what they may do. For administrators only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Question, Visit, link
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.users import (
+    ROLES,
+    User,
+    add_user,
+    change_password,
+    list_users,
+    set_role,
+)
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+ROLE_WORDS: Final = {
+    "viewer": "sees everything but users and join tokens",
+    "operator": "also acts: rounds, plans, commands, hosts",
+    "admin": "also gives out join tokens and manages users",
+}
+KEYS: Final[dict[str, Callable[[User], Any]]] = {
+    "name": lambda user: user.name,
+    "role": lambda user: (ROLES.index(user.role), user.name),
+    "created": lambda user: user.created_ms,
+    "state": lambda user: (user.disabled_ms is not None, user.name),
+}
+HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/users",
+        visit.query,
+        filters=("q", "role"),
+        sorts=tuple(KEYS),
+        default_sort="name",
+    )
+
+
+def _rows(visit: Visit, listing: Listing) -> list[User]:
+    text, role = listing.filters["q"].lower(), listing.filters["role"]
+    rows = [
+        user
+        for user in list_users(visit.db)
+        if text in user.name.lower() and role in ("", user.role)
+    ]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show who may log in."""
+    listing = _listing(visit)
+    return visit.page(
+        "users.html", listing=listing, cut=listing.cut(_rows(visit, listing)), roles=ROLE_WORDS
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    return csv_response("users", HEADER, (_cells(user) for user in _rows(visit, _listing(visit))))
+
+
+def _cells(user: User) -> list[Cell]:
+    return [
+        user.name,
+        user.role,
+        figures.iso(user.created_ms),
+        None if user.disabled_ms is None else figures.iso(user.disabled_ms),
+    ]
+
+
+def show_new(visit: Visit) -> Response:
+    """Ask for a new user's name, role and password."""
+    return visit.page("new_user.html", name="", role="viewer", refused="", roles=ROLE_WORDS)
+
+
+def add(visit: Visit) -> Response:
+    """Add a user; what cannot be is said beside what was typed."""
+    name, role = visit.form.get("name", "").strip(), visit.form.get("role", "")
+    try:
+        add_user(visit.db, name, visit.form.get("password", ""), role, visit.actor, visit.now_ms)
+    except (FormatError, ConflictError) as error:
+        status = visit.door.status_of(error) or 400
+        return visit.page(
+            "new_user.html",
+            status=status,
+            name=name,
+            role=role,
+            refused=str(error),
+            roles=ROLE_WORDS,
+        )
+    return visit.go(link("users"), done=f"{name} may log in now, as {role}.")
+
+
+def _user(visit: Visit, name: str) -> User:
+    for user in list_users(visit.db):
+        if user.name == name:
+            return user
+    raise NotFoundError(f"user {name[:80]}: there is none")
+
+
+def show_user(visit: Visit) -> Response:
+    """Show one user and what can be changed."""
+    user = _user(visit, visit.query.get("name", ""))
+    return visit.page("user.html", person=user, roles=ROLE_WORDS, refused="")
+
+
+def change_role(visit: Visit) -> Response:
+    """Set what a user may do."""
+    user, role = _user(visit, visit.form.get("name", "")), visit.form.get("role", "")
+    disabled = user.disabled_ms is not None
+    set_role(visit.db, user.name, role, visit.actor, visit.now_ms, disabled=disabled)
+    return visit.go(link("user", name=user.name), done=f"{user.name} is {role} now.")
+
+
+def disable(visit: Visit) -> Response:
+    """Keep a user out; ask once."""
+    user = _user(visit, visit.form.get("name", ""))
+    here = link("user", name=user.name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Disable {user.name}?",
+                (
+                    "All sessions of this user end at once, and no login is let in.",
+                    "The user can be enabled again at any time.",
+                ),
+                "Disable",
+                "/console/user/disable",
+                here,
+                {"name": user.name},
+            )
+        )
+    set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=True)
+    return visit.go(here, done=f"{user.name} is disabled.")
+
+
+def enable(visit: Visit) -> Response:
+    """Let a user log in again."""
+    user = _user(visit, visit.form.get("name", ""))
+    set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=False)
+    return visit.go(link("user", name=user.name), done=f"{user.name} may log in again.")
+
+
+def set_password(visit: Visit) -> Response:
+    """Set a user's password; all sessions of the user end."""
+    user = _user(visit, visit.form.get("name", ""))
+    try:
+        change_password(
+            visit.db, user.name, visit.form.get("password", ""), visit.actor, visit.now_ms
+        )
+    except FormatError as error:
+        return visit.page(
+            "user.html", status=400, person=user, roles=ROLE_WORDS, refused=str(error)
+        )
+    said = f"{user.name} has a new password, and was logged out everywhere."
+    return visit.go(link("user", name=user.name), done=said)
+
+
+PAGES: Final = (
+    Page("GET", "/users", "admin", show),
+    Page("GET", "/users.csv", "admin", export),
+    Page("GET", "/new-user", "admin", show_new),
+    Page("POST", "/new-user", "admin", add),
+    Page("GET", "/user", "admin", show_user),
+    Page("POST", "/user/role", "admin", change_role),
+    Page("POST", "/user/disable", "admin", disable),
+    Page("POST", "/user/enable", "admin", enable),
+    Page("POST", "/user/password", "admin", set_password),
+)

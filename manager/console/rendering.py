@@ -1,0 +1,123 @@
+"""Templates become pages.
+
+Invariants: every expression is escaped, and before that its hidden characters are made visible; a
+name that a template does not know is an error, not an empty text. Functions here return finished
+marks (`Markup`); what goes into them is treated the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from manager.console import figures
+from manager.console.static_files import asset_url, icon_text
+from manager.console.visible import typed, visible
+
+__all__ = ["render"]
+
+FOLDER: Final = Path(__file__).parent / "templates"
+_STATES: Final = re.compile(r"[a-z-]+")
+
+
+def render(template: str, **values: Any) -> str:
+    """Return the text of a page."""
+    return _templates.get_template(template).render(**values)
+
+
+def _finished(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _icon(name: str) -> Markup:
+    """Return one of the icons that are kept in the tree, as decoration."""
+    return Markup(icon_text(name))  # noqa: S704  # a file of ours
+
+
+def _moment(at_ms: int | None) -> Markup | str:
+    """Return a moment: UTC, which the browser's script turns into the viewer's zone."""
+    if at_ms is None:
+        return figures.NOTHING
+    return Markup('<time datetime="{}" data-moment title="{}">{}</time>').format(
+        figures.iso(at_ms), figures.moment(at_ms), figures.moment(at_ms)
+    )
+
+
+def _ago(at_ms: int | None, now_ms: int, never: str = "never") -> Markup | str:
+    """Return how long ago a moment was; the moment itself on hover."""
+    if at_ms is None:
+        return never
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
+    )
+
+
+def _state(word: str) -> Markup:
+    """Return a state as a word with a mark before it, coloured by the style sheet."""
+    name = word if _STATES.fullmatch(word) else "unknown"
+    return Markup('<span class="state state-{}">{}</span>').format(name, visible(word))
+
+
+def _outward(url: str | None) -> Markup | str:
+    """Return a link to a crawled page where it is http or https, else its text."""
+    if not url:
+        return figures.NOTHING
+    shown = visible(url)
+    if not url.lower().startswith(("http://", "https://")):
+        return shown
+    mark = Markup('<a href="{}" rel="noreferrer noopener nofollow" class="outward">{}</a>')
+    return mark.format(shown, shown)
+
+
+def _host(key: str) -> Markup:
+    """Return a host's key as people read it: the scheme and the usual port quietly."""
+    scheme, mark, rest = visible(key).partition("://")
+    if not mark:
+        return escape(scheme)
+    name = rest.removesuffix("/")
+    usual = {"http": ":80", "https": ":443"}.get(scheme, "")
+    quiet = Markup('<span class="quiet">{}://</span>').format(scheme) if scheme != "http" else ""
+    return Markup("{}{}").format(quiet, name.removesuffix(usual) if usual else name)
+
+
+def _typed(text: str) -> Markup:
+    """Return what somebody typed, exactly, for the fields of a form."""
+    return escape(typed(text))
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finished,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {
+        "asset": asset_url,
+        "icon": _icon,
+        "moment": _moment,
+        "ago": _ago,
+        "state": _state,
+        "outward": _outward,
+        "host_name": _host,
+    }
+    made.filters |= {
+        "count": figures.count,
+        "amount": figures.amount,
+        "kbytes": figures.kbytes,
+        "rate": figures.rate,
+        "distance": figures.distance,
+        "duration": figures.duration,
+        "skew": figures.skew,
+        "typed": _typed,
+    }
+    return made
+
+
+_templates: Final = _environment()

@@ -1,0 +1,40 @@
+"""All routes of the console: what there is, and the least role for each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.console.access import Page
+from manager.console.pages import (
+    agent,
+    agents,
+    audit,
+    host,
+    hosts,
+    joining,
+    overview,
+    plans,
+    reports,
+    restart,
+    rounds,
+    sessions,
+    users,
+)
+
+__all__ = ["PAGES"]
+
+PAGES: Final[tuple[Page, ...]] = (
+    *sessions.PAGES,
+    *overview.PAGES,
+    *agents.PAGES,
+    *agent.PAGES,
+    *joining.PAGES,
+    *restart.PAGES,
+    *hosts.PAGES,
+    *host.PAGES,
+    *rounds.PAGES,
+    *plans.PAGES,
+    *reports.PAGES,
+    *audit.PAGES,
+    *users.PAGES,
+)

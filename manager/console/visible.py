@@ -1,0 +1,37 @@
+"""Text from outside, made fit to be looked at.
+
+Invariant: what `visible` returns has no character that a reader cannot see or that changes how
+others are shown: no NUL or other control, no bidirectional override, nothing of zero width. Each
+is replaced by its code point, as `⟨U+202E⟩`. Escaping for HTML is left to the templates.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+__all__ = ["typed", "visible"]
+
+_BLANK_LETTERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols by their category, empty by their look."""
+
+
+def visible(text: str) -> str:
+    """Return the text with each hidden character replaced by its code point; lines stay lines."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(each if _is_seen(each) else f"⟨U+{ord(each):04X}⟩" for each in text)
+
+
+def typed(text: str) -> str:
+    """Return what somebody typed as a form may carry it back: as it was, but for NUL and CR."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    return plain.encode("utf-8", "replace").decode()
+
+
+def _is_seen(character: str) -> bool:
+    if character in _BLANK_LETTERS:
+        return False
+    if character.isprintable() or character in "\n\t":
+        return True
+    return unicodedata.category(character) == "Zs"

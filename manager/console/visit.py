@@ -1,0 +1,167 @@
+"""One request by one person: what they sent, who they are, and how to answer.
+
+A page gets a `Visit` and returns a response; it knows neither cookies nor headers. Whether the
+person may be there at all was decided before (`manager.console.access`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from manager.console import cookies
+from manager.console.cookies import Flash, csrf_of
+from manager.console.door import ConsoleDoor
+from manager.console.rendering import render
+from manager.db import Database
+from manager.operations.actor import Actor
+from manager.operations.policy import Policy
+from manager.operations.users import ROLES, Role, SessionUser
+
+__all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank"]
+
+CSRF: Final = "csrf"
+CONFIRMED: Final = "confirmed"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked before something is done that cannot be taken back.
+
+    title: what, with a question mark. consequences: sentences. button: the verb. fields: what the
+    form sends again; back: where to go instead. shown: fields that can still be edited. confirms:
+    the answer is a yes; else the form is only sent as it was, and may be asked about.
+    """
+
+    title: str
+    consequences: tuple[str, ...]
+    button: str
+    action: str
+    back: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict)
+    danger: bool = True
+    confirms: bool = True
+
+
+@dataclass
+class Visit:
+    """A request. form: of a POST, without the token. user: None before the login."""
+
+    request: Request
+    door: ConsoleDoor
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    user: SessionUser | None
+    token: str
+    now_ms: int
+    tls: bool
+    new_visit: str = ""
+
+    @property
+    def db(self) -> Database:
+        """Return the database."""
+        return self.door.db
+
+    @property
+    def policy(self) -> Policy:
+        """Return what the operations go by."""
+        return self.door.policy
+
+    @property
+    def actor(self) -> Actor:
+        """Return who acts, for the audit."""
+        assert self.user is not None, "pages that act are for people who have logged in"
+        return Actor("user", self.user.name, str(self.request.state.request_id))
+
+    @property
+    def csrf(self) -> str:
+        """Return the token of this visit's forms."""
+        return csrf_of(self.token)
+
+    @property
+    def theme(self) -> str:
+        """Return `light`, `dark`, or nothing: as the system has it."""
+        return cookies.read_theme(self.request)
+
+    @property
+    def here(self) -> str:
+        """Return the path of this page."""
+        return self.request.url.path
+
+    @property
+    def address(self) -> str:
+        """Return the path of this page with its query."""
+        query = self.request.url.query
+        return f"{self.here}?{query}" if query else self.here
+
+    @property
+    def is_part(self) -> bool:
+        """Tell whether htmx asks, which takes a part out of the page."""
+        return "hx-request" in self.request.headers
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Tell whether the person was asked already."""
+        return self.form.get(CONFIRMED) == "yes"
+
+    @property
+    def public_url(self) -> str:
+        """Return the manager's address as agents write it."""
+        given = self.door.settings.server.public_url
+        scheme = "https" if self.tls else "http"
+        return given or f"{scheme}://{self.request.headers.get('host', 'localhost')}"
+
+    def may(self, role: Role) -> bool:
+        """Tell whether the person's role is enough."""
+        return self.user is not None and rank(self.user.role) >= rank(role)
+
+    def page(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> Response:
+        """Return a page made from a template."""
+        flash = None if self.is_part else cookies.read_flash(self.request)
+        text = render(template, visit=self, flash=flash, **values)
+        response = HTMLResponse(text, status, dict(headers or {}))
+        if flash is not None:
+            cookies.forget_flash(response, tls=self.tls)
+        self.keep_visit(response)
+        return response
+
+    def keep_visit(self, response: Response) -> None:
+        """Give who has no session a cookie that the login form's token hangs on."""
+        if self.new_visit:
+            name = cookies.visit_cookie(tls=self.tls)
+            cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
+
+    def ask(self, question: Question, *, status: int = 200, note: str = "") -> Response:
+        """Ask before doing; the answer comes as the same form, confirmed."""
+        return self.page("ask.html", status=status, question=question, note=note)
+
+    def go(self, path: str, *, done: str = "", refused: str = "") -> Response:
+        """Lead on to another page of ours, with the result of what was done."""
+        response = RedirectResponse(path, 303)
+        if done or refused:
+            flash = Flash("done", done) if done else Flash("refused", refused)
+            cookies.set_flash(response, flash, tls=self.tls)
+        return response
+
+
+def rank(role: str) -> int:
+    """Return how much a role may, from 0; a role that is none may nothing."""
+    return ROLES.index(role) if role in ROLES else -1
+
+
+def link(path: str, **query: str | int) -> str:
+    """Return the address of a page of ours."""
+    return f"/console/{path}?{urlencode(query)}" if query else f"/console/{path}"
