@@ -51,7 +51,9 @@ def answer_of(
         ended_s=ended_s,
         kept_alive=outcome == "answered" and stays_open(received.header),
         location=received.location if whole else None,
-        retry_after_s=retry_after_s(received.header, slot.started_epoch_ms) if whole else None,
+        retry_after_s=retry_after_s(received.header, received.status, slot.started_epoch_ms)
+        if whole
+        else None,
         detail=message[:MAX_DETAIL_CHARACTERS],
     )
 
@@ -83,7 +85,7 @@ def _capture(
         fetched_at_ms=slot.started_epoch_ms,
         request=request_block(
             slot.request.url,
-            options.fields(),
+            options.fields,
             version="2" if header.startswith(b"HTTP/2") else "1.1",
             by_proxy=bool(options.proxy),
         ),

@@ -19,6 +19,7 @@ from shared.urls import DEFAULT_PORTS, split_host
 __all__ = ["Answer", "host_field", "read_answer", "request_block", "retry_after_s", "stays_open"]
 
 MAX_RETRY_AFTER_S: Final = 10 * 365 * 86400.0
+_MAY_SAY_LATER: Final = (429, 503)
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -81,11 +82,14 @@ def stays_open(header: bytes) -> bool:
     return b"close" not in words
 
 
-def retry_after_s(header: bytes, epoch_ms: int) -> float | None:
+def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:
     """Return how long a server asks to be left alone; None where it does not, readably.
 
-    A date is taken from now on, and is 0 where it is past. Source: RFC 9110, 10.2.3.
+    Only a server that is busy or sends us elsewhere can ask for it. A date is taken from now on,
+    and is 0 where it is past. Source: RFC 9110, 10.2.3; RFC 6585, 4.
     """
+    if status not in _MAY_SAY_LATER and not 300 <= status <= 399:
+        return None
     value = header_value(header, "Retry-After")
     if value is None or not 1 <= len(value) <= 64:
         return None

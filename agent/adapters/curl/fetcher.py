@@ -8,6 +8,7 @@ connection stands: between the two a process can have been stopped for hours.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -57,6 +58,7 @@ class CurlFetcher:
         self._paused: list[Slot] = []
         self._resume: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._wake_s = math.inf
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4)
         self._quiet: asyncio.Event = asyncio.Event()
@@ -76,9 +78,10 @@ class CurlFetcher:
             answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
             self._loop.call_soon(done, answer)
             return
-        self._idle.make_way(request.address, host_of(request.url))
+        host = host_of(request.url)
+        self._idle.make_way(request.address, host)
         slot = self._free.pop() if self._free else self._new_slot()
-        slot.begin(request, done, self._clock.monotonic_s(), self._clock.epoch_ms())
+        slot.begin(request, host, done, self._clock.monotonic_s(), self._clock.epoch_ms())
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
@@ -173,11 +176,29 @@ class CurlFetcher:
             self._watched.pop(descriptor, None)
 
     def _set_timer(self, wait_ms: int) -> None:
+        """Wake libcurl in so many milliseconds, -1: not at all.
+
+        It asks for another time with each request. A wake-up that is already due earlier is left
+        alone: it finds out then that there is still time.
+        """
+        if wait_ms < 0:
+            self._wake_s = math.inf
+            return
+        self._wake_s = self._loop.time() + wait_ms / 1000
         if self._timer is not None:
+            if self._timer.when() <= self._wake_s:
+                return
             self._timer.cancel()
-            self._timer = None
-        if wait_ms >= 0:
-            self._timer = self._loop.call_later(wait_ms / 1000, self._act, pycurl.SOCKET_TIMEOUT, 0)
+        self._timer = self._loop.call_at(self._wake_s, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        if self._wake_s > self._loop.time():
+            if self._wake_s < math.inf:
+                self._timer = self._loop.call_at(self._wake_s, self._wake)
+            return
+        self._wake_s = math.inf  # until libcurl asks again
+        self._act(pycurl.SOCKET_TIMEOUT, 0)
 
     def _act(self, descriptor: int, ready: int) -> None:
         self._multi.socket_action(descriptor, ready)
@@ -211,9 +232,8 @@ class CurlFetcher:
         slot = self._busy.pop(handle)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
-            request = slot.request
             descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
-            self._idle.keep(request.address, host_of(request.url), descriptor)
+            self._idle.keep(slot.request.address, slot.host, descriptor)
         done = slot.done
         self._multi.remove_handle(handle)
         slot.clear()

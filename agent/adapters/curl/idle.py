@@ -49,6 +49,8 @@ class IdleConnections:
 
 def same_address(one: str, other: str) -> bool:
     """Tell whether two texts are the same address; what is none is never the same."""
+    if one == other:
+        return True
     try:
         return ip_address(one) == ip_address(other)
     except ValueError:

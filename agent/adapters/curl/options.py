@@ -6,6 +6,7 @@ import os
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ _CA_FILES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FetchOptions:
     """The settings of the fetch port. Durations are seconds, sizes bytes.
 
@@ -57,6 +58,7 @@ class FetchOptions:
     source_address: str = ""
     proxy: str = ""
 
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Return the header fields of a request behind Host, in the order they are sent."""
         fields = [

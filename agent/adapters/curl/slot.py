@@ -40,6 +40,7 @@ class Slot:
         """
         self.handle: Any = pycurl.Curl()
         self.request: FetchRequest
+        self.host = ""
         self.done: Callable[[FetchAnswer], None]
         self.lines: list[bytes] = []
         self.body: list[bytes] = []
@@ -56,12 +57,14 @@ class Slot:
     def begin(
         self,
         request: FetchRequest,
+        host: str,
         done: Callable[[FetchAnswer], None],
         started_s: float,
         started_epoch_ms: int,
     ) -> None:
         """Take a request on; whoever calls gives the handle to libcurl next."""
         self.request = request
+        self.host = host
         self.done = done
         self.started_s = started_s
         self.started_epoch_ms = started_epoch_ms
@@ -87,7 +90,7 @@ class Slot:
         set_option(pycurl.FOLLOWLOCATION, 0)
         set_option(pycurl.PATH_AS_IS, 1)
         set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
-        set_option(pycurl.HTTPHEADER, [*options.fields(), "Proxy-Connection:"])
+        set_option(pycurl.HTTPHEADER, [*options.fields, "Proxy-Connection:"])
         set_option(_SUPPRESS_CONNECT_HEADERS, 1)
         # Set even where there is none, or the environment's would be used.
         set_option(pycurl.PROXY, options.proxy)

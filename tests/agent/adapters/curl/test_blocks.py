@@ -115,7 +115,10 @@ def test_says_whether_the_connection_stays_open(header: bytes, open_: bool) -> N
 )
 def test_reads_how_long_to_stay_away(value: bytes, wait_s: float | None) -> None:
     """Seconds or a date, within ten years; anything else says nothing."""
-    assert retry_after_s(b"HTTP/1.1 503 x\r\nRetry-After: " + value + b"\r\n\r\n", NOW_MS) == wait_s
+    header = b"HTTP/1.1 503 x\r\nRetry-After: " + value + b"\r\n\r\n"
+    for status in (503, 429, 301):
+        assert retry_after_s(header, status, NOW_MS) == wait_s
+    assert retry_after_s(header, 200, NOW_MS) is None
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda line: line + b"\r\n"), max_size=20))
@@ -125,5 +128,5 @@ def test_any_lines_are_read(received: list[bytes]) -> None:
     if answer.whole:
         assert answer.header.endswith(b"\n")
         assert header_end(answer.header) >= 0 or answer.header in (b"\r\n", b"\n")
-    retry_after_s(answer.header, NOW_MS)
+    retry_after_s(answer.header, 503, NOW_MS)
     stays_open(answer.header)

@@ -11,12 +11,12 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 
 def test_a_robot_says_who_it_is() -> None:
     """Name and mail address go with every request; a cache is told to ask the host."""
-    fields = FetchOptions("prsm/1 (+http://c.example/)", "robot@c.example", "gzip, br").fields()
+    fields = FetchOptions("prsm/1 (+http://c.example/)", "robot@c.example", "gzip, br").fields
     assert "User-Agent: prsm/1 (+http://c.example/)" in fields
     assert "From: robot@c.example" in fields
     assert "Accept-Encoding: gzip, br" in fields
     assert not any("Cache-Control" in field for field in fields)
-    proxied = FetchOptions("p", "a@b", proxy="http://proxy.example:3128").fields()
+    proxied = FetchOptions("p", "a@b", proxy="http://proxy.example:3128").fields
     assert "Cache-Control: no-cache" in proxied
 
 
