@@ -52,6 +52,16 @@ def test_an_agent_that_was_written_off_needs_a_new_list() -> None:
     assert over.renew(9, 2000, HOUR, GAP) == Permit(4, 2000 + HOUR + GAP, 9)
 
 
+def test_an_expired_permit_is_not_revived_by_an_outage() -> None:
+    """What moves valid permits leaves one over whose rights were given away."""
+    over = Permit(3, 10 * HOUR, 0).expire(next_generation=9)
+    moved = over.extend(extension_ms(11 * HOUR, 35 * HOUR, GAP))
+    assert moved.is_over(35 * HOUR)
+    renewed = moved.renew(9, 35 * HOUR, HOUR, GAP)
+    assert renewed is not None
+    assert renewed.epoch == 4
+
+
 def test_a_fence_never_falls() -> None:
     """A smaller generation does not open what a greater one closed."""
     assert Permit(1, 0, 9).expire(4).fence_generation == 9
