@@ -75,7 +75,7 @@ class Permit:
         """Return the permit after all rights of its agent were freed because it was over.
 
         next_generation: the first list that no longer names what was freed; older lists bring no
-        permit any more. The end becomes 0, so that no extension revives it: the next is a new epoch.
+        permit any more. The end becomes 0: no extension revives it, and the next is a new epoch.
         """
         fence_generation = max(self.fence_generation, next_generation)
         return replace(self, until_ms=0, fence_generation=fence_generation)
