@@ -2,7 +2,8 @@
 
 A module whose receivers are full is not run: that bounds every mailbox to its capacity and what
 one batch makes of itself. If everything that could run has a full receiver, those are run whose
-full receivers all spill to disk; `validate` made sure that this breaks every cycle.
+full receivers all spill to disk, and of them first those that spill themselves; `validate` made
+sure that this breaks every cycle.
 
 What comes from outside (a completion, a new list) waits in the inbox until everything inside is
 settled. So whatever follows from one tick or one completion is over before the next one begins,
@@ -200,14 +201,25 @@ class InProcessRunner:
         waiting = self._waiting
         if self._choose is not None:
             waiting.rotate(-self._choose(len(waiting)))
-        for _ in range(len(waiting)):
-            place = waiting.popleft()
-            if not any(box.full for box in place.receivers):
-                return place
-            waiting.append(place)
-        for _ in range(len(waiting)):
-            place = waiting.popleft()
-            if not any(box.full and not box.spills for box in place.receivers):
-                return place
-            waiting.append(place)
+        for may_run in (_has_room, _drains, _breaks_cycle):
+            for _ in range(len(waiting)):
+                place = waiting.popleft()
+                if may_run(place):
+                    return place
+                waiting.append(place)
         raise GraphError("every module has a full receiver that does not spill: no validate()?")
+
+
+def _has_room(place: _Place) -> bool:
+    """Nobody behind it is full."""
+    return not any(box.full for box in place.receivers)
+
+
+def _drains(place: _Place) -> bool:
+    """It spills, and who is full behind it spills too: what it takes is less to wait for."""
+    return place.mailbox.spills and _breaks_cycle(place)
+
+
+def _breaks_cycle(place: _Place) -> bool:
+    """Who is full behind it spills, and can take more although it is full."""
+    return not any(box.full and not box.spills for box in place.receivers)

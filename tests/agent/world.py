@@ -9,6 +9,7 @@ from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ServerList, Tick
+from agent.pipeline.spec import Pipeline
 from agent.runners.in_process import InProcessRunner
 from shared.wire.orders import ListHead, Order
 from tests.agent.fakes import (
@@ -54,6 +55,7 @@ class World:
     capacity: int = 1024
     batch: int = 256
     blocked: Callable[[str], bool] = lambda url: False
+    pipeline: Pipeline = CRAWL
 
     def __post_init__(self) -> None:
         self.clock = FakeClock()
@@ -75,8 +77,12 @@ class World:
             self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
         )
         self.crawl = Crawl(ports, self.politeness, self.limits, "PRS", self.blocked)
-        self.runner = InProcessRunner(
-            CRAWL,
+        self.runner = self.make_runner()
+
+    def make_runner(self) -> InProcessRunner:
+        """Return the runner of a new process."""
+        return InProcessRunner(
+            self.pipeline,
             self.crawl.make,
             partitions=self.partitions,
             choose=self.choose,
