@@ -8,7 +8,9 @@ and a crawl that the manager stopped must not go on because a partner did not kn
 
 from __future__ import annotations
 
+import fcntl
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -16,7 +18,7 @@ from typing import Literal
 from agent.errors import HomeError
 from agent.settings.home import write_whole
 
-__all__ = ["Holds", "Who", "read_holds", "write_holds"]
+__all__ = ["Holds", "Who", "change_holds", "read_holds"]
 
 Who = Literal["site", "manager"]
 
@@ -82,9 +84,13 @@ def read_holds(path: Path) -> Holds:
         )
 
 
-def write_holds(path: Path, holds: Holds) -> None:
-    """Remember who holds the agent."""
-    write_whole(path, [json.dumps(asdict(holds)).encode()])
+def change_holds(path: Path, change: Callable[[Holds], Holds]) -> Holds:
+    """Change who holds the agent, and return that; a command and the agent may do it at once."""
+    with path.with_name(path.name + ".lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        holds = change(read_holds(path))
+        write_whole(path, [json.dumps(asdict(holds)).encode()])
+    return holds
 
 
 def _with(names: tuple[Who, ...], who: Who) -> tuple[Who, ...]:

@@ -26,6 +26,10 @@ class Stopping:
             self.reason = reason
             self._event.set()
 
+    async def wait(self) -> None:
+        """Wait until the agent is to stop."""
+        await self._event.wait()
+
     async def pause(self, seconds: float) -> None:
         """Wait so long, or until the agent is to stop."""
         try:

@@ -239,6 +239,20 @@ class Poller:
             self._closing.discard(job)
             self._acknowledge(now_s)
 
+    def all_quiet(self, now_s: float) -> None:
+        """Take note that no request at all is under way: the crawl stood still for a moment."""
+        self._closing.clear()
+        self._acknowledge(now_s)
+
+    def permit_given_up(self) -> list[Action]:
+        """Take note that this agent gives its rights back; a new list and permit must come."""
+        self._pending = None
+        return self._end_permit("the work was handed back")
+
+    def command_failed(self) -> None:
+        """Take note that a command could not be carried out; its next repeat is tried again."""
+        self._command_running = ""
+
     def command_finished(self, command_id: str, now_s: float) -> None:
         """Take note that a command was carried out; the next sync says so."""
         self._command_running = ""

@@ -23,7 +23,7 @@ __all__ = [
     "WindowSettings",
 ]
 
-KB, MB, GB = 1000, 1000**2, 1000**3
+KIB, KB, MB, GB = 1024, 1000, 1000**2, 1000**3
 HOUR_S, DAY_S = 3600, 86400
 
 
@@ -108,19 +108,25 @@ class LimitSettings:
         20 * MB, unit="bytes", least=1, most=GB, reason="of a page, decoded; more is cut"
     )
     header_bytes: int = setting(
-        64 * KB, unit="bytes", least=1000, most=MB, reason="of an answer; more is no honest page"
+        64 * KIB, unit="bytes", least=1000, most=64 * KIB, reason="of an answer; more is no page"
     )
     connect_s: float = setting(
-        15.0, unit="s", least=0.1, most=600, reason="until a connection with TLS stands"
+        15.0, unit="s", least=0.1, most=600, reason="until a connection stands, TLS included"
     )
     first_byte_s: float = setting(
-        30.0, unit="s", least=0.1, most=600, reason="until an answer begins"
+        30.0, unit="s", least=0.1, most=600, reason="until an answer begins, connecting included"
     )
     total_s: float = setting(
         300.0, unit="s", least=0.1, most=HOUR_S, reason="for a whole fetch; a permit ends so early"
     )
     least_bytes_per_s: int = setting(
         100, unit="bytes/s", least=0, reason="over 30 s; a tarpit holds a connection no longer"
+    )
+    retries: int = setting(
+        2, unit="times", least=0, most=20, reason="for a page without an answer, or with 429 or 503"
+    )
+    retry_s: float = setting(
+        60.0, unit="s", least=0, most=DAY_S, reason="until the first; each waits four times as long"
     )
     redirects: int = setting(
         10, unit="hops", least=0, most=50, reason="in a row; Fetch standard allows 20, sites need 5"
@@ -136,6 +142,9 @@ class LimitSettings:
     )
     repeated_segments: int = setting(
         3, unit="times", least=1, most=100, reason="a path segment may occur so often"
+    )
+    public_suffix: bool = setting(
+        True, unit="yes/no", reason="report found hosts only if their names could be registered"
     )
     parse_cpu_s: float = setting(
         2.0, unit="s", least=0.1, most=60, reason="of processor time for one page"
@@ -216,10 +225,13 @@ class ReportSettings:
     """When crawl logs and new hosts go to the manager."""
 
     at: str = setting(
-        "", unit="HH:MM", reason="of the day, site's zone; empty: when the window has closed"
+        "09:00", unit="HH:MM", reason="of the day, site's zone, if no window closed before"
     )
     every_s: float = setting(
         0.0, unit="s", least=0, most=DAY_S, reason="for demonstrations; 0: daily"
+    )
+    hosts_s: float = setting(
+        600.0, unit="s", least=0, most=DAY_S, reason="found hosts wait so long for others"
     )
     probe_s: float = setting(
         600.0, unit="s", least=0, most=DAY_S, reason="a finished probe waits no longer than this"

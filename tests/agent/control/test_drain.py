@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.drain import Holds, read_holds, write_holds
+from agent.control.drain import Holds, change_holds, read_holds
 from agent.errors import HomeError
 
 
@@ -19,7 +19,8 @@ def test_nothing_holds_at_first(tmp_path: Path) -> None:
 def test_holds_outlive_the_process(tmp_path: Path) -> None:
     """A drain is still one after a restart."""
     path = tmp_path / "hold.json"
-    write_holds(path, Holds().drain("site").pause("manager"))
+    change_holds(path, lambda holds: holds.drain("site"))
+    change_holds(path, lambda holds: holds.pause("manager"))
     again = read_holds(path)
     assert (again.drained_by, again.paused_by) == (("site",), ("manager",))
     assert "prs resume" in again.reason

@@ -227,6 +227,39 @@ def test_a_command_runs_once_and_is_acknowledged() -> None:
     assert not any(isinstance(a, RunCommand) for a in later.answered(4, order, 5.0))
 
 
+def test_a_command_that_failed_is_tried_again() -> None:
+    """It is not acknowledged; the manager's repeat starts it anew."""
+    machine = poller()
+    order = answer(command=Command(id="c1", name="restart"))
+    ask(machine, 1)
+    machine.answered(1, order, 1.0)
+    machine.command_failed()
+    assert ask(machine, 2).command_done is None
+    assert RunCommand("c1", "restart", "") in machine.answered(2, order, 2.0)
+
+
+def test_what_is_handed_back_needs_a_new_list() -> None:
+    """After leaving, a permit of the old epoch is not taken up again under the old list."""
+    machine = poller(list_held=ListHeld(1, 4))
+    ask(machine, 1)
+    machine.answered(1, answer(generation=4), 1.0)
+    assert machine.permit_given_up() == [RevokePermit("the work was handed back")]
+    assert machine.permit_given_up() == []
+    ask(machine, 2)
+    assert machine.answered(2, answer(generation=5), 2.0) == [TakeList(1, 5)]
+    assert machine.list_in_force(ListHeld(1, 5), [], 3.0) == [GrantPermit(3, 7200, 0.0)]
+
+
+def test_a_crawl_that_stood_still_has_nothing_under_way() -> None:
+    """Then all that left the list is quiet, whoever would have said so."""
+    machine = poller(list_held=ListHeld(1, 4))
+    ask(machine, 1)
+    machine.answered(1, answer(generation=5), 1.0)
+    machine.list_in_force(ListHeld(1, 5), [1, 2], 2.0)
+    machine.all_quiet(3.0)
+    assert machine.acknowledged == ListHeld(1, 5)
+
+
 def test_settings_and_message_are_told_when_they_change() -> None:
     """The same wish or message twice is no news; its end is."""
     machine = poller()

@@ -1,0 +1,285 @@
+"""Carries the poller's conversation out: sends syncs, takes lists, runs commands, leaves and joins.
+
+Everything that asks the manager and changes what the agent holds happens here, one thing after the
+other; so a permit that was answered before the work was handed back cannot come after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.app.mapping import blocked_by
+from agent.app.parts import Parts
+from agent.control.drain import Holds, change_holds
+from agent.link.actions import (
+    Action,
+    ApplySettings,
+    ForgetTold,
+    GrantPermit,
+    RevokePermit,
+    RunCommand,
+    ShowMessage,
+    TakeList,
+    View,
+)
+from agent.link.client import ManagerClient
+from agent.link.errors import LinkError, RefusedError
+from agent.link.manager_list import ManagerList
+from agent.link.memory import Memory
+from agent.link.poller import ListHeld, Poller
+from agent.pipeline.messages import ServerList
+from agent.settings import Settings, tightened
+from shared.archive.errors import DiskFullError
+from shared.errors import SettingError
+from shared.wire import sync
+from shared.wire.orders import ListHead
+
+__all__ = ["Conversation"]
+
+LOOK_S = 1.0  # a machine that slept finds out within this
+GOODBYE_S = 3.0
+
+
+class Conversation:
+    """The talking side of the agent."""
+
+    def __init__(
+        self,
+        site: Settings,
+        parts: Parts,
+        *,
+        client: ManagerClient,
+        poller: Poller,
+        memory: Memory,
+        server_list: ManagerList,
+        view: Callable[[], View],
+        reached: Callable[[], None],
+    ) -> None:
+        """view: the agent as it is now. reached: called when the manager has answered."""
+        self.poller = poller
+        self._site = site
+        self._parts = parts
+        self._client = client
+        self._memory = memory
+        self._list = server_list
+        self._view = view
+        self._reached = reached
+        self._update_result: str | None = None
+        self.message = ""  # from the manager, for the partner
+        self.tightened: tuple[str, ...] = ()
+        self.answers = 0  # syncs that were answered
+        self.refusal: RefusedError | None = None  # the last answer, where it was a no
+        self.may_hand_back = False  # drained, and nothing is under way or unreported any more
+
+    async def run(self) -> None:
+        """Talk until the agent stops."""
+        while not self._parts.stopping.asked:
+            wait_s = self.poller.next_s - self._parts.clock.boottime_s()
+            if wait_s > 0:
+                await self._parts.stopping.pause(min(wait_s, LOOK_S))
+                continue
+            await self._leave_or_join()
+            await self.call()
+
+    async def resume_list(self) -> None:
+        """Go on with the list that is on the disk, as after a crash; a permit must come first."""
+        held = await asyncio.to_thread(self._list.held)
+        if held == ListHeld():
+            return
+        await self._parts.keeper.take_list(await asyncio.to_thread(self._read_list, held))
+        self._parts.say(f"going on with list {held.generation} of round {held.round}")
+
+    async def call(self) -> None:
+        """Send one sync and do what its answer asks for."""
+        sequence = self._memory.next_sequence()
+        view = replace(self._view(), update_result=self._update_result)
+        sent_s = self._parts.clock.boottime_s()
+        request = self.poller.request(sequence, view, sent_s)
+        try:
+            answer = await self._client.sync(request)
+        except LinkError as error:
+            self.refusal = error if isinstance(error, RefusedError) else None
+            actions = self.poller.failed(sequence, error, self._parts.clock.boottime_s())
+            self._parts.say(f"manager: {self.poller.trouble}")
+            await self._do(actions)
+            return
+        self.refusal = None
+        self.answers += 1
+        await self._do(self.poller.answered(sequence, answer, self._parts.clock.boottime_s()))
+        self._reached()
+
+    async def goodbye(self) -> None:
+        """Tell the manager that this agent stops, where it answers at once."""
+        sequence = self._memory.next_sequence()
+        request = self.poller.request(sequence, self._view(), self._parts.clock.boottime_s())
+        try:
+            async with asyncio.timeout(GOODBYE_S):
+                answer = await self._client.sync(request)
+        except (LinkError, TimeoutError):
+            return
+        for action in self.poller.answered(sequence, answer, self._parts.clock.boottime_s()):
+            if isinstance(action, ForgetTold):
+                await self._do([action])
+
+    async def _do(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case GrantPermit():
+                    self._grant(action)
+                case RevokePermit(reason):
+                    self._parts.gate.revoke()
+                    self._parts.permission.no_permit = reason
+                    self._parts.say(f"permit ended: {reason}")
+                case ForgetTold(finished, addresses):
+                    await self._forget(finished, addresses)
+                case TakeList():
+                    await self._take_list()
+                case ApplySettings(settings):
+                    await self._apply(settings)
+                case RunCommand(command_id, name, argument):
+                    await self._command(command_id, name, argument)
+                case ShowMessage(text):
+                    self.message = text
+                    if text:
+                        self._parts.say(f"the manager says: {text}")
+
+    def _grant(self, permit: GrantPermit) -> None:
+        fetched = self._parts.gate.may_fetch()
+        self._parts.gate.grant(permit.epoch, permit.duration_s, permit.sent_boottime_s)
+        left_s = self._parts.gate.remaining_s()
+        if left_s > 0 and not fetched:
+            self._parts.say(f"permit of {left_s:.0f} s, epoch {permit.epoch}")
+        if left_s <= 0:
+            self._parts.permission.no_permit = (
+                f"the manager gives {permit.duration_s:.0f} s, and here a permit ends one request "
+                "deadline and one interval earlier; shorten limits.total_s, or ask for longer ones"
+            )
+        else:
+            self._parts.permission.no_permit = "the last one is over, and no new one came"
+
+    async def _forget(
+        self, finished: tuple[sync.FinishedUnit, ...], addresses: tuple[sync.HostAddresses, ...]
+    ) -> None:
+        async with self._parts.keeper.lock:
+            session = self._parts.keeper.session
+            session.reports.forget_finished(finished)
+            session.reports.forget_addresses(addresses)
+            try:
+                session.ledger.commit()
+            except DiskFullError:
+                return  # they are said once more, which is harmless
+
+    async def _take_list(self) -> None:
+        limit_bytes = self._site.limits.list_bytes
+        try:
+            await self._client.take_list(self._list.coming, limit_bytes=limit_bytes)
+            held = await asyncio.to_thread(self._list.accept)
+        except LinkError as error:
+            await self._do(self.poller.list_failed(error, self._parts.clock.boottime_s()))
+            self._parts.say(f"list: {self.poller.trouble}")
+            return
+        server_list = await asyncio.to_thread(self._read_list, held)
+        closing = await self._parts.keeper.take_list(server_list)
+        self._parts.say(
+            f"list {held.generation} of round {held.round}: {len(server_list.orders)} lines"
+        )
+        await self._do(self.poller.list_in_force(held, closing, self._parts.clock.boottime_s()))
+
+    def _read_list(self, held: ListHeld) -> ServerList:
+        return ServerList(ListHead(held.round, held.generation), tuple(self._list.orders()))
+
+    async def _apply(self, asked: sync.Settings) -> None:
+        good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
+        if asked.blocked and len(good) < len(asked.blocked):
+            self._parts.say(
+                f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
+            )
+        asked = asked.model_copy(update={"blocked": good or None})
+        settings = tightened(self._site, asked)
+        self.tightened = _words(asked) if settings != self._site else ()
+        if settings == self._parts.keeper.settings:
+            return
+        self._parts.say(
+            f"the manager asks for {', '.join(_words(asked)) or 'nothing special any more'}"
+        )
+        await self._parts.keeper.renew(settings)
+        self.poller.all_quiet(self._parts.clock.boottime_s())
+
+    async def _command(self, command_id: str, name: sync.CommandName, argument: str) -> None:
+        self._parts.say(f"command of the manager: {name} {argument}".rstrip())
+        try:
+            if name == "restart":
+                await self._restart(pages=argument == "confirmed")
+            elif name == "update":
+                self._update_result = (
+                    "this agent does not update itself: its site installs new versions"
+                )
+            else:
+                self._hold(name)
+        except DiskFullError as error:
+            self._parts.say(f"command {name}: {error}")
+            self.poller.command_failed()
+            return
+        self._memory.remember_command(command_id)
+        self.poller.command_finished(command_id, self._parts.clock.boottime_s())
+
+    async def _restart(self, *, pages: bool) -> None:
+        await asyncio.to_thread(self._list.drop)
+        closing = await self._parts.keeper.drop(pages=pages)
+        self.poller.list_dropped(closing, self._parts.clock.boottime_s())
+
+    def _hold(self, name: str) -> None:
+        def change(holds: Holds) -> Holds:
+            match name:
+                case "pause":
+                    return holds.pause("manager")
+                case "drain":
+                    return holds.drain("manager")
+                case _:
+                    return holds.resume("manager")
+
+        self._parts.permission.holds = change_holds(self._parts.home.hold, change)
+
+    async def _leave_or_join(self) -> None:
+        """Hand the work back once drained (M5), and take part again when nothing holds."""
+        holds = self._parts.permission.holds
+        try:
+            if holds.drained and not holds.handed_back and self.may_hand_back:
+                await self._client.unsubscribe()
+                await self._do(self.poller.permit_given_up())
+                self._remember(handed_back=True)
+                self._parts.say("drained: the work was handed back")
+            elif holds.handed_back and not holds.drained:
+                await self._client.subscribe()
+                self._remember(handed_back=False)
+                self._parts.say("taking part again")
+        except LinkError as error:
+            self._parts.say(f"manager: {error}")
+
+    def _remember(self, *, handed_back: bool) -> None:
+        self._parts.permission.holds = change_holds(
+            self._parts.home.hold, lambda holds: replace(holds, handed_back=handed_back)
+        )
+
+
+def _is_pattern(pattern: str) -> bool:
+    try:
+        blocked_by((pattern,))
+    except SettingError:
+        return False
+    return True
+
+
+def _words(asked: sync.Settings) -> tuple[str, ...]:
+    words = []
+    if asked.interval_s is not None:
+        words.append(f"an interval of {asked.interval_s:g} s")
+    if asked.parallel_hosts is not None:
+        words.append(f"{asked.parallel_hosts} hosts at a time")
+    if asked.bytes_per_s is not None:
+        words.append(f"{asked.bytes_per_s} bytes/s")
+    if asked.blocked:
+        words.append(f"{len(asked.blocked)} block patterns")
+    return tuple(words)

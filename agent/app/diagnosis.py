@@ -1,0 +1,152 @@
+"""Gathers what `prs doctor` judges: this machine, its network, and the manager's answer."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from agent.adapters.dns import NameServers
+from agent.adapters.dns.questions import NoAnswerError, NoSuchNameError
+from agent.app.life import client_of, windows_of
+from agent.app.running import files_needed, identity_of
+from agent.control.disk import free_bytes
+from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
+from agent.control.drain import read_holds
+from agent.control.lock import holder_of
+from agent.errors import HomeError, LinkError, RefusedError
+from agent.link.keys import Identity
+from agent.link.remedies import remedy
+from agent.settings import Home, Settings, check_can_run
+from agent.settings.texts import is_loopback
+from shared.errors import SettingError
+
+__all__ = ["diagnose"]
+
+_ASKED = "www.example.com"  # any name: whether a server answers is the question
+
+
+async def diagnose(settings: Settings) -> list[Check]:
+    """Return every check, in the order in which a person would mend them."""
+    now = datetime.now(UTC)
+    home = Home(settings.home)
+    checks = [_contact(settings), _home(home), _holds(home)]
+    checks.append(
+        check_disk(
+            free_bytes(settings.home if settings.home.exists() else settings.home.parent),
+            settings.disk.reserve_bytes,
+            settings.disk.segment_bytes,
+        )
+    )
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    checks.append(check_files(hard, files_needed(settings), settings.network.parallel_hosts))
+    checks.append(check_hours(windows_of(settings), now))
+    checks.append(_source_address(settings.network.source_address))
+    checks.append(await _name_servers(settings))
+    try:
+        identity = identity_of(settings)
+    except HomeError as error:
+        return [*checks, Check("key", str(error), "enrol with: prs enrol URL TOKEN")]
+    return [*checks, *await _manager(settings, identity)]
+
+
+def _contact(settings: Settings) -> Check:
+    try:
+        check_can_run(settings)
+    except SettingError as error:
+        return Check("contact", "not set", str(error))
+    return Check("contact", f"{settings.robot.contact}; {settings.robot.info_url or 'no page'}")
+
+
+def _home(home: Home) -> Check:
+    holder = holder_of(home.lock)
+    return Check(
+        "agent", f"process {holder.pid} works in {home.path}" if holder else f"none in {home.path}"
+    )
+
+
+def _holds(home: Home) -> Check:
+    try:
+        return Check("holds", read_holds(home.hold).reason or "nothing holds the agent")
+    except HomeError as error:
+        return Check("holds", "unknown", str(error))
+
+
+def _source_address(address: str) -> Check:
+    if not address:
+        return Check("source", "the system chooses the address that requests leave from")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.bind((address, 0))
+    except OSError as error:
+        return Check(
+            "source",
+            f"{address}: {error.strerror}",
+            "set network.source_address to an address of this machine, or leave it empty",
+        )
+    return Check("source", f"requests leave from {address}")
+
+
+async def _name_servers(settings: Settings) -> Check:
+    servers = settings.network.resolver
+    asked = ", ".join(servers) or "those of this machine"
+    try:
+        await NameServers(servers, timeout_s=2.0, tries=2).ask(_ASKED, "A")
+    except NoSuchNameError:
+        pass  # a server said so: it answers
+    except NoAnswerError as error:
+        return Check(
+            "name servers",
+            f"{asked}: {error}",
+            "check the network; network.resolver names other servers. A crawl asks a lot: a "
+            "caching resolver on this machine is best",
+        )
+    except HomeError as error:
+        return Check("name servers", asked, str(error))
+    return Check("name servers", f"{asked}: answer")
+
+
+async def _manager(settings: Settings, identity: Identity) -> list[Check]:
+    host = urlsplit(identity.manager).hostname or ""
+    proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
+    checks = [Check("proxy", proxy or "none: the manager is called directly")]
+    wanted = urlsplit(proxy).hostname or host if proxy else host
+    try:
+        await asyncio.get_running_loop().getaddrinfo(wanted, None)
+    except OSError as error:
+        return [
+            *checks,
+            Check(
+                "manager",
+                f"{wanted} has no address ({error.strerror})",
+                "check manager.url, manager.proxy and this machine's name servers",
+            ),
+        ]
+    try:
+        async with client_of(settings, identity) as client:
+            _, date = await client.is_restart()
+    except RefusedError as error:
+        reached = Check("manager", f"{identity.manager} answers")
+        return [*checks, reached, Check("key", str(error), remedy(error).removeprefix("; "))]
+    except (LinkError, HomeError) as error:
+        return [*checks, Check("manager", str(error), _way_out(str(error)))]
+    return [
+        *checks,
+        Check("manager", f"{identity.manager} answers"),
+        Check("key", f"accepted, as {identity.name}"),
+        check_clock(datetime.now(UTC), date),
+    ]
+
+
+def _environment_proxy(identity: Identity) -> str:
+    return getproxies().get(urlsplit(identity.manager).scheme, "")
+
+
+def _way_out(said: str) -> str:
+    if "CERTIFICATE" in said.upper():
+        return "if a firewall opens TLS here, set manager.ca_file to its authority's certificate"
+    return "check the network, the firewall, manager.url and manager.proxy"

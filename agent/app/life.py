@@ -1,0 +1,234 @@
+"""One life of an agent: everything is put together here, runs side by side, and ends in order.
+
+The end: nothing is begun any more, requests under way get a few seconds, what was fetched is
+committed, the manager is told. Nothing of it is needed for safety: after kill -9 the next life goes
+on from the last commit, with the list on the disk, and waits for a new permit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import uuid
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent.app.conversation import Conversation
+from agent.app.keeper import SessionKeeper
+from agent.app.mapping import permit_margin_s, user_agent, version
+from agent.app.parts import Parts, Say
+from agent.app.permission import Permission
+from agent.app.reporting import Reporting, ReportSchedule
+from agent.app.session import CrawlSession
+from agent.app.single_run import SingleRun
+from agent.app.viewing import Viewing
+from agent.app.watching import Watch
+from agent.control.disk import DiskGuard
+from agent.control.drain import read_holds
+from agent.control.status import Status
+from agent.control.stop import Stopping
+from agent.control.windows import Windows
+from agent.control.zone import zone_named
+from agent.link.backoff import Backoff
+from agent.link.client import ManagerClient
+from agent.link.keys import Identity
+from agent.link.manager_list import ManagerList
+from agent.link.memory import Memory
+from agent.link.outbox import Outbox, Report
+from agent.link.poller import Poller
+from agent.link.sending import Sender
+from agent.pipeline.permit import PermitGate
+from agent.pipeline.ports import Clock
+from agent.settings import Home, Settings, window_minutes
+
+__all__ = ["Ended", "client_of", "live", "windows_of"]
+
+LOGS: Final = "logs"
+LONGEST_REST_S: Final = 5.0  # whoever sends looks into the outbox so often
+GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given up at a stop
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Why an agent stopped; refused: the manager's no, where that was the reason."""
+
+    reason: str
+    refused: str = ""
+
+
+def windows_of(settings: Settings) -> Windows:
+    """Return the hours of the site."""
+    site = settings.windows
+    return Windows(
+        zone_named(site.zone),
+        tuple(window_minutes(text) for text in site.weekday),
+        tuple(window_minutes(text) for text in site.weekend),
+    )
+
+
+def client_of(settings: Settings, identity: Identity) -> ManagerClient:
+    """Return the way to the manager."""
+    site = settings.manager
+    return ManagerClient(
+        identity.manager,
+        name=identity.name,
+        key=identity.key,
+        ca_file=settings.home / site.ca_file if site.ca_file else None,
+        proxy=site.proxy,
+        timeout_s=site.timeout_s,
+        user_agent=user_agent(settings),
+    )
+
+
+async def live(
+    settings: Settings,
+    identity: Identity,
+    clock: Clock,
+    *,
+    once: bool,
+    say: Say,
+    show: Callable[[Status], None],
+) -> Ended:
+    """Run the agent of a home that this process has locked, until it is told to stop.
+
+    Raises HomeError, SettingError; what a defect raises ends the process too, and cron or systemd
+    starts the next one.
+    """
+    stopping = Stopping()
+    stopping.listen()
+    wake = asyncio.Event()
+    async with client_of(settings, identity) as client:
+        parts, talk = _put_together(settings, identity, client, clock, stopping, say, wake.set)
+        single_run = SingleRun(parts) if once else None
+        watch = Watch(parts, Viewing(parts), single_run, show=show, send=wake.set)
+        try:
+            await talk.resume_list()
+            await parts.reporting.hand_over_logs("it was left by a crash")
+            await _side_by_side(
+                parts,
+                [talk.run(), watch.run(talk), _send_reports(parts, wake)],
+            )
+            await watch.look(talk)
+            await talk.goodbye()
+        finally:
+            await parts.keeper.close()
+            stopping.deaf()
+    return Ended(stopping.reason, single_run.refused if single_run is not None else "")
+
+
+async def _side_by_side(parts: Parts, works: list[Coroutine[Any, Any, None]]) -> None:
+    """Run everything until the agent is to stop or something fails; then end it in order."""
+    loop = asyncio.get_running_loop()
+    crawl = loop.create_task(parts.keeper.run())
+    tasks = [crawl, *(loop.create_task(work) for work in works)]
+    await asyncio.wait(
+        [*tasks, stop := loop.create_task(parts.stopping.wait())],
+        return_when=asyncio.FIRST_COMPLETED,
+    )
+    stop.cancel()
+    parts.stopping.ask("an error")
+    await parts.keeper.halt()
+    _, late = await asyncio.wait(tasks, timeout=GRACE_S)
+    for task in late:
+        task.cancel()
+    for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            raise outcome
+
+
+async def _send_reports(parts: Parts, wake: asyncio.Event) -> None:
+    """Work the outbox off whenever something was put into it or its time has come."""
+    while not parts.stopping.asked:
+        wake.clear()
+        await parts.sender.send_due()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_REST_S):
+                await wake.wait()
+
+
+def _put_together(
+    settings: Settings,
+    identity: Identity,
+    client: ManagerClient,
+    clock: Clock,
+    stopping: Stopping,
+    say: Say,
+    wake: Callable[[], None],
+) -> tuple[Parts, Conversation]:
+    home, chance = Home(settings.home), random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
+    windows = windows_of(settings)
+    gate = PermitGate(clock, permit_margin_s(settings))
+    permission = Permission(gate, windows, clock)
+    permission.holds = read_holds(home.hold)
+    outbox = Outbox(
+        home,
+        agent=identity.name,
+        limit_bytes=settings.disk.outbox_bytes,
+        keep_logs_s=settings.disk.keep_logs_s,
+    )
+    backoff = Backoff(settings.manager.backoff_s, settings.manager.backoff_max_s)
+
+    async def send(report: Report) -> None:
+        carry = client.send_log if report.kind == "log" else client.send_record
+        await carry(report.path)
+
+    def open_session(wanted: Settings) -> CrawlSession:
+        return CrawlSession.open(
+            wanted,
+            home.crawl,
+            identity.name,
+            clock,
+            permitted=permission.permitted,
+            fetching=permission.fetching,
+        )
+
+    keeper = SessionKeeper(settings, home, open_session)
+    parts = Parts(
+        home=home,
+        name=identity.name,
+        manager=identity.manager,
+        clock=clock,
+        stopping=stopping,
+        gate=gate,
+        permission=permission,
+        disk=DiskGuard(home.path, settings.disk.reserve_bytes),
+        outbox=outbox,
+        sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
+        keeper=keeper,
+        reporting=Reporting(keeper, outbox, memory, clock, home.crawl / LOGS, say),
+        schedule=ReportSchedule(
+            settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
+        ),
+        spread_s=memory.spread_minute * 60.0,
+        say=say,
+    )
+    server_list = ManagerList(home.list, limit_bytes=settings.limits.list_bytes)
+    poller = Poller(
+        name=identity.name,
+        version=version(),
+        boot_id=uuid.uuid4().hex,
+        backoff=backoff,
+        chance=chance,
+        list_held=server_list.held(),
+        command_done=memory.command_done,
+        now_s=clock.boottime_s(),
+    )
+
+    def reached() -> None:
+        parts.sender.retry_now()
+        wake()
+
+    talk = Conversation(
+        settings,
+        parts,
+        client=client,
+        poller=poller,
+        memory=memory,
+        server_list=server_list,
+        view=Viewing(parts).view,
+        reached=reached,
+    )
+    return parts, talk

@@ -1,0 +1,143 @@
+"""From the settings to the words of each part: what the crawl is told, and who it says it is.
+
+Invariant: a setting that is not carried over here has no effect; tests hold the two lists together.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+
+import re2
+
+from agent.adapters.curl.options import FetchOptions, system_ca_file
+from agent.modules.filter import Blocked
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.page.work import PageLimits
+from agent.settings import Settings
+from shared.archive.encode import SegmentInfo
+from shared.errors import SettingError
+
+__all__ = [
+    "blocked_by",
+    "crawl_limits",
+    "fetch_options",
+    "page_limits",
+    "permit_margin_s",
+    "politeness",
+    "segment_info",
+    "user_agent",
+    "version",
+    "worker_count",
+]
+
+
+def version() -> str:
+    """Return this program's version."""
+    return metadata.version("prsm")
+
+
+def user_agent(settings: Settings) -> str:
+    """Return how the robot presents itself: token, version, a page about it, a mail address."""
+    robot = settings.robot
+    about = "; ".join(filter(None, (f"+{robot.info_url}" if robot.info_url else "", robot.contact)))
+    return f"{robot.token}/{version()} ({about})"
+
+
+def politeness(settings: Settings) -> Politeness:
+    """Return how gently addresses are visited."""
+    site = settings.politeness
+    return Politeness(
+        interval_s=site.interval_s,
+        fast_interval_s=min(site.fast_interval_s, site.interval_s),
+        fast_bytes_per_ms=site.fast_bytes_per_ms,
+        times_last=site.times_last,
+        burst=site.burst,
+        strict_robots=site.strict_robots,
+    )
+
+
+def crawl_limits(settings: Settings) -> CrawlLimits:
+    """Return where the crawl stops."""
+    site = settings.limits
+    return CrawlLimits(
+        parallel=settings.network.parallel_hosts,
+        retries=site.retries,
+        retry_s=site.retry_s,
+        body_bytes=site.body_bytes,
+        redirects=site.redirects,
+        url_chars=site.url_chars,
+        depth=site.depth,
+        pages_per_host=site.pages_per_host,
+        repeated_segments=site.repeated_segments,
+        require_public_suffix=site.public_suffix,
+    )
+
+
+def fetch_options(settings: Settings) -> FetchOptions:
+    """Return what all requests have in common."""
+    limits, network = settings.limits, settings.network
+    return FetchOptions(
+        user_agent=user_agent(settings),
+        from_address=settings.robot.contact,
+        max_header_bytes=limits.header_bytes,
+        connect_s=limits.connect_s,
+        first_byte_s=limits.first_byte_s,
+        deadline_s=limits.total_s,
+        rate=network.bytes_per_s,
+        min_rate=limits.least_bytes_per_s,
+        max_idle=2 * network.parallel_hosts,
+        ca_file=system_ca_file(),
+        source_address=network.source_address,
+        proxy=network.proxy,
+    )
+
+
+def page_limits(settings: Settings) -> PageLimits:
+    """Return what one page may cost."""
+    return PageLimits(
+        agent_token=settings.robot.token, max_decoded_bytes=settings.limits.body_bytes
+    )
+
+
+def worker_count(settings: Settings) -> int:
+    """Return how many processes work on pages: as set, or all cores but the loop's own."""
+    return settings.network.workers or max(1, len(os.sched_getaffinity(0)) - 1)
+
+
+def permit_margin_s(settings: Settings) -> float:
+    """Return how much earlier a permit ends here: a request's deadline and its address's rest."""
+    return settings.limits.total_s + settings.politeness.interval_s
+
+
+def segment_info(settings: Settings, name: str) -> SegmentInfo:
+    """Return what each segment says of the robot that wrote it."""
+    robot = settings.robot
+    return SegmentInfo(
+        software=f"prsm/{version()}",
+        operator=name,
+        contact="; ".join(filter(None, (robot.info_url, robot.contact))),
+        user_agent=user_agent(settings),
+        hostname=name,
+    )
+
+
+def blocked_by(patterns: tuple[str, ...]) -> Blocked:
+    """Return the test for URLs that site or manager forbid. Raises SettingError.
+
+    All patterns are one automaton: a URL costs the same for one pattern as for ten thousand.
+    """
+    if not patterns:
+        return lambda _: False
+    options = re2.Options()
+    options.log_errors = False
+    wanted = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        try:
+            wanted.Add(pattern)
+        except re2.error as error:
+            raise SettingError(
+                f"politeness.blocked has {pattern!r}: is no RE2 pattern ({error})"
+            ) from error
+    wanted.Compile()
+    return lambda url: bool(wanted.Match(url))

@@ -1,0 +1,54 @@
+"""What an agent is put together from, for those who look at all of it. Made once, by `life`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.app.keeper import SessionKeeper
+from agent.app.permission import Permission
+from agent.app.reporting import Reporting, ReportSchedule
+from agent.control.disk import DiskGuard
+from agent.control.stop import Stopping
+from agent.link.outbox import Outbox
+from agent.link.sending import Sender
+from agent.pipeline.permit import PermitGate
+from agent.pipeline.ports import Clock
+from agent.settings import Home
+
+__all__ = ["Parts", "Say"]
+
+Say = Callable[[str], None]
+"""Tells the person at the terminal, or the log of the service, one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The agent's parts. `spread_s`: so much before its hours begin it calls the manager."""
+
+    home: Home
+    name: str
+    manager: str
+    clock: Clock
+    stopping: Stopping
+    gate: PermitGate
+    permission: Permission
+    disk: DiskGuard
+    outbox: Outbox
+    sender: Sender
+    keeper: SessionKeeper
+    reporting: Reporting
+    schedule: ReportSchedule
+    spread_s: float
+    say: Say
+
+    @property
+    def worked_off(self) -> bool:
+        """Whether all units that are held are finished, and nothing of them is under way."""
+        scope = self.keeper.session.scope
+        return len(scope.finished) == len(scope.jobs) and self.keeper.session.quiet
+
+    @property
+    def unreported(self) -> int:
+        """How many reports wait: those in the outbox, and the open log where it holds lines."""
+        return len(self.outbox.waiting()) + bool(self.reporting.open_log_bytes)

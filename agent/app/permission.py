@@ -1,0 +1,82 @@
+"""Whether a request may be sent now, and if not, why not, in words.
+
+Two questions: `permitted` is asked at each request (permit, hours, a hold of site or manager);
+`fetching` before one is begun at all (room on the disk, and in the outbox, as well).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from agent.control.drain import Holds
+from agent.control.windows import Windows
+from agent.pipeline.permit import PermitGate
+from agent.pipeline.ports import Clock
+
+__all__ = ["Permission"]
+
+
+class Permission:
+    """The one place that knows all reasons; whoever learns one writes it here."""
+
+    def __init__(self, gate: PermitGate, windows: Windows, clock: Clock) -> None:
+        self.holds = Holds()
+        self.disk = ""
+        self.outbox = ""
+        self.crawl = ""  # what disk and modules say
+        self.no_permit = "no sync was answered yet"
+        self._gate = gate
+        self._windows = windows
+        self._clock = clock
+        self._open = False
+        self._asked_ms = 0
+        self._change_ms: int | None = 0
+
+    def permitted(self) -> bool:
+        """Tell whether a request may be sent now."""
+        return self._gate.may_fetch() and not self.holds.paused and self.window_open
+
+    def fetching(self) -> bool:
+        """Tell whether a request should be begun now."""
+        return self.permitted() and not self.disk and not self.outbox
+
+    @property
+    def window_open(self) -> bool:
+        """Whether the site's hours allow requests now."""
+        self._look()
+        return self._open
+
+    @property
+    def window_change_ms(self) -> int | None:
+        """When the hours begin or end next, epoch milliseconds; None: never."""
+        self._look()
+        return self._change_ms
+
+    @property
+    def reason(self) -> str:
+        """Say why nothing is begun now; empty: something may be."""
+        if self.holds.paused:
+            return self.holds.reason
+        if not self.window_open:
+            return f"outside the hours of this site; they begin {self._when()}"
+        for reason in (self.disk, self.crawl, self.outbox):
+            if reason:
+                return reason
+        return "" if self._gate.may_fetch() else f"no permit: {self.no_permit}"
+
+    def _look(self) -> None:
+        """Ask the hours anew when they changed, or the clock was set back."""
+        now_ms = self._clock.epoch_ms()
+        if self._asked_ms <= now_ms and (self._change_ms is None or now_ms < self._change_ms):
+            return
+        now = datetime.fromtimestamp(now_ms / 1000, UTC)
+        change = self._windows.next_change(now)
+        self._open = self._windows.is_open(now)
+        self._asked_ms = now_ms
+        self._change_ms = None if change is None else round(change.timestamp() * 1000)
+
+    def _when(self) -> str:
+        if self._change_ms is None:
+            return "never"
+        change = datetime.fromtimestamp(self._change_ms / 1000, self._windows.zone)
+        return change.strftime("%a %H:%M")

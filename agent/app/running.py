@@ -1,0 +1,95 @@
+"""Start an agent: may this process work in this home at all? Then live.
+
+Invariant: whatever is missing is said with the command that mends it, before anything is begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+from collections.abc import Callable
+from typing import Final
+
+from agent.adapters.clock import SystemClock
+from agent.app.life import Ended, live
+from agent.app.mapping import blocked_by
+from agent.app.parts import Say
+from agent.control.lock import HomeLock, end, holder_of
+from agent.control.status import Status
+from agent.errors import HomeError
+from agent.link.keys import Identity, read_identity
+from agent.settings import Home, Settings, check_can_run, check_manager_url
+
+__all__ = ["files_needed", "identity_of", "run_agent"]
+
+OTHER_FILES: Final = 64  # database, segment, log, name servers, the manager, Python itself
+
+
+def run_agent(
+    settings: Settings,
+    *,
+    once: bool,
+    replace: bool,
+    say: Say,
+    show: Callable[[Status], None],
+) -> Ended:
+    """Run the agent of a home until it is told to stop, or a single run is done.
+
+    replace: end a process that works in this home already. Raises HomeError, SettingError.
+    """
+    home = Home(settings.home)
+    check_can_run(settings)
+    identity = identity_of(settings)
+    blocked_by(settings.politeness.blocked)
+    home.make()
+    if replace and holder_of(home.lock) is not None:
+        say("ending the process that works here")
+        if not end(home.lock, by_force=True):
+            raise HomeError(f"{home.path}: the process that works here could not be ended")
+    lock = HomeLock.take(home.lock)
+    try:
+        _allow_files(settings, say)
+        return asyncio.run(live(settings, identity, SystemClock(), once=once, say=say, show=show))
+    finally:
+        lock.release()
+
+
+def identity_of(settings: Settings) -> Identity:
+    """Return who this home is enrolled as. Raises HomeError where it is not, or as another."""
+    identity = read_identity(Home(settings.home))
+    if identity is None:
+        raise HomeError(
+            f"{settings.home}: this agent has no key; ask the administrator of the crawl for a "
+            "join token and run: prs enrol URL TOKEN"
+        )
+    site = settings.manager
+    for name, wanted, known in (
+        ("url", site.url and check_manager_url(site.url), identity.manager),
+        ("name", site.name, identity.name),
+    ):
+        if wanted and wanted != known:
+            raise HomeError(
+                f'manager.{name} = "{wanted}", but the key of this home is for {known}: correct '
+                "prs.toml, or enrol anew with: prs enrol URL TOKEN"
+            )
+    return identity
+
+
+def files_needed(settings: Settings) -> int:
+    """Return how many files and connections an agent has open at most."""
+    return 3 * settings.network.parallel_hosts + OTHER_FILES
+
+
+def _allow_files(settings: Settings, say: Say) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files_needed(settings)
+    if soft >= wanted:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    if hard < wanted:
+        say(
+            f"{hard} open files are allowed, and {settings.network.parallel_hosts} hosts at a time "
+            f"may need {wanted}: raise the limit (ulimit -n), or lower network.parallel_hosts"
+        )

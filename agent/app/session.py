@@ -1,0 +1,190 @@
+"""One crawl under one set of settings: ledger, adapters, modules and their loop, put together.
+
+A session is opened, run until it is stopped, and closed. All that it knows is in the ledger, so
+the next one goes on from there: settings that change begin a new session, and every part is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+from typing import Final, Self
+
+from agent.adapters.curl import CurlFetcher
+from agent.adapters.dns import DnsResolver, NameServers, ResolverOptions
+from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.networks import AddressRules
+from agent.adapters.pages import InlinePages
+from agent.adapters.reports import DurableReports
+from agent.app.mapping import (
+    blocked_by,
+    crawl_limits,
+    fetch_options,
+    page_limits,
+    politeness,
+    segment_info,
+)
+from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
+from agent.modules.page.work import work_on
+from agent.pipeline.crawl import CRAWL
+from agent.pipeline.messages import Scope, ServerList
+from agent.pipeline.ports import Clock
+from agent.runners.crawl_loop import CrawlLoop
+from agent.runners.in_process import InProcessRunner
+from agent.settings import Settings
+from shared.archive.errors import DiskFullError
+
+__all__ = ["CrawlSession", "resolver_of"]
+
+SEGMENTS: Final = "segments"
+DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
+_LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
+
+
+def resolver_of(settings: Settings, rules: AddressRules) -> DnsResolver:
+    """Return what looks names up for this site."""
+    network = settings.network
+    source = ip_address(network.source_address) if network.source_address else None
+    options = ResolverOptions(
+        ipv6=source is None or isinstance(source, IPv6Address), proxied=bool(network.proxy)
+    )
+    return DnsResolver(NameServers(network.resolver), rules.refusal, options)
+
+
+class CrawlSession:
+    """Made by `open`, inside a running event loop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqliteLedger,
+        reports: DurableReports,
+        fetcher: CurlFetcher,
+        resolver: DnsResolver,
+        crawl: Crawl,
+        loop: CrawlLoop,
+        runner: InProcessRunner,
+    ) -> None:
+        """Use `open`."""
+        self.settings = settings
+        self.ledger = ledger
+        self.reports = reports
+        self._fetcher = fetcher
+        self._resolver = resolver
+        self._crawl = crawl
+        self._loop = loop
+        self._runner = runner
+        self._stop = asyncio.Event()
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings,
+        folder: Path,
+        name: str,
+        clock: Clock,
+        *,
+        permitted: Callable[[], bool],
+        fetching: Callable[[], bool],
+    ) -> Self:
+        """Take up the crawl where its last commit left it.
+
+        permitted: whether a request may be sent; fetching: whether one should be begun. Raises
+        HomeError, DiskFullError, SettingError.
+        """
+        blocked = blocked_by(settings.politeness.blocked)
+        rules = AddressRules(settings.network.allowed_ranges)
+        ledger = SqliteLedger.open(
+            folder,
+            LedgerOptions(
+                agent=name,
+                info=segment_info(settings, name),
+                max_segment_bytes=settings.disk.segment_bytes,
+            ),
+            clock,
+        )
+        reports = DurableReports(ledger.database)
+        fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock)
+        resolver = resolver_of(settings, rules)
+        ports = CrawlPorts(
+            ledger=ledger,
+            fetcher=fetcher,
+            resolver=resolver,
+            worker=InlinePages(partial(work_on, limits=page_limits(settings))),
+            reports=reports,
+            clock=clock,
+        )
+        crawl = Crawl(
+            ports, politeness(settings), crawl_limits(settings), settings.robot.token, blocked
+        )
+        runner = InProcessRunner(CRAWL, crawl.make)
+        loop = CrawlLoop(runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_s)
+        return cls(settings, ledger, reports, fetcher, resolver, crawl, loop, runner)
+
+    async def run(self) -> None:
+        """Crawl until `stop`; then what was fetched is kept, and committed.
+
+        Raises what a defect of a module raises; the ledger then keeps its last commit.
+        """
+        await self._loop.run(self._stop, DRAIN_S + _LAST_S)
+
+    async def stop(self) -> None:
+        """Begin nothing more, and let requests that are under way end, or be sent again later."""
+        self._stop.set()
+        await self._fetcher.drain(DRAIN_S)
+
+    async def close(self, *, commit: bool = True) -> None:
+        """Let go of everything; `run` has returned."""
+        self._fetcher.close()
+        await self._resolver.close()
+        if commit:
+            self.ledger.close()
+        else:
+            self.ledger.abandon()
+
+    def take_list(self, server_list: ServerList) -> set[int]:
+        """Put a list in force; return the jobs that ended and are not quiet yet.
+
+        Each of them is later among `reports.closed_jobs()`.
+        """
+        before = {job.number for job in self.scope.jobs.values()}
+        self._runner.post("seed.list", server_list)
+        self._runner.run_until_settled()
+        ended = before - {job.number for job in self.scope.jobs.values()}
+        with suppress(DiskFullError):  # the list itself is on the disk, and is read again
+            self.ledger.commit()
+        return ended
+
+    def drop_pages(self, folder: Path) -> None:
+        """Delete all pages that were collected here."""
+        self.ledger.seal_segment()
+        for path in (folder / SEGMENTS).iterdir():
+            path.unlink()
+
+    @property
+    def scope(self) -> Scope:
+        """Return what the agent holds."""
+        return self._crawl.scope
+
+    @property
+    def crawl(self) -> Crawl:
+        """Return the counts of what is not fetched, and why."""
+        return self._crawl
+
+    @property
+    def paused(self) -> str:
+        """Return why nothing is fetched, as far as disk and modules know; empty: it may be."""
+        return self._loop.paused
+
+    def state(self) -> CrawlState:
+        """Return what goes on now."""
+        return self._crawl.state()
+
+    @property
+    def quiet(self) -> bool:
+        """Tell whether no request and no page is under way."""
+        return not self._crawl.at_work and not self.state().under_way

@@ -1,0 +1,60 @@
+"""When a run with `--once` ends: all is finished and reported, or the hours of the site are over.
+
+A manager gives out work only to agents that have just called, so an empty list at first says
+nothing: the run ends when several syncs in a row have brought no news.
+Source: seed 004, 5.1.5 (started by cron at night, ended after the log was sent).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.app.conversation import Conversation
+from agent.app.parts import Parts
+
+__all__ = ["SingleRun"]
+
+ANSWERS_WITHOUT_NEWS: Final = 3
+_NEED_A_PERSON: Final = frozenset({401, 403, 404, 409, 426})
+
+
+class SingleRun:
+    """Asks the agent to stop when there is nothing left to do."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._was_open = False
+        self._answers_at_news = 0
+        self.refused = ""  # the manager's no, with its remedy, where that ended the run
+
+    def look(self, talk: Conversation) -> None:
+        """Look once, after everything else was looked at."""
+        stopping = self._parts.stopping
+        if talk.refusal is not None and talk.refusal.status in _NEED_A_PERSON:
+            self.refused = talk.poller.trouble
+            stopping.ask("the manager refused this agent")
+            return
+        is_open = self._parts.permission.window_open
+        self._was_open = self._was_open or is_open
+        holds = self._parts.permission.holds
+        if holds.drained:
+            if holds.handed_back and not self._parts.unreported:
+                stopping.ask("drained, and all is reported")
+        elif not self._all_told(talk):
+            self._answers_at_news = talk.answers
+        elif not is_open:
+            if self._was_open:
+                stopping.ask("the hours of this site are over, and all is reported")
+        elif not self._parts.worked_off:
+            self._answers_at_news = talk.answers
+        elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
+            stopping.ask("all units are finished, and all is reported")
+
+    def _all_told(self, talk: Conversation) -> bool:
+        session = self._parts.keeper.session
+        return (
+            session.quiet
+            and not self._parts.unreported
+            and not session.reports.pending_finished(1)
+            and talk.poller.acknowledged == talk.poller.in_force
+        )

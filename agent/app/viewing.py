@@ -1,0 +1,151 @@
+"""The agent as others see it: what a sync says of it, and what `prs status` shows."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from agent.app.conversation import Conversation
+from agent.app.mapping import version
+from agent.app.parts import Parts
+from agent.control.status import Rates, Status, Stopped
+from agent.link.actions import View
+from agent.modules.counts import StopCounts
+from shared.wire.sync import MAX_ITEMS, AgentState, Counters, HeldPermit
+
+__all__ = ["Viewing"]
+
+HOURLY_S: Final = 3600.0  # M4's rhythm in the source: so often a sleeping agent calls too
+EXAMPLES: Final = 3
+
+
+class Viewing:
+    """Looks at the parts; changes none of them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._rates = Rates()
+        self._started_ms = parts.clock.epoch_ms()
+
+    def view(self) -> View:
+        """Return what the next sync says."""
+        parts = self._parts
+        session = parts.keeper.session
+        state, reason = self._state()
+        promise_ms, rest_s = self._sleep()
+        counted, crawl = session.reports.counters(), session.state()
+        held = parts.gate.held
+        permit = None
+        if held is not None:
+            remaining_ms = round(parts.gate.remaining_s() * 1000)
+            permit = HeldPermit(epoch=held.epoch, remaining_ms=remaining_ms)
+        return View(
+            state=state,
+            clock_ms=parts.clock.epoch_ms(),
+            reason=reason,
+            promise_ms=promise_ms,
+            rest_s=rest_s,
+            permit=permit,
+            finished=tuple(session.reports.pending_finished(MAX_ITEMS)),
+            addresses=tuple(session.reports.pending_addresses(MAX_ITEMS)),
+            counters=Counters(
+                requests=counted.requests,
+                pages=counted.pages,
+                response_bytes=counted.response_bytes,
+                errors=counted.errors,
+                denied=session.crawl.denied.count("robots.txt"),
+                discovered_hosts=counted.discovered,
+                queue=crawl.queued,
+                active_hosts=crawl.active,
+            ),
+            disk_free_bytes=parts.disk.free_bytes,
+            reports_waiting=parts.unreported,
+        )
+
+    def status(self, talk: Conversation) -> Status:
+        """Return the whole for `prs status`."""
+        parts = self._parts
+        session, permission = parts.keeper.session, parts.permission
+        counted, crawl, scope = session.reports.counters(), session.state(), session.scope
+        now_s = parts.clock.monotonic_s()
+        pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)
+        waiting = parts.outbox.waiting()
+        refused = parts.outbox.refused()
+        held = parts.gate.held
+        stops, notes = session.crawl, session.crawl
+        return Status(
+            name=parts.name,
+            manager=parts.manager,
+            version=version(),
+            pid=os.getpid(),
+            started_ms=self._started_ms,
+            written_ms=parts.clock.epoch_ms(),
+            state=self._state()[0],
+            reason=permission.reason,
+            message=talk.message,
+            trouble=talk.poller.trouble,
+            reports_trouble=parts.sender.trouble,
+            round=talk.poller.in_force.round,
+            generation=talk.poller.in_force.generation,
+            epoch=None if held is None else held.epoch,
+            permit_remaining_s=parts.gate.remaining_s(),
+            next_contact_s=max(0.0, talk.poller.next_s - parts.clock.boottime_s()),
+            window_open=permission.window_open,
+            window_change_ms=permission.window_change_ms,
+            units=len(scope.jobs),
+            units_finished=len(scope.finished),
+            pages=counted.pages,
+            requests=counted.requests,
+            errors=counted.errors,
+            response_bytes=counted.response_bytes,
+            pages_per_s=pages_per_s,
+            bytes_per_s=bytes_per_s,
+            queue=crawl.queued,
+            hosts=crawl.addresses,
+            active_hosts=crawl.active,
+            in_flight=crawl.in_flight,
+            denied=stops.denied.count("robots.txt"),
+            discovered=counted.discovered,
+            reports_waiting=len(waiting),
+            reports_bytes=sum(report.size_bytes for report in waiting),
+            reports_refused=tuple(f"{one.name}: {one.reason}" for one in refused),
+            disk_free_bytes=parts.disk.free_bytes,
+            tightened=talk.tightened,
+            not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
+            remarks=_stopped(notes.remarks, notes.skipped),
+        )
+
+    def _state(self) -> tuple[AgentState, str]:
+        permission = self._parts.permission
+        reason = permission.reason
+        if self._parts.stopping.asked:
+            return "stopping", self._parts.stopping.reason
+        if permission.holds.drained:
+            return "draining", reason
+        if permission.holds.paused:
+            return "paused", reason
+        if not permission.window_open:
+            return "asleep", reason
+        if permission.disk or permission.outbox or permission.crawl:
+            return "paused", reason
+        if self._parts.worked_off:
+            return "idle", reason or "nothing to do"
+        return ("working", "") if self._parts.gate.may_fetch() else ("starting", reason)
+
+    def _sleep(self) -> tuple[int | None, float]:
+        """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""
+        parts = self._parts
+        change_ms = parts.permission.window_change_ms
+        if parts.permission.window_open or change_ms is None or parts.unreported:
+            return None, 0.0
+        wake_ms = change_ms - round(parts.spread_s * 1000)
+        rest_s = (wake_ms - parts.clock.epoch_ms()) / 1000
+        return (wake_ms, min(rest_s, HOURLY_S)) if rest_s > 0 else (None, 0.0)
+
+
+def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
+    return {
+        reason: Stopped(stopped.count, tuple(stopped.examples[:EXAMPLES]))
+        for one in counts
+        for reason, stopped in one.by_reason.items()
+    }

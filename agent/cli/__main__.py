@@ -1,0 +1,5 @@
+"""`python -m agent.cli` is `prs`."""
+
+from agent.cli import main
+
+main()

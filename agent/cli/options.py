@@ -1,0 +1,71 @@
+"""What the commands share: where the home is, and how an error becomes words and an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from agent.errors import LinkError, RefusedError
+from agent.settings import DEFAULT_HOME, Settings, read_settings
+from shared.errors import PrsmError
+
+__all__ = [
+    "DEFAULT_HOME",
+    "REFUSED",
+    "UNREACHABLE",
+    "Place",
+    "in_words",
+    "pass_place",
+    "set_option",
+]
+
+REFUSED: Final = 1
+UNREACHABLE: Final = 3
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The home that the command line names."""
+
+    path: Path
+
+    def settings(self, overrides: Iterable[str] = ()) -> Settings:
+        """Return the settings of the home. Raises SettingError."""
+        return read_settings(self.path, overrides)
+
+
+pass_place = click.make_pass_decorator(Place)
+
+
+def set_option(function: _Function) -> _Function:
+    """Add `--set GROUP.NAME=VALUE`."""
+    option = click.option(
+        "--set",
+        "overrides",
+        metavar="GROUP.NAME=VALUE",
+        multiple=True,
+        help="A setting, stronger than prs.toml; may be repeated.",
+    )
+    return option(function)
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn what we refuse or fail at into a sentence and an exit code."""
+    try:
+        yield
+    except PrsmError as error:
+        reachable = not isinstance(error, LinkError) or isinstance(error, RefusedError)
+        kind = click.ClickException if reachable else _UnreachableFailure
+        raise kind(str(error)) from error
+
+
+class _UnreachableFailure(click.ClickException):
+    exit_code = UNREACHABLE

@@ -1,0 +1,118 @@
+"""`prs status`, `prs doctor`, `prs settings`: how it goes, what is wrong, what can be set."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from agent.app.diagnosis import diagnose
+from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.control.drain import read_holds
+from agent.control.lock import holder_of
+from agent.control.status import Status, read_status
+from agent.settings import Home, documented
+
+__all__ = ["doctor", "settings", "status"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="All of it, for programs.")
+@pass_place
+def status(place: Place, as_json: bool) -> None:
+    """Show what the agent does, why it does not, and what waits."""
+    home = Home(place.path)
+    with in_words():
+        holder = holder_of(home.lock)
+        last = read_status(home.status)
+        held = read_holds(home.hold).reason
+    if as_json:
+        running = holder is not None
+        click.echo(json.dumps({"running": running, "status": last and asdict(last)}))
+        return
+    if holder is None:
+        click.echo("no agent runs here" + (f"; {held}" if held else ""))
+    if last is None:
+        click.echo("none has run yet")
+        return
+    for line in _lines(last, running=holder is not None):
+        click.echo(line)
+
+
+@click.command()
+@set_option
+@pass_place
+def doctor(place: Place, overrides: tuple[str, ...]) -> None:
+    """Check all that an agent needs; exit code 1 where something is wrong."""
+    with in_words():
+        checks = asyncio.run(diagnose(place.settings(overrides)))
+    for check in checks:
+        click.echo(f"{'ok ' if check.good else 'BAD'} {check.name}: {check.said}")
+        if not check.good:
+            click.echo(f"    -> {check.remedy}")
+    if not all(check.good for check in checks):
+        raise SystemExit(REFUSED)
+
+
+@click.command()
+def settings() -> None:
+    """Print a prs.toml with all settings, their defaults, ranges and reasons."""
+    click.echo(documented(), nl=False)
+
+
+def _lines(status: Status, *, running: bool) -> Iterator[str]:
+    when = _time(status.written_ms)
+    if running:
+        yield f"{status.name} at {status.manager}: {status.state} (process {status.pid})"
+    else:
+        yield f"{status.name} at {status.manager}: last seen {when}, {status.state}"
+    if status.reason:
+        yield f"  not fetching: {status.reason}"
+    yield (
+        f"  list {status.generation} of round {status.round}: "
+        f"{status.units_finished} of {status.units} units finished"
+    )
+    yield (
+        f"  {status.pages} pages, {status.response_bytes} bytes, {status.errors} errors, "
+        f"{status.denied} denied by robots.txt"
+    )
+    if running:
+        yield (
+            f"  now {status.pages_per_s:.1f} pages/s, {status.bytes_per_s:.0f} bytes/s; queue "
+            f"{status.queue}, {status.active_hosts} of {status.hosts} addresses, "
+            f"{status.in_flight} requests"
+        )
+        yield (
+            f"  permit for {status.permit_remaining_s:.0f} s; calls the manager in "
+            f"{status.next_contact_s:.0f} s"
+        )
+    if status.window_change_ms is not None:
+        word = "open until" if status.window_open else "closed until"
+        yield f"  hours: {word} {_time(status.window_change_ms)}"
+    yield (
+        f"  {status.reports_waiting} reports wait ({status.reports_bytes} bytes), "
+        f"{status.disk_free_bytes / 1e9:.1f} GB of disk free"
+    )
+    for said, text in (
+        ("manager", status.trouble),
+        ("reports", status.reports_trouble),
+        ("the manager says", status.message),
+        ("the manager asks for", ", ".join(status.tightened)),
+    ):
+        if text:
+            yield f"  {said}: {text}"
+    for text in status.reports_refused:
+        yield f"  refused: {text}"
+    for title, counts in (("not fetched", status.not_fetched), ("remarks", status.remarks)):
+        for reason, stopped in sorted(counts.items(), key=lambda item: -item[1].count):
+            example = f", as {stopped.examples[0]}" if stopped.examples else ""
+            yield f"  {title}: {stopped.count} {reason}{example}"
+
+
+def _time(epoch_ms: int) -> str:
+    local = datetime.fromtimestamp(epoch_ms / 1000, UTC).astimezone()
+    return f"{local:%Y-%m-%d %H:%M:%S}"
