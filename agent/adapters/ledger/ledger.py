@@ -191,21 +191,11 @@ class SqliteLedger:
         """
         self._segments.sync()
         self._log.sync()
-        now = self._numbers()
-        if (
-            self.database.changed
-            or self._jobs.changed
-            or self._queues.has_garbage
-            or (now != self._last)
-        ):
-            self._jobs.flush()
-            self._queues.sweep()
-            self.database.run(_UPDATE, now)
-            self.database.commit()
-            self._last = now
+        self._store()
         while self._to_delete:
             self._to_delete.pop().unlink(missing_ok=True)
-        self._segments.seal_if_full()
+        if self._segments.seal_if_full():
+            self._store()  # a sealed segment may be taken away at once
 
     # beyond the port
 
@@ -244,6 +234,7 @@ class SqliteLedger:
         """Commit, and seal the open segment, as before a transfer or at the end of a crawl."""
         self.commit()
         self._segments.seal()
+        self._store()
 
     def close(self) -> None:
         """Commit and let go.
@@ -260,6 +251,24 @@ class SqliteLedger:
         self.database.close()
         self._log.close()
         self._segments.close()
+
+    @property
+    def open_log_bytes(self) -> int:
+        """Return the size of the open crawl log; 0: no line is in it."""
+        return self._log.state.size_bytes
+
+    def _store(self) -> None:
+        """Run the transaction, where anything changed."""
+        now = self._numbers()
+        if now == self._last and not (
+            self.database.changed or self._jobs.changed or self._queues.has_garbage
+        ):
+            return
+        self._jobs.flush()
+        self._queues.sweep()
+        self.database.run(_UPDATE, now)
+        self.database.commit()
+        self._last = now
 
     def _numbers(self) -> tuple[int | str, ...]:
         segments, log = self._segments.state, self._log.state

@@ -116,13 +116,17 @@ class Segments:
         if self._links is not None:
             self._links.sync()
 
-    def seal_if_full(self) -> None:
-        """Seal the segment where it has reached its limit; call right after a commit."""
+    def seal_if_full(self) -> bool:
+        """Seal the segment where it has reached its limit; call right after a commit.
+
+        Tell whether it was sealed. Without room it stays open; the next commit tries again.
+        """
         segment = self._writer.open_segment
-        if segment is not None and segment.size_bytes >= self._max_bytes:
-            # Without room it stays open a while longer; the next commit tries again.
-            with suppress(DiskFullError):
-                self.seal()
+        if segment is None or segment.size_bytes < self._max_bytes:
+            return False
+        with suppress(DiskFullError):
+            self.seal()
+        return self._writer.open_segment is None
 
     def seal(self) -> None:
         """Seal the open segment, if any; call right after a commit."""

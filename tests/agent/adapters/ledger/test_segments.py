@@ -67,6 +67,21 @@ def test_a_full_segment_is_sealed_at_a_commit(tmp_path: Path) -> None:
     assert sorted(links(tmp_path)) == sorted(line(number) for number in range(20))
 
 
+@pytest.mark.parametrize("how", ["full", "asked"])
+def test_a_sealed_segment_may_be_taken_away_at_once(tmp_path: Path, how: str) -> None:
+    """The ledger does not ask for a segment again that it has sealed."""
+    ledger = open_ledger(tmp_path, SMALL if how == "full" else OPTIONS)
+    for number in range(9):
+        append(ledger, number)
+    ledger.commit()
+    if how == "asked":
+        ledger.seal_segment()
+    ledger.abandon()
+    for path in files(tmp_path, "*"):
+        path.unlink()
+    open_ledger(tmp_path).close()
+
+
 def test_nothing_uncommitted_is_ever_sealed(tmp_path: Path) -> None:
     """A segment grows beyond its limit rather than being sealed between two commits."""
     ledger = open_ledger(tmp_path, SMALL)
