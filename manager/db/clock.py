@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import agents, clock
+from manager.db.tables import agents, clock, hosts, probe_orders
 
 __all__ = ["last_tick", "move_deadlines", "set_last_tick"]
 
@@ -22,7 +22,10 @@ def set_last_tick(tx: Transaction, now_ms: int) -> None:
 
 
 def move_deadlines(tx: Transaction, by_ms: int) -> None:
-    """Move what is promised to agents, and by them, with a clock that leapt or stood."""
+    """Move what is promised and waited for with a clock that leapt or stood.
+
+    by_ms: negative where the clock was set back; then also what is due later than that.
+    """
     tx.execute(
         agents.update()
         .where(agents.c.permit_until_ms > 0)
@@ -36,3 +39,18 @@ def move_deadlines(tx: Transaction, by_ms: int) -> None:
             promised_ms=agents.c.promised_ms + by_ms,
         )
     )
+    tx.execute(
+        probe_orders.update()
+        .where(probe_orders.c.state.in_(("waiting", "granted", "finished")))
+        .values(
+            ordered_ms=probe_orders.c.ordered_ms + by_ms,
+            granted_ms=probe_orders.c.granted_ms + by_ms,
+            finished_ms=probe_orders.c.finished_ms + by_ms,
+        )
+    )
+    if by_ms < 0:
+        tx.execute(
+            hosts.update()
+            .where(hosts.c.resolve_after_ms.is_not(None))
+            .values(resolve_after_ms=hosts.c.resolve_after_ms + by_ms)
+        )

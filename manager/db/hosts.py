@@ -234,8 +234,10 @@ def set_excluded(tx: Transaction, host_id: int, excluded_ms: int | None, reason:
     )
 
 
-def add_start_pages(tx: Transaction, new: Sequence[NewStartPage], limit: int, now_ms: int) -> int:
-    """Keep start pages that are not known yet, at most `limit` a unit; return how many were new.
+def add_start_pages(
+    tx: Transaction, new: Sequence[NewStartPage], limit: int, now_ms: int
+) -> list[NewStartPage]:
+    """Keep start pages that are not known yet, at most `limit` a unit; return the new ones.
 
     Pages of one call must differ.
     """
@@ -258,7 +260,7 @@ def add_start_pages(tx: Transaction, new: Sequence[NewStartPage], limit: int, no
             known[page.unit_id] += 1
             added.append(page)
     if not added:
-        return 0
+        return []
     tx.insert(
         start_pages,
         [
@@ -277,7 +279,7 @@ def add_start_pages(tx: Transaction, new: Sequence[NewStartPage], limit: int, no
         .values(start_pages=sa.bindparam("pages_now")),
         [{"unit": unit, "pages_now": known[unit]} for unit in sorted({p.unit_id for p in added})],
     )
-    return len(added)
+    return added
 
 
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:

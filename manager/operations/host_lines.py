@@ -96,8 +96,9 @@ def store(
     left_out += max(0, len(pages) - max(0, room))
     started = hosts.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
     tally.new += added
-    tally.start_pages += started
-    tally.known += max(0, len(batch) - added - started - left_out)
+    tally.start_pages += len(started)
+    brought = {first[found.host].url for found in new} | {page.url for page in started}
+    tally.known += max(0, len(batch) - len(brought) - left_out)
     return left_out
 
 

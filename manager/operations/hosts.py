@@ -88,7 +88,8 @@ def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | No
         if not line or line.startswith("#"):
             continue
         url, tab, referer = line.partition("\t")
-        yield number, complete_line(url), referer if tab else None
+        # A scheme that we do not crawl is refused by name; `http://` before it would hide it.
+        yield number, url if "://" in url else complete_line(url), referer if tab else None
 
 
 def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int) -> None:

@@ -68,6 +68,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
         totals = measurements.agent_totals(tx, again.number, "crawl")
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
         last_ms = max(rounds.finishers(tx, again.number).values(), default=now_ms)
+        began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
         rounds.update(
             tx,
             again.number,
@@ -75,7 +76,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             finished_ms=now_ms,
             makespan_ms=longest[1] if longest is not None else 0,
             makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
-            elapsed_ms=last_ms - (again.crawling_ms or last_ms),
+            elapsed_ms=max(0, last_ms - began_ms),
         )
         note(
             tx,
@@ -98,7 +99,8 @@ def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
     if hosts.any_unresolved_since(tx, now_ms - grace_ms):
         return False
     return all(
-        _has_reported(tx, agent, last_ms + grace_ms)
+        # A finish in the future was written by a clock that has been set back since.
+        _has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
         for agent, last_ms in rounds.finishers(tx, current.number).items()
     )
 

@@ -66,13 +66,18 @@ class Fleet(RuleBasedStateMachine):
         self.sent: dict[str, SyncRequest] = {}
         self.found = 0
 
-    @initialize(shared=st.integers(0, 3))
-    def begin(self, shared: int) -> None:
-        """Some hosts at one address, the others at their own."""
+    @initialize(shared=st.integers(0, 3), method=st.one_of(st.none(), st.sampled_from(METHODS)))
+    def begin(self, shared: int, method: str | None) -> None:
+        """Some hosts at one address, the others at their own; perhaps a round goes on."""
         self.world.join(*NAMES)
         if shared:
             self.world.hosts(*HOSTS[:shared], address="203.0.113.9")
         self.world.hosts(*HOSTS[shared:])
+        if method is not None:
+            self.start_round(method, probe=shared % 2 == 0)
+            self.world.tick()
+            for name in NAMES:
+                self.world.call(name)
 
     @rule(seconds=st.sampled_from([1, 5, 30, 200, 700, 4000]))
     def wait(self, seconds: int) -> None:
@@ -145,10 +150,11 @@ class Fleet(RuleBasedStateMachine):
 
     @rule(
         silent=st.one_of(st.none(), agent_names),
-        most=st.integers(0, 4),
+        most=st.sampled_from([0, 0, 1, 4]),
         turns=st.sampled_from([1, 3, 20]),
+        comes_back=st.booleans(),
     )
-    def work(self, silent: str | None, most: int, turns: int) -> None:
+    def work(self, silent: str | None, most: int, turns: int, comes_back: bool) -> None:
         """For a while everybody works, or everybody but one; 20 turns outlast a permit."""
         for _ in range(turns):
             self.world.wait(40)
@@ -157,9 +163,25 @@ class Fleet(RuleBasedStateMachine):
             for name in NAMES:
                 if name != silent and name not in self.gone:
                     self.world.call(name)
+                    self.world.check_exclusive()
                     self.world.work(name, most)
                     self.world.call(name)
-            self.world.check_exclusive()
+                    self.world.check_exclusive()
+        if comes_back and silent is not None and silent not in self.gone:
+            self.world.sync(silent)
+
+    @rule(name=agent_names)
+    def be_silent(self, name: str) -> None:
+        """An agent is not heard of until others have its units; then it syncs with its old list."""
+        for _ in range(20):
+            self.world.wait(40)
+            self.world.tick()
+            for other in NAMES:
+                if other != name and other not in self.gone:
+                    self.world.call(other)
+                    self.world.check_exclusive()
+        if name not in self.gone:
+            self.world.sync(name)
 
     @rule(name=agent_names, disk=st.booleans())
     def crash(self, name: str, disk: bool) -> None:
@@ -280,7 +302,7 @@ def test_never_two_owners_and_nothing_lost(sqlite_template: Path) -> None:
     run_state_machine_as_test(
         Fleet,
         settings=settings(
-            max_examples=40,
+            max_examples=25,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

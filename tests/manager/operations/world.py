@@ -304,9 +304,10 @@ class World:
             fetched = 0
             for name in self.agents if names is None else names:
                 self.call(name)
+                self.check_exclusive()
                 fetched += self.work(name)
                 self.call(name)
-            self.check_exclusive()
+                self.check_exclusive()
             if not outcome.did_something and not fetched:
                 # A little later nothing is waited for any more: logs, grace.
                 self.wait(self.policy.log_grace_s + 1)

@@ -1,0 +1,143 @@
+"""Agents that speak only the five messages: M1 acknowledges, logs say what was done."""
+
+from __future__ import annotations
+
+from manager.db.engine import Database
+from manager.operations.agents import agent_detail, set_next_list_limit
+from manager.operations.checks import check
+from manager.operations.contact import note_message
+from manager.operations.host_views import host_detail
+from manager.operations.hosts import exclude_host
+from manager.operations.lists import current_list
+from manager.operations.rounds import current_round, round_detail, start_round
+from shared.wire.server_list import MaxTransfer
+from tests.manager.operations.world import ADMIN, World
+
+HOSTS = ("h1.jp", "h2.jp", "h3.jp")
+
+
+def with_plain(database: Database) -> World:
+    """Return a world with one plain agent that has called, and three hosts."""
+    world = World(database)
+    world.join("p", kind="plain")
+    note_message(database, world.agents["p"].identity, "subscribe", world.now_ms, world.policy)
+    world.hosts(*HOSTS)
+    return world
+
+
+def believes(world: World) -> list[str]:
+    """Return what the plain agent's list names; it knows no permit."""
+    agent = world.agents["p"]
+    return sorted(agent.fetchable(agent.permit_until_ms - 1))
+
+
+def fetch_all(world: World) -> None:
+    """Let the plain agent fetch its list."""
+    agent = world.agents["p"]
+    agent.permit_until_ms = world.true_ms + 1
+    for unit in believes(world):
+        world.fetch("p", unit)
+    agent.unanswered = []
+
+
+def test_a_round_with_the_five_messages_only(database: Database) -> None:
+    """List, crawl, log, list: a probe ends with its log, a crawl when a list is asked for again."""
+    world = with_plain(database)
+    start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
+    world.tick()
+    world.take_list("p")
+    lines = list(current_list(database, world.agents["p"].identity, world.now_ms).lines)
+    assert [line for line in lines if isinstance(line, MaxTransfer)] == [MaxTransfer(50)]
+    fetch_all(world)
+    world.report("p")
+    world.tick()
+    assert round_detail(database, 1).orders == {"done": 3}
+    world.take_list("p")
+    lines = list(current_list(database, world.agents["p"].identity, world.now_ms).lines)
+    assert not [line for line in lines if isinstance(line, MaxTransfer)]
+    fetch_all(world)
+    world.report("p")
+    world.tick()
+    assert round_detail(database, 1).units == {"granted": 3}
+    world.take_list("p")
+    assert round_detail(database, 1).units == {"finished": 3}
+    world.tick()
+    assert current_round(database) is None
+    assert host_detail(database, "h1.jp").units[0].volume_kb == 100
+    assert check(database) == []
+
+
+def test_a_list_asked_for_twice_is_the_same(database: Database) -> None:
+    """Without a log in between nothing is taken as finished."""
+    world = with_plain(database)
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    world.tick()
+    first = world.take_list("p")
+    listed = dict(world.agents["p"].listed)
+    assert world.take_list("p") == first
+    assert world.agents["p"].listed == listed
+
+
+def test_asking_for_the_list_is_the_acknowledgement(database: Database) -> None:
+    """What was withdrawn is free when the list without it was asked for."""
+    world = with_plain(database)
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    world.tick()
+    world.take_list("p")
+    exclude_host(database, "h1.jp", "asked to", ADMIN, world.now_ms)
+    world.tick()
+    assert len(host_detail(database, "h1.jp").rights) == 1
+    world.take_list("p")
+    assert host_detail(database, "h1.jp").rights == []
+    assert "http://h1.jp:80/" not in world.agents["p"].listed
+
+
+def test_a_host_that_is_not_in_the_log_was_not_reached(database: Database) -> None:
+    """The log ends the probes of the list; a host without a line is unreachable from there."""
+    world = with_plain(database)
+    start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
+    world.tick()
+    world.take_list("p")
+    world.agents["p"].permit_until_ms = world.true_ms + 1
+    world.fetch("p", "http://h1.jp:80/")
+    world.report("p")
+    assert round_detail(database, 1).orders == {"done": 3}
+    reached = [host_detail(database, host).distances[0].ms_per_kb for host in HOSTS]
+    assert reached[0] is not None
+    assert reached[1:] == [None, None]
+
+
+def test_any_message_renews_what_a_plain_agent_has(database: Database) -> None:
+    """It calls once a night; a day of silence takes nothing from it, two do."""
+    world = with_plain(database)
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    world.tick()
+    world.take_list("p")
+    for _ in range(170):
+        world.wait(40)
+        world.tick()
+    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 3
+    note_message(database, world.agents["p"].identity, "submitlog", world.now_ms, world.policy)
+    for _ in range(170):
+        world.wait(40)
+        world.tick()
+    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 3
+    for _ in range(40):
+        world.wait(40)
+        world.tick()
+    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 0
+
+
+def test_the_next_list_can_be_limited(database: Database) -> None:
+    """The source's page: the next list has 50 pages a unit, or all."""
+    world = with_plain(database)
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    world.tick()
+    world.take_list("p")
+    assert {work.max_transfer for work in world.agents["p"].listed.values()} == {0}
+    set_next_list_limit(database, "p", 50, ADMIN, world.now_ms)
+    world.take_list("p")
+    assert {work.max_transfer for work in world.agents["p"].listed.values()} == {50}
+    set_next_list_limit(database, "p", 0, ADMIN, world.now_ms)
+    world.take_list("p")
+    assert {work.max_transfer for work in world.agents["p"].listed.values()} == {0}
