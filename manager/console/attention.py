@@ -28,6 +28,8 @@ DISK_BYTES: Final = 1_000_000_000
 REPORTS_WAITING: Final = 20
 ORDER_MS: Final = 2 * 3_600_000
 """A plain agent asks for its restart every hour."""
+EPOCH_MS: Final = 1_000_000_000_000
+"""Greater numbers of milliseconds are moments since 2001, no lengths of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,15 @@ def spoken_detail(detail: str) -> str:
     if not isinstance(fields, dict):
         return detail
     return ", ".join(
-        f"{name.replace('_', ' ')} {value if isinstance(value, str) else json.dumps(value)}"
+        f"{name.removesuffix('_ms').replace('_', ' ')} {_spoken(name, value)}"
         for name, value in fields.items()
+        if value not in ("", None)
     )
+
+
+def _spoken(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_ms") and isinstance(value, int | float):
+        return figures.moment(round(value)) if value > EPOCH_MS else figures.duration(value)
+    return value if isinstance(value, str) else json.dumps(value)

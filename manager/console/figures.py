@@ -14,14 +14,15 @@ __all__ = [
     "NOTHING",
     "ago",
     "amount",
+    "change",
     "count",
     "distance",
     "duration",
     "iso",
     "kbytes",
     "moment",
-    "percent",
     "rate",
+    "sentence",
     "skew",
 ]
 
@@ -61,9 +62,12 @@ def distance(ms_per_kb: float | None) -> str:
     return NOTHING if ms_per_kb is None else _three_digits(ms_per_kb)
 
 
-def percent(part: float, whole: float) -> str:
-    """Return a share; of nothing it is nothing."""
-    return NOTHING if whole <= 0 else f"{100 * part / whole:.1f}{GAP}%"
+def change(number: float, before: float) -> str:
+    """Return by how much a number is more (+) or less (−) than another; than none it is nothing."""
+    if before <= 0:
+        return NOTHING
+    share = 100 * (number / before - 1)
+    return f"{'+' if share >= 0 else '−'}{abs(share):.1f}{GAP}%"
 
 
 def duration(length_ms: float | None) -> str:
@@ -73,6 +77,11 @@ def duration(length_ms: float | None) -> str:
     if length_ms < 1000:
         return f"{max(0.0, length_ms):.0f}{GAP}ms"
     return spoken_duration(round(length_ms)).replace(" ", GAP)
+
+
+def sentence(text: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def skew(difference_ms: int) -> str:

@@ -112,9 +112,11 @@ def _environment() -> Environment:
         "amount": figures.amount,
         "kbytes": figures.kbytes,
         "rate": figures.rate,
+        "change": figures.change,
         "distance": figures.distance,
         "duration": figures.duration,
         "skew": figures.skew,
+        "sentence": figures.sentence,
         "typed": _typed,
     }
     return made

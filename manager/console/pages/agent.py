@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.assignment import spoken_duration
 from manager.console.access import Page
-from manager.console.attention import agent_notices
+from manager.console.attention import agent_notices, spoken_detail
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
@@ -72,7 +72,10 @@ def show(visit: Visit) -> Response:
         units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
         reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
         history=_history(visit, name),
-        events=audit_page(visit.db, limit=ROWS_SHOWN, subject=name),
+        events=[
+            (row, spoken_detail(row.detail))
+            for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
+        ],
         grace=spoken_duration(round(visit.policy.grace_s * 1000)),
     )
 

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from manager.console import figures
 from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit
 from manager.operations.agents import (
@@ -31,6 +33,15 @@ PAGES_OF: Final = "pages "
 LIMITS: Final = {"50": 50, "all": 0}
 AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
 NAMED_MOST: Final = 20
+HEADER: Final = (
+    "agent",
+    "last restart check (UTC)",
+    "restart ordered (UTC)",
+    "restart handled (UTC)",
+    "list last sent (UTC)",
+    "restart",
+    "pages of a unit on its next list",
+)
 
 KEYS: Final[dict[str, Callable[[AgentView], Any]]] = {
     "name": lambda view: view.row.name,
@@ -50,20 +61,44 @@ def _agents(visit: Visit) -> list[AgentView]:
     return [view for view in agents if view.row.retired_ms is None]
 
 
+def _found(visit: Visit, listing: Listing) -> list[AgentView]:
+    text = listing.filters["q"].lower()
+    return listing.sorted([view for view in _agents(visit) if text in view.row.name], KEYS)
+
+
 def show(visit: Visit) -> Response:
     """Show the table."""
     listing = _listing(visit)
-    agents = _agents(visit)
-    text = listing.filters["q"].lower()
-    found = listing.sorted([view for view in agents if text in view.row.name], KEYS)
     return visit.page(
         "restart.html",
         listing=listing,
-        cut=listing.cut(found),
-        everybody=len(agents),
+        cut=listing.cut(_found(visit, listing)),
+        everybody=len(_agents(visit)),
         restart_field=RESTART,
         pages_field=PAGES_OF,
     )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    listing = _listing(visit)
+    return csv_response("restart", HEADER, (_cells(view) for view in _found(visit, listing)))
+
+
+def _cells(view: AgentView) -> list[Cell]:
+    row = view.row
+    times = (
+        row.restart_asked_ms if row.is_plain else row.last_contact_ms,
+        row.restart_ordered_ms,
+        row.restart_handled_ms,
+        row.list_sent_ms,
+    )
+    return [
+        row.name,
+        *(None if at_ms is None else figures.iso(at_ms) for at_ms in times),
+        row.restart_ordered_ms is not None,
+        row.list_limit or None,
+    ]
 
 
 def save(visit: Visit) -> Response:
@@ -132,5 +167,6 @@ def _said(restarts: list[str], limits: dict[str, int]) -> str:
 
 PAGES: Final = (
     Page("GET", "/restart", "viewer", show),
+    Page("GET", "/restart.csv", "viewer", export),
     Page("POST", "/restart", "operator", save),
 )

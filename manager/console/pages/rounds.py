@@ -91,6 +91,9 @@ def show(visit: Visit) -> Response:
         cut=listing.cut(rows),
         longest_ms=max((row.makespan_ms or 0 for row in rows), default=0),
         current=current,
+        progress=(
+            progress_of(round_detail(visit.db, current.number), visit.now_ms) if current else None
+        ),
         plans=list_plans(visit.db, PLANS_SHOWN),
         methods=METHOD_WORDS,
         states=STATES,

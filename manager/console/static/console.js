@@ -103,4 +103,6 @@
   document.addEventListener("htmx:load", function (event) { prepare(event.detail.elt); });
 
   prepare(document);
+  const here = document.querySelector(".pages [aria-current]");
+  if (here) here.scrollIntoView({ block: "nearest", inline: "center" });
 })();
