@@ -172,4 +172,9 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
         "/api/v1/sync": limits.sync_bytes,
     }
     entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
-    return Connection(app, entrance, lambda path: body_limits.get(path, limits.request_bytes))
+    return Connection(
+        app,
+        entrance,
+        lambda path: body_limits.get(path, limits.request_bytes),
+        limits.upload_idle_s,
+    )

@@ -20,10 +20,12 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manager.intake import SlowSenderError
 from shared.errors import LimitError
 
 __all__ = ["Connection", "Entrance"]
 
+IDLE_S: Final = 60.0
 LINGER_S: Final = 2.0
 LINGER_BYTES: Final = 64 * 1024**2
 """What is read and dropped behind a refusal. A socket that is closed with bytes unread resets the
@@ -48,12 +50,20 @@ class Connection:
     """ASGI middleware around the whole application, one for each listener."""
 
     def __init__(
-        self, app: ASGIApp, entrance: Entrance, body_limit: Callable[[str], int | None]
+        self,
+        app: ASGIApp,
+        entrance: Entrance,
+        body_limit: Callable[[str], int | None],
+        idle_s: float = IDLE_S,
     ) -> None:
-        """body_limit: bytes for a path; None: the route counts by itself."""
+        """body_limit: bytes for a path; None: the route counts, and waits, by itself.
+
+        idle_s: how long the others wait for the next part of a body.
+        """
         self._app = app
         self._entrance = entrance
         self._body_limit = body_limit
+        self._idle_s = idle_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -67,7 +77,7 @@ class Connection:
             "private_line": self._is_private(scope, headers),
             "request_id": request_id,
         }
-        body = _Body(receive, self._body_limit(scope["path"]), headers)
+        body = _Body(receive, self._body_limit(scope["path"]), headers, self._idle_s)
         await self._app(scope, body.receive, _Answer(send, body, request_id).send)
 
     def _is_private(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
@@ -85,10 +95,15 @@ class _Body:
     """The request's body as the application sees it: counted, and refused at its limit."""
 
     def __init__(
-        self, receive: Receive, limit_bytes: int | None, headers: dict[bytes, bytes]
+        self,
+        receive: Receive,
+        limit_bytes: int | None,
+        headers: dict[bytes, bytes],
+        idle_s: float,
     ) -> None:
         self._receive = receive
         self._limit_bytes = limit_bytes
+        self._idle_s = idle_s
         self._received_bytes = 0
         declared = headers.get(b"content-length", b"0")
         self._declared_bytes = int(declared) if declared.isdigit() else 0
@@ -99,11 +114,23 @@ class _Body:
         limit_bytes = self._limit_bytes
         if limit_bytes is not None and self._declared_bytes > limit_bytes:
             raise _over(f"of {self._declared_bytes} bytes", limit_bytes)
-        message = await self._receive()
+        message = await self._next()
         self._note(message)
         if limit_bytes is not None and self._received_bytes > limit_bytes:
             raise _over("is longer", limit_bytes)
         return message
+
+    async def _next(self) -> Message:
+        # Behind the body there is only the end of the connection, which may take its time.
+        if self._limit_bytes is None or self.complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(self._idle_s):
+                return await self._receive()
+        except TimeoutError as error:
+            raise SlowSenderError(
+                f"request body: nothing came for {self._idle_s:g} s (limits.upload_idle_s)"
+            ) from error
 
     async def linger(self) -> None:
         """Read and drop what is still coming, for a moment."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,6 +15,7 @@ from starlette.types import Message
 
 from manager.app import connection
 from manager.app.connection import Connection, Entrance
+from manager.app.statuses import speak_errors
 from shared.errors import LimitError
 from tests.manager.asgi import Caller
 
@@ -147,6 +149,27 @@ def test_nobody_lingers_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    asyncio.run(connection._Body(endless, None, {b"transfer-encoding": b"chunked"}).linger())
+    asyncio.run(connection._Body(endless, None, {b"transfer-encoding": b"chunked"}, 1).linger())
     assert read == 5
-    asyncio.run(connection._Body(silent, None, {b"content-length": b"10"}).linger())
+    asyncio.run(connection._Body(silent, None, {b"content-length": b"10"}, 1).linger())
+
+
+def test_a_body_that_stops_coming_is_given_up() -> None:
+    """A sender that stalls in a small body is 408 after the idle time, and the line is closed."""
+
+    async def stalls() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    app = FastAPI()
+    speak_errors(app)
+
+    @app.post("/api/x")
+    async def take(asked: dict[str, int]) -> None:
+        """Never asked."""
+
+    at = Caller(Connection(app, Entrance(local=False), lambda _: 1000, idle_s=0.01))
+    answer = at.post("/api/x", stalls())
+    assert answer.status_code == 408
+    assert answer.json()["error"].startswith("request body: nothing came for 0.01 s")
+    assert answer.headers["connection"] == "close"
