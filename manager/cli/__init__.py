@@ -13,6 +13,7 @@ import click
 from manager.cli.agents import agents
 from manager.cli.hosts import hosts
 from manager.cli.options import Place
+from manager.cli.overview import status
 from manager.cli.records import audit, check, reports
 from manager.cli.rounds import rounds
 from manager.cli.serving import serve, settings
@@ -44,5 +45,5 @@ def main(context: click.Context, data: Path, config: Path | None) -> None:
     context.obj = context.obj or Place(data, config)
 
 
-for _command in (serve, settings, hosts, agents, rounds, users, check, audit, reports):
+for _command in (serve, settings, status, hosts, agents, rounds, users, check, audit, reports):
     main.add_command(_command)

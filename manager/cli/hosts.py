@@ -120,7 +120,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
             ("found by", names.get(str(about["found_by"])) or "an administrator"),
             ("link from", about["referer"]),
             ("excluded", about["excluded_reason"]),
-            ("name", about["resolution"]),
+            ("name", about["resolve_problem"] or about["resolution"]),
             ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
             ("shares with", ", ".join(key for key in detail["group"] if key != about["key"])),
         )

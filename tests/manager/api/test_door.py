@@ -37,6 +37,7 @@ def login(prsm: Running, role: str, call: Caller | None = None) -> Session:
 
 RANKS = ["viewer", "operator", "admin"]
 NEEDS = [
+    ("GET", "/api/v1/overview", None, "viewer"),
     ("GET", "/api/v1/hosts", None, "viewer"),
     ("GET", "/api/v1/hosts/detail?host=a.example", None, "viewer"),
     ("GET", "/api/v1/agents", None, "viewer"),

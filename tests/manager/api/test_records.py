@@ -1,9 +1,9 @@
-"""What happened, through the API; and whether all fits together."""
+"""The first look, what happened, and whether all fits together, through the API."""
 
 from __future__ import annotations
 
 from shared.wire.crawl_log import LogLine
-from tests.manager.running import Running, log_body
+from tests.manager.running import Running, fill, log_body
 
 
 def test_reports_are_listed(prsm: Running) -> None:
@@ -39,3 +39,24 @@ def test_a_missing_file_is_found(prsm: Running) -> None:
     file.unlink()
     (finding,) = prsm.local.get("/api/v1/check").json()["findings"]
     assert finding["subject"].endswith(file.name)
+
+
+def test_the_overview_says_what_there_is(prsm: Running) -> None:
+    """Agents and hosts by state, the newest round, what needs a person; at first nothing."""
+    empty = prsm.local.get("/api/v1/overview").json()
+    assert (empty["agents"], empty["round"], empty["attention"], empty["alerts"]) == (
+        {}, None, [], []
+    )  # fmt: skip
+    fill(prsm, "a.example", "b.example")
+    prsm.local.post("/api/v1/hosts/exclude", json={"host": "b.example"})
+    prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm.local.post("/api/v1/rounds", json={"method": "keep"})
+    prsm.clock.advance(30 * 86400)
+    seen = prsm.local.get("/api/v1/overview").json()
+    assert seen["server_time_ms"] == prsm.clock()
+    assert seen["hosts"]["excluded"] == 1
+    assert sum(seen["hosts"].values()) == 2
+    assert seen["round"]["round"]["method"] == "keep"
+    assert sum(seen["agents"].values()) == 1
+    assert [one["agent"] for one in seen["attention"]] == ["a.example"]
+    assert seen["attention"][0]["reason"]

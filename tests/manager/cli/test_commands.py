@@ -149,6 +149,21 @@ def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
     assert json.loads(prsm("check", "--json", code=1).stdout)["findings"]
 
 
+def test_the_status_is_one_look(prsm: Prsm, manager: Running) -> None:
+    """At first it says what to do; later what there is and what needs a person."""
+    first = prsm("status").stdout
+    assert "prsm agents token NAME" in first
+    assert "prsm hosts import FILE" in first
+    fill(manager, "x.example")
+    manager.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm("rounds", "start")
+    manager.clock.advance(30 * 86400)
+    later = prsm("status").stdout
+    assert "1, probing, by prices" in later
+    assert "! a.example is " in later
+    assert json.loads(prsm("status", "--json").stdout)["round"]
+
+
 def test_settings_are_printed(prsm: Prsm) -> None:
     """The settings are printed as a file to edit."""
     assert "# permit_s = 7200.0" in prsm("settings").stdout

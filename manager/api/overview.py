@@ -1,0 +1,73 @@
+"""The first look of the morning: is the crawl healthy, and what needs a person?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from manager.api.door import AdminDoor, Door, Viewer
+from manager.operations.agents import list_agents
+from manager.operations.audit import AuditRow, audit_page
+from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.rounds import RoundDetail, list_rounds, round_detail
+
+__all__ = ["router"]
+
+ALERTS: Final = 10
+HOST_STATES: Final = ("new", "idle", "probing", "placed", "excluded")
+
+router: Final = APIRouter(tags=["overview"])
+
+
+class Attention(BaseModel):
+    """An agent that a person should look at, and why."""
+
+    agent: str
+    state: str
+    reason: str
+
+
+class Overview(BaseModel):
+    """What there is, by state; the newest round; what needs a person."""
+
+    server_time_ms: int
+    agents: Annotated[dict[str, int], Field(description="how many are in each state")]
+    hosts: Annotated[
+        dict[str, int], Field(description="how many are in each state; counted up to 10,000")
+    ]
+    round: RoundDetail | None
+    attention: list[Attention]
+    alerts: Annotated[list[AuditRow], Field(description="the newest ten")]
+
+
+@router.get("/overview")
+async def overview(door: Door, _: Viewer) -> Overview:
+    """Show the state of everything at once."""
+    return await asyncio.to_thread(_overview, door)
+
+
+def _overview(door: AdminDoor) -> Overview:
+    now_ms = door.now_ms()
+    views = list_agents(door.db, now_ms, door.policy)
+    newest = list_rounds(door.db, 1)
+    return Overview(
+        server_time_ms=now_ms,
+        agents=Counter(view.liveness.state.value for view in views),
+        hosts={
+            state: list_hosts(door.db, HostFilter(state=state), limit=1).matching
+            for state in HOST_STATES
+        },
+        round=round_detail(door.db, newest[0].number) if newest else None,
+        attention=[
+            Attention(
+                agent=view.row.name, state=view.liveness.state.value, reason=view.liveness.reason
+            )
+            for view in views
+            if view.liveness.attention
+        ],
+        alerts=audit_page(door.db, limit=ALERTS, alerts=True),
+    )

@@ -1,0 +1,50 @@
+"""`prsm status`: the first look of the morning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["status"]
+
+
+@click.command()
+@json_option
+@pass_place
+def status(place: Place, as_json: bool) -> None:
+    """Show agents and hosts by state, the newest round, and what needs a person."""
+    seen = place.calls.get("/overview")
+    if as_json:
+        showing.as_json(seen)
+        return
+    newest = seen["round"]
+    about = newest["round"] if newest else None
+    showing.facts(
+        (
+            ("agents", _counts(seen["agents"]) or "none; `prsm agents token NAME` lets one join"),
+            ("hosts", _counts(seen["hosts"]) or "none; `prsm hosts import FILE` adds some"),
+            (
+                "round",
+                f"{about['number']}, {about['state']}, by {about['method']}" if about else "",
+            ),
+            ("its probes", _counts(newest["orders"]) if newest else ""),
+            ("its units", _counts(newest["units"]) if newest else ""),
+        )
+    )
+    for one in seen["attention"]:
+        click.echo(f"! {one['agent']} is {one['state']}: {one['reason']}")
+    for row in seen["alerts"]:
+        when = showing.time_text(row["at_ms"])
+        click.echo(f"! {when} {row['actor_name']}: {row['action']} {row['subject']}")
+
+
+def _round_text(about: dict[str, Any]) -> str:
+    return f"{about['number']}, {about['state']}, by {about['method']}"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {state}" for state, number in counts.items() if number)
