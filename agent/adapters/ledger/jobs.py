@@ -19,6 +19,7 @@ __all__ = ["Jobs"]
 @dataclass(slots=True)
 class _Entry:
     row: JobRow
+    order: str  # the job, as it is stored
     queued: int = 0
 
 
@@ -53,10 +54,11 @@ class Jobs:
         """Remember a job; of a known one the order is replaced."""
         entry = self._entries.get(job.number)
         if entry is not None:
+            entry.order = _order(job)
             self._change(job.number, replace(entry.row, job=job))
             return
         row = JobRow(job, host="", address="", pages=0, kept=0, response_bytes=0, finished=False)
-        self._entries[job.number] = _Entry(row)
+        self._entries[job.number] = _Entry(row, _order(job))
         self._changed.add(job.number)
 
     def place(self, number: int, host: str, address: str) -> None:
@@ -122,9 +124,8 @@ class Jobs:
 
 def _values(entry: _Entry) -> tuple[Value, ...]:
     row = entry.row
-    order = json.dumps(asdict(row.job), separators=(",", ":"))
     return (
-        *(row.job.number, order, row.host, row.address),
+        *(row.job.number, entry.order, row.host, row.address),
         *(row.pages, row.kept, row.response_bytes, entry.queued, int(row.finished)),
     )
 
@@ -138,8 +139,12 @@ def _stored(database: Database) -> list[_Entry]:
         row = JobRow(
             _job(str(order)), str(host), str(address), pages, kept, response_bytes, bool(finished)
         )
-        entries.append(_Entry(row, queued))
+        entries.append(_Entry(row, str(order), queued))
     return entries
+
+
+def _order(job: Job) -> str:
+    return json.dumps(asdict(job), separators=(",", ":"))
 
 
 def _job(order: str) -> Job:

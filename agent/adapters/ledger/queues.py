@@ -44,11 +44,19 @@ class Queues:
         """Enter URLs into a job's seen-set; return for each whether it was new."""
         if not self._jobs.takes_urls(job):
             return [False] * len(urls)
-        run = self._database.run
-        return [
-            run("INSERT OR IGNORE INTO seen VALUES (?,?)", (job, self._key(url))) > 0
-            for url in urls
-        ]
+        keys = [self._key(url) for url in urls]
+        # Two statements for a batch; one for each URL would cost five times as much.
+        query = "SELECT key FROM seen WHERE job = ? AND key IN (SELECT value FROM json_each(?))"
+        known = set(numbers(self._database.ask(query, (job, str(keys)))))
+        new = []
+        for key in keys:
+            new.append(key not in known)
+            known.add(key)
+        self._database.run_many(
+            "INSERT INTO seen VALUES (?,?)",
+            [(job, key) for key, is_new in zip(keys, new, strict=True) if is_new],
+        )
+        return new
 
     def push(self, items: Iterable[QueuedUrl]) -> None:
         """Append to the queues of jobs that take URLs."""
