@@ -79,6 +79,7 @@ class Crawl:
     denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
     _frontiers: list[Frontier] = field(default_factory=list)
+    _filters: list[Filter] = field(default_factory=list)
     _resolves: list[Resolve] = field(default_factory=list)
     _fetches: list[Fetch | RulesFetch] = field(default_factory=list)
     _parses: list[Parse] = field(default_factory=list)
@@ -95,7 +96,9 @@ class Crawl:
                 return seed
             case "filter":
                 scope = scope_of(ports.ledger.jobs())
-                return Filter(scope, limits, self.blocked, self.stopped)
+                one = Filter(scope, limits, self.blocked, self.stopped)
+                self._filters.append(one)
+                return one
             case "dedup":
                 return Dedup(ports.ledger, limits, self.stopped)
             case "resolve":
@@ -153,6 +156,17 @@ class Crawl:
                 return report
             case _:
                 raise KeyError(f"no module {module} in the crawl")
+
+    def retune(self, politeness: Politeness, limits: CrawlLimits, blocked: Blocked) -> None:
+        """Take new settings while the crawl goes on: paces, places, filters.
+
+        Sizes of memories, and `robots.strict`, hold from the start of a process.
+        """
+        self.politeness, self.limits, self.blocked = politeness, limits, blocked
+        for frontier in self._frontiers:
+            frontier.retune(politeness, limits)
+        for one in self._filters:
+            one.retune(limits, blocked)
 
     @property
     def scope(self) -> Scope:

@@ -4,6 +4,8 @@ Invariant: what passes lies in exactly one unfinished job of the list in force. 
 leaves by `outside`: of a host that we hold nothing of, its top page, once; of a page in a
 directory that others own, or of a job that is done, the page itself. All else is counted with its
 reason and a few examples.
+Most links of a page were on the page before: those that were sorted out lately are skipped at the
+cost of one look-up. For this a URL is remembered only if no other page could change its lot.
 Leaves to others: robots.txt (robots), `nofollow` (the page worker), the limit of pages (dedup,
 frontier), forbidden addresses (the resolver).
 Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
@@ -26,6 +28,7 @@ from shared.urls import host_of
 
 __all__ = ["Filter"]
 
+SORTED_REMEMBERED: Final = 1 << 17  # URLs about which nothing new can be found out
 OUTSIDE_REMEMBERED: Final = 100_000  # URLs that need not be reported twice
 HOSTS_REMEMBERED: Final = 100_000
 
@@ -57,6 +60,12 @@ class Filter:
         self._scope = scope
         self._hold(scope)
 
+    def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
+        """Take new settings; links that were sorted out before are looked at again."""
+        self._limits = limits
+        self._blocked = blocked
+        self._hold(self._scope)
+
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take pages' links, or a change of what the agent holds."""
         if port == "changed":
@@ -71,6 +80,7 @@ class Filter:
     def _hold(self, scope: Scope) -> None:
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
+        self._sorted = Recent(SORTED_REMEMBERED)
         self._units_of_host = Counter(host_of(unit) for unit in scope.jobs)
 
     def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
@@ -85,37 +95,42 @@ class Filter:
                     stop("too many redirects", url)
                 continue
             for url in links.urls:
-                if len(url) > limits.url_chars:
-                    stop("URL too long", url)
-                    continue
-                yield from self._one(url, links)
+                key = hash(url)
+                if key not in self._sorted:
+                    output = self._one(url, key, links)
+                    if output is not None:
+                        yield output
 
-    def _one(self, url: str, links: Links) -> Iterator[Output]:
+    def _one(self, url: str, key: int, links: Links) -> Output | None:
+        limits, stop = self._limits, self._stopped.add
         host = self._host(url)
-        if not host.ours:
-            if not host.registrable:
-                self._stopped.add("host cannot be registered", url)
-            elif self._blocked(url):
-                self._stopped.add("blocked", url)
-            elif self._reported.add(host.key):
-                yield "outside", Outside(_top_page(url), links.referer)
-            return
-        job = host.whole or self._scope.job_of(url)
-        if job is None or _is_excepted(url, job) or self._is_late(job, links):
+        job = (host.whole or self._scope.job_of(url)) if host.ours else None
+        if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
+            # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):
-                self._stopped.add("blocked", url)
+                stop("blocked", url)
             elif self._reported.add(url):
-                yield "outside", Outside(url, links.referer)
-            return
-        if url.count("/") > self._limits.repeated_segments + 3 and self._repeats(url):
-            self._stopped.add("path repeats itself", url)
+                return "outside", Outside(url, links.referer)
+            return None
+        self._sorted.add(key)
+        if len(url) > limits.url_chars:
+            stop("URL too long", url)
+        elif job is None and not host.registrable:
+            stop("host cannot be registered", url)
         elif self._blocked(url):
-            self._stopped.add("blocked", url)
+            stop("blocked", url)
+        elif job is None:
+            if self._reported.add(host.key):
+                return "outside", Outside(_top_page(url), links.referer)
+        elif url.count("/") > limits.repeated_segments + 2 and self._repeats(url):
+            stop("path repeats itself", url)
         else:
-            yield (
+            depth, redirects = links.depth, links.redirects
+            return (
                 "inside",
-                Candidate(url, host.key, job.number, links.depth, links.redirects, links.referer),
+                Candidate(url, host.key, job.number, depth, redirects, links.referer),
             )
+        return None
 
     def _is_late(self, job: Job, links: Links) -> bool:
         """Tell whether a job takes no link from there: done, or measured by its own pages only."""

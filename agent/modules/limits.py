@@ -67,6 +67,13 @@ class CrawlLimits:
     """Requests to a host without any answer until it is given up; with doubling intervals from
     20 s that takes an hour and a half."""
 
+    offline_addresses: int = 5
+    """Addresses that do not answer, one after the other, until it is taken to be our own network;
+    no host is given up then."""
+
+    offline_s: float = 9000.0
+    """Seconds for which that is believed at most: longer than a permit lasts."""
+
     rules_retries: int = 3
     """Further attempts for a robots.txt that is unreachable, until its host is given up."""
 

@@ -24,6 +24,9 @@ class Recent:
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._young or key in self._old
+
     def add(self, key: Hashable) -> bool:
         """Remember a key; tell whether it was new, as far as is remembered."""
         young = self._young

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from agent.modules.limits import CrawlLimits
+from agent.modules.silence import Silence
 from agent.modules.wheel import TimingWheel
 from agent.pipeline.messages import (
     Candidate,
@@ -79,6 +80,7 @@ class Resolve:
         self._hosts: dict[str, _Host] = {}
         self._to_ask: deque[_Host] = deque()
         self._asking = 0
+        self._silence = Silence(limits.offline_addresses, limits.offline_s)
         now = clock.monotonic_s()
         self._again: TimingWheel[_Host] = TimingWheel(now)
         for row in rows:
@@ -161,6 +163,10 @@ class Resolve:
             if host is None:
                 continue  # its jobs left the list meanwhile
             host.looking = False
+            if answer.temporary and not answer.addresses:
+                self._silence.failed(answer.host, now)
+            else:
+                self._silence.answered()
             if answer.addresses:
                 yield from self._found(host, answer, now)
             else:
@@ -191,13 +197,11 @@ class Resolve:
 
     def _not_found(self, host: _Host, answer: LookUp, now: float) -> Iterator[Output]:
         limits = self._limits
-        host.attempts += 1
-        wait = limits.lookup_retry_s * 4.0 ** (host.attempts - 1)
-        host.expires_s = now + min(wait, limits.ttl_most_s)
-        if host.address and now < host.usable_until_s:
-            self._again.add(host, host.expires_s)
-            return
-        if answer.temporary and host.attempts <= limits.lookup_retries:
+        host.attempts = min(host.attempts + 1, limits.lookup_retries + 1)
+        host.expires_s = now + limits.lookup_retry_s * 4.0 ** (host.attempts - 1)
+        usable = bool(host.address) and now < host.usable_until_s
+        more = host.attempts <= limits.lookup_retries or self._silence.is_ours(now)
+        if usable or (answer.temporary and more):
             self._again.add(host, host.expires_s)
             return
         # Negative cache: for a while nobody asks for this name again.

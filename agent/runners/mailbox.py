@@ -12,34 +12,37 @@ __all__ = ["Mailbox"]
 
 
 class Mailbox:
-    """A bounded line of messages. The bound is the sender's to obey: see `full`."""
+    """A bounded line of messages. The bound is the sender's to obey: see `full`.
 
-    __slots__ = ("_line", "capacity", "greatest", "listed", "spills")
+    line: (input, message), oldest first; senders append to it.
+    """
+
+    __slots__ = ("_greatest", "capacity", "line", "listed", "spills")
 
     def __init__(self, capacity: int, spills: bool) -> None:
-        self._line: deque[tuple[str, object]] = deque()
+        self.line: deque[tuple[str, object]] = deque()
         self.capacity = capacity
         self.spills = spills
-        self.greatest = 0  # length so far
         self.listed = False  # among those that wait for their turn
+        self._greatest = 0
 
     def __len__(self) -> int:
-        return len(self._line)
+        return len(self.line)
 
     @property
     def full(self) -> bool:
         """Tell whether whoever sends here should wait."""
-        return len(self._line) >= self.capacity
+        return len(self.line) >= self.capacity
 
-    def put(self, port: str, message: object) -> None:
-        """Append a message for an input."""
-        self._line.append((port, message))
-        if len(self._line) > self.greatest:
-            self.greatest = len(self._line)
+    @property
+    def greatest(self) -> int:
+        """Return the greatest length so far."""
+        return max(self._greatest, len(self.line))
 
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
-        line = self._line
+        line = self.line
+        self._greatest = max(self._greatest, len(line))  # it only grows between two takes
         port, first = line.popleft()
         batch = [first]
         while line and line[0][0] == port and len(batch) < limit:

@@ -15,6 +15,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.limits import Politeness
+from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
     FetchEnded,
@@ -29,6 +30,7 @@ from shared.urls import host_of
 
 __all__ = ["Endings"]
 
+SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
 RETRY_GROWTH: Final = 4.0
 RETRIES_REMEMBERED: Final = 1000  # of a job; of more, the times are forgotten, not the URLs
 
@@ -47,9 +49,11 @@ class Endings:
         remarks: StopCounts,
     ) -> None:
         self._has = holdings
-        self._politeness = politeness
+        self.politeness = politeness
         self._given_up = given_up
         self._remarks = remarks
+        limits = holdings.limits
+        self._silence = Silence(limits.offline_addresses, limits.offline_s)
 
     def ended(self, ended: FetchEnded) -> Iterator[Output]:
         """Take the token back after a request, and begin the rest."""
@@ -60,6 +64,7 @@ class Endings:
         host = self._has.hosts.get(ended.host)
         here = host if host is not None and host.address is address else None
         address.holder = None
+        self._listen(ended)
         yield from self._closings(address)
         queue = self._has.jobs.get(ended.job)
         self._rest(address, here, queue, ended)
@@ -110,9 +115,11 @@ class Endings:
             return
         if known.all_denied:
             host.rules_failures += 1
-            if host.rules_failures > limits.rules_retries:
+            ours = self._silence.is_ours(has.turns.now_s)
+            if host.rules_failures > limits.rules_retries and not ours:
                 has.stop(host, f"unreachable: robots.txt: {known.reason}")
-            wait_s = limits.rules_retry_s * RETRY_GROWTH ** (host.rules_failures - 1)
+            steps = min(host.rules_failures, limits.rules_retries + 1) - 1
+            wait_s = limits.rules_retry_s * RETRY_GROWTH**steps
             host.not_before_s = max(host.not_before_s, has.turns.now_s + wait_s)
             host.rules = "unknown"
         else:
@@ -167,6 +174,12 @@ class Endings:
             self._given_up.add(reason.partition(":")[0], queue.job.unit, left)
         return reason
 
+    def _listen(self, ended: FetchEnded) -> None:
+        if ended.outcome in SILENT:
+            self._silence.failed(ended.address, ended.ended_s)
+        elif ended.outcome not in UNTOUCHED:
+            self._silence.answered()
+
     def _closings(self, address: AddressQueue) -> Iterator[Output]:
         for unit in address.closing:
             yield "closed", unit
@@ -218,6 +231,12 @@ class Endings:
             if url is not None:
                 queue.put_back(url)
             return
+        if self._silence.is_ours(ended.ended_s):
+            host.failures += 1
+            url = has.gone(queue, ended.url)
+            if url is not None:
+                queue.put_back(url)
+            return
         queue.pages += 1
         queue.response_bytes += ended.response_bytes
         has.ledger.count(number, pages=1, kept=0, response_bytes=ended.response_bytes)
@@ -248,7 +267,7 @@ class Endings:
         queue.more = True
 
     def _set_delay(self, host: HostQueue, delay_s: float) -> None:
-        cap_s = self._politeness.crawl_delay_cap_s
+        cap_s = self.politeness.crawl_delay_cap_s
         if delay_s > cap_s:
             self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
         host.crawl_delay_s = min(delay_s, cap_s)

@@ -69,8 +69,8 @@ class Frontier:
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         rows = ledger.jobs()
-        share = max(1, limits.parallel // partition.count)
-        limits = replace(limits, parallel=share)
+        self._partitions = partition.count
+        limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
         self._has = has = Holdings(scope_of(rows), ledger, limits, Pace(politeness))
         self._starts = Starts(has)
         self._endings = Endings(has, politeness, given_up, remarks)
@@ -100,6 +100,15 @@ class Frontier:
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take a batch at any of the inputs."""
         return self._on[port](batch)
+
+    def retune(self, politeness: Politeness, limits: CrawlLimits) -> None:
+        """Take new settings; rests that have begun last as long as they were meant to."""
+        has = self._has
+        limits = replace(limits, parallel=max(1, limits.parallel // self._partitions))
+        has.limits = limits
+        has.pace.politeness = politeness
+        self._endings.politeness = politeness
+        has.turns.parallel = limits.parallel
 
     def state(self) -> FrontierState:
         """Return what the status shows."""

@@ -35,7 +35,7 @@ class Pace:
     """Computes rests, and learns which hosts are fast."""
 
     def __init__(self, politeness: Politeness) -> None:
-        self._politeness = politeness
+        self.politeness = politeness
         self._speeds: dict[str, float] = {}  # bytes per millisecond
         self._fast_from = politeness.fast_bytes_per_ms
         self._until_next_look = politeness.fast_hosts_measured
@@ -47,7 +47,7 @@ class Pace:
 
     def base_s(self, host: HostQueue | None) -> float:
         """Return the interval of an address for the speed of one of its hosts."""
-        politeness = self._politeness
+        politeness = self.politeness
         if host is None or not host.total_ms:
             return politeness.interval_s
         if host.total_bytes / host.total_ms < self._fast_from:
@@ -73,7 +73,7 @@ class Pace:
 
     def rest_s(self, address: AddressQueue, host: HostQueue | None, ended: FetchEnded) -> float:
         """Return how long an address rests after a request, and remember its strikes."""
-        politeness = self._politeness
+        politeness = self.politeness
         if is_strike(ended):
             address.strikes = min(address.strikes + 1, MAX_STRIKES)
         else:
@@ -89,7 +89,7 @@ class Pace:
 
     def may_go_on(self, address: AddressQueue, host: HostQueue, ended: FetchEnded) -> bool:
         """Tell whether the next request may follow at once on the connection that is open."""
-        burst = self._politeness.burst
+        burst = self.politeness.burst
         return (
             ended.kept_alive
             and not address.strikes
@@ -100,4 +100,4 @@ class Pace:
 
     @property
     def _enough(self) -> int:
-        return max(1, self._politeness.fast_hosts_measured)
+        return max(1, self.politeness.fast_hosts_measured)

@@ -38,7 +38,7 @@ class Turns:
         self.now_s = 0.0
         self.ready: deque[AddressQueue] = deque()
         self.active = 0
-        self._parallel = parallel
+        self.parallel = parallel
         self._patience_s = patience_s
         self._work_left = work_left
         self._wheel: TimingWheel[Sleeper] | None = None
@@ -107,7 +107,7 @@ class Turns:
 
     def give_places(self) -> None:
         """Give free places to the addresses that will take longest."""
-        while self._queue and self.active < self._parallel:
+        while self._queue and self.active < self.parallel:
             left, _, address = heapq.heappop(self._queue)
             if address.placed or address.waiting != -left:
                 continue  # an older entry of an address that has grown or got its place

@@ -1,0 +1,206 @@
+"""Which links are ours and worth it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import re2
+
+from agent.modules.counts import StopCounts
+from agent.modules.filter import Filter
+from agent.modules.limits import CrawlLimits
+from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
+from agent.pipeline.spec import Output
+from shared.units import UnitIndex
+from shared.urls import canonical, host_of
+from tests.fixtures_dir import fixture_folder
+
+A = "http://a.example.jp:80/"
+KOJI = "http://big.example.jp:80/~koji/"
+PROBED = "http://p.example.jp:80/"
+SPLIT = "http://s.example.jp:80/"
+JOBS = (
+    Job(1, A, "crawl", 1),
+    Job(2, KOJI, "crawl", 1),
+    Job(3, PROBED, "probe", 1, max_pages=50),
+    Job(4, SPLIT, "crawl", 1, excepted=("/others/",)),
+)
+
+
+def scope_of(*jobs: Job, finished: frozenset[str] = frozenset()) -> Scope:
+    by_unit = {job.unit: job for job in jobs}
+    return Scope(UnitIndex(by_unit), by_unit, finished)
+
+
+class Gate:
+    """A filter and its counts."""
+
+    def __init__(self, limits: CrawlLimits | None = None, blocked: str = "") -> None:
+        self.stopped = StopCounts()
+        pattern = re2.compile(blocked) if blocked else None
+        self.filter = Filter(
+            scope_of(*JOBS),
+            limits or CrawlLimits(),
+            lambda url: pattern is not None and pattern.search(url) is not None,
+            self.stopped,
+        )
+
+    def see(
+        self, *urls: str, from_job: int = 1, depth: int = 2, redirects: int = 0
+    ) -> list[Output]:
+        links = Links(urls, "http://a.example.jp/", from_job, depth, redirects)
+        return list(self.filter.handle("links", [links]))
+
+
+def test_a_link_into_a_unit_goes_in() -> None:
+    """A page of a unit becomes a candidate of its job, with all that the next modules need."""
+    url = "http://a.example.jp/x?y=1"
+    assert Gate().see(url) == [("inside", Candidate(url, A, 1, 2, 0, "http://a.example.jp/"))]
+
+
+def test_the_longest_unit_decides() -> None:
+    """A page in a directory unit is ours, one beside it is for whoever owns that."""
+    gate = Gate()
+    inside, outside = "http://big.example.jp/~koji/a/b", "http://big.example.jp/~jiro/"
+    assert [port for port, _ in gate.see(inside, outside)] == ["inside", "outside"]
+    assert gate.see("http://big.example.jp/elsewhere", from_job=2) == [
+        ("outside", Outside("http://big.example.jp/elsewhere", "http://a.example.jp/"))
+    ]
+
+
+def test_excepted_paths_are_for_others() -> None:
+    """A directory that the order leaves out is reported, not fetched."""
+    url = "http://s.example.jp/others/page"
+    assert Gate().see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
+
+
+def test_a_new_host_is_reported_once_by_its_top_page() -> None:
+    """Of a host that we hold nothing of, the manager hears its top page, and only once."""
+    gate = Gate()
+    outputs = gate.see("http://new.example.jp/a", "http://new.example.jp/b")
+    assert outputs == [("outside", Outside("http://new.example.jp/", "http://a.example.jp/"))]
+    assert gate.see("http://new.example.jp/c") == []
+
+
+def test_names_that_nobody_can_register_are_not_reported() -> None:
+    """Links to templates and intranets are counted; units of our own always pass."""
+    gate = Gate()
+    assert gate.see("http://localhost/", "http://%7Bhost%7D.nonsense/") == []
+    assert gate.stopped.count("host cannot be registered") == 2
+    tolerant = Gate(CrawlLimits(require_public_suffix=False))
+    assert [port for port, _ in tolerant.see("http://intranet/")] == ["outside"]
+
+
+def test_a_unit_of_our_own_passes_whatever_its_name() -> None:
+    """What the manager has ordered needs no public suffix."""
+    gate = Gate()
+    own = scope_of(Job(9, "http://intranet:80/", "crawl", 1))
+    list(gate.filter.handle("changed", [ListChanged(own)]))
+    assert [port for port, _ in gate.see("http://intranet/x")] == ["inside"]
+
+
+def test_a_probe_takes_links_of_its_own_pages_only() -> None:
+    """A probe measures what can be reached from the top page, so others' links stay out."""
+    gate = Gate()
+    url = "http://p.example.jp/x"
+    assert [port for port, _ in gate.see(url, from_job=1)] == ["outside"]
+    assert [port for port, _ in gate.see(url, from_job=3)] == ["inside"]
+    assert [port for port, _ in gate.see("http://p.example.jp/y", from_job=0)] == ["inside"]
+
+
+def test_a_job_that_is_done_takes_nothing() -> None:
+    """Links into a finished unit go to the manager: for the next round."""
+    gate = Gate()
+    gate.see("http://a.example.jp/known")
+    change = ListChanged(scope_of(*JOBS, finished=frozenset({A})))
+    list(gate.filter.handle("changed", [change]))
+    assert [port for port, _ in gate.see("http://a.example.jp/late")] == ["outside"]
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://a.example.jp/" + "x" * 2064, "URL too long"),
+        ("http://a.example.jp/a/b/a/b/a/b/a/b/", "path repeats itself"),
+        ("http://a.example.jp/x/x/x/x", "path repeats itself"),
+        ("http://a.example.jp/login?next=1", "blocked"),
+        ("http://new.example.jp/login", "blocked"),
+    ],
+)
+def test_traps_and_blocked_urls_stop(url: str, reason: str) -> None:
+    """What cannot be worth it is counted with its reason."""
+    gate = Gate(blocked="/login")
+    assert gate.see(url) == []
+    assert gate.stopped.count(reason) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example.jp/" + "x" * 2063,
+        "http://a.example.jp/a/b/a/b/a/b/",
+        "http://a.example.jp/x/x/x/y",
+        "http://a.example.jp/p?a=/x/x/x/x/x/x",
+        "http://a.example.jp/1//2//3//4//",
+    ],
+)
+def test_the_limits_themselves_pass(url: str) -> None:
+    """A URL exactly at a limit is fetched; queries and empty segments are no repetition."""
+    assert [port for port, _ in Gate().see(url)] == ["inside"]
+
+
+def test_depth_and_redirects_belong_to_the_way_not_to_the_url() -> None:
+    """A page that was found too deep passes when a shorter way leads to it."""
+    gate = Gate()
+    url = "http://a.example.jp/deep"
+    assert gate.see(url, depth=31) == []
+    assert gate.see(url, redirects=11) == []
+    assert [port for port, _ in gate.see(url, depth=30, redirects=10)] == ["inside"]
+    assert gate.stopped.count("too deep") == gate.stopped.count("too many redirects") == 1
+
+
+def test_a_known_link_costs_no_second_message() -> None:
+    """What went in goes in once, until the list changes: then its job may be another one."""
+    gate = Gate()
+    url = "http://a.example.jp/menu"
+    assert len(gate.see(url, url)) == 1
+    assert gate.see(url) == []
+    again = scope_of(replace(JOBS[0], number=7, round=2))
+    list(gate.filter.handle("changed", [ListChanged(again)]))
+    (output,) = gate.see(url)
+    assert isinstance(output[1], Candidate)
+    assert output[1].job == 7
+
+
+def test_new_settings_look_at_links_again() -> None:
+    """A block list that comes while the crawl goes on holds from then on."""
+    gate = Gate()
+    url = "http://a.example.jp/private/x"
+    gate.see(url)
+    gate.filter.retune(CrawlLimits(), lambda one: "/private/" in one)
+    assert gate.see(url) == []
+    assert gate.stopped.count("blocked") == 1
+
+
+def test_traps_of_the_wild_end() -> None:
+    """Generators of endless paths, as real sites had them, are cut off after a few pages."""
+    rows = json.loads((fixture_folder("crawler-traps") / "real_examples.json").read_text())
+    chains = [row["chain"] for row in rows if len(row.get("chain", ())) >= 2]
+    assert len(chains) >= 3
+    for chain in chains:
+        urls = [canonical(url) for url in chain]
+        gate = Gate()
+        trap = scope_of(Job(1, host_of(urls[0]), "crawl", 1))
+        list(gate.filter.handle("changed", [ListChanged(trap)]))
+        # What the site adds at each step, it adds for ever: a longer path, or another number.
+        grown = urls[-1].removeprefix(urls[-2])
+        grows = grown != urls[-1]
+        passed = 0
+        for depth in range(200):
+            url = urls[depth] if depth < len(urls) else urls[-1]
+            if depth >= len(urls):
+                url += grown * (depth - len(urls) + 1) if grows else f"{depth}"
+            passed += bool(gate.see(url, depth=depth))
+        assert passed <= (5 if grows else 31), urls[-1]

@@ -1,0 +1,215 @@
+"""Lists become jobs, and jobs that are done become news."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.modules.counts import StopCounts
+from agent.modules.seed import Seed
+from agent.pipeline.messages import (
+    HostFailed,
+    Job,
+    Links,
+    ListChanged,
+    ServerList,
+    UnitClosed,
+    UnitFinished,
+)
+from agent.pipeline.spec import Output
+from shared.wire.orders import ListHead, Order
+from tests.agent.fakes import FakeLedger
+
+A, B = "http://a.example:80/", "http://b.example:80/"
+HOME = "http://a.example:80/~koji/"
+
+
+class Desk:
+    """A seed, its ledger, and what it says."""
+
+    def __init__(self, ledger: FakeLedger | None = None) -> None:
+        self.ledger = ledger or FakeLedger()
+        self.skipped = StopCounts()
+        self.seed = Seed(self.ledger, self.skipped)
+
+    def give(self, *orders: Order, round_number: int | None = 1) -> list[Output]:
+        return list(self.seed.handle("list", [ServerList(ListHead(round_number), orders)]))
+
+    def tell(self, port: str, *messages: object) -> list[Output]:
+        return list(self.seed.handle(port, messages))
+
+    def job(self, unit: str) -> Job:
+        return self.seed.scope.jobs[unit]
+
+
+def of(outputs: Iterable[Output], port: str) -> list[object]:
+    return [message for name, message in outputs if name == port]
+
+
+def change(outputs: Iterable[Output]) -> ListChanged:
+    (message,) = of(outputs, "changed")
+    assert isinstance(message, ListChanged)
+    return message
+
+
+def done(job: Job, reason: str = "complete") -> UnitFinished:
+    return UnitFinished(job.number, job.unit, A, job.kind, job.round, 3, 900, reason)
+
+
+def test_a_first_list_begins_its_units() -> None:
+    """Each unit begins with its top page; the scope is told before the links that need it."""
+    desk = Desk()
+    outputs = desk.give(Order(A), Order(B, "http://from.example/", max_transfer=50))
+    assert [port for port, _ in outputs] == ["changed", "links", "links"]
+    assert change(outputs).begun == (desk.job(A), desk.job(B))
+    assert of(outputs, "links") == [
+        Links(("http://a.example/",), None, 0, 0),
+        Links(("http://b.example/",), "http://from.example/", 0, 0),
+    ]
+    assert (desk.job(A).kind, desk.job(A).round) == ("crawl", 1)
+    assert (desk.job(B).kind, desk.job(B).max_pages) == ("probe", 50)
+    assert [row.job for row in desk.ledger.jobs()] == [desk.job(A), desk.job(B)]
+
+
+def test_start_pages_belong_to_the_longest_unit() -> None:
+    """A line that names a page is fetched inside the longest unit of the list that holds it."""
+    desk = Desk()
+    page, other = "http://a.example/~koji/x.html", "http://a.example/y"
+    outputs = desk.give(Order(A), Order(page, "http://ref.example/"), Order(HOME), Order(other))
+    assert desk.job(HOME).start_pages == ((page, "http://ref.example/"),)
+    assert desk.job(A).start_pages == ((other, None),)
+    assert Links((page,), "http://ref.example/", 0, 0) in of(outputs, "links")
+
+
+def test_what_is_no_unit_and_no_page_of_one_is_counted() -> None:
+    """Lines that mean nothing here are skipped, counted and shown."""
+    desk = Desk()
+    desk.give(Order(A), Order("ftp://x.example/"), Order("http://else.example/page"))
+    assert set(desk.seed.scope.jobs) == {A}
+    assert desk.skipped.count("list: no URL to crawl") == 1
+    assert desk.skipped.count("list: start page of no unit of the list") == 1
+
+
+def test_the_same_unit_round_and_kind_goes_on() -> None:
+    """A list that comes again changes nothing; one with other orders keeps the job's number."""
+    desk = Desk()
+    desk.give(Order(A))
+    before = desk.job(A)
+    assert of(desk.give(Order(A)), "links") == []
+    page = "http://a.example/new"
+    outputs = desk.give(Order(A, interval_ms=500, excepted=("/~koji/",)), Order(page))
+    assert desk.job(A).number == before.number
+    assert (desk.job(A).interval_ms, desk.job(A).excepted) == (500, ("/~koji/",))
+    assert of(outputs, "links") == [Links((page,), None, 0, 0)]
+    assert change(outputs).begun == change(outputs).ended == ()
+    row = desk.ledger.job(before.number)
+    assert row is not None
+    assert row.job == desk.job(A)
+
+
+def test_another_round_or_kind_is_another_job() -> None:
+    """A crawl after a probe, or the next round, begins anew and ends the job before it."""
+    desk = Desk()
+    desk.give(Order(A, max_transfer=50))
+    probe = desk.job(A)
+    outputs = desk.give(Order(A))
+    crawl = desk.job(A)
+    assert change(outputs).ended == (probe,)
+    assert change(outputs).begun == (crawl,)
+    assert crawl.number > probe.number
+    desk.give(Order(A), round_number=2)
+    assert desk.job(A).number > crawl.number
+    assert [row.job for row in desk.ledger.jobs()] == [desk.job(A)]
+
+
+def test_a_list_without_a_round_goes_on_too() -> None:
+    """A plain manager names no round: the same unit is then always the same job."""
+    desk = Desk()
+    desk.give(Order(A), round_number=None)
+    number = desk.job(A).number
+    desk.give(Order(A), Order(B), round_number=None)
+    assert desk.job(A).number == number
+
+
+def test_a_done_job_is_told_once_and_rests() -> None:
+    """A job is finished once, its row stays, and the list that still names it wakes nothing."""
+    desk = Desk()
+    desk.give(Order(A), Order(B))
+    job = desk.job(A)
+    outputs = desk.tell("finished", done(job), done(job))
+    assert of(outputs, "finished") == [done(job)]
+    assert change(outputs).done == (job,)
+    assert change(outputs).scope.finished == {A}
+    assert desk.tell("finished", done(job)) == []
+    assert of(desk.give(Order(A), Order(B)), "links") == []
+    assert desk.seed.scope.finished == {A}
+    row = desk.ledger.job(job.number)
+    assert row is not None
+    assert row.finished
+
+
+def test_news_of_a_job_that_is_gone_means_nothing() -> None:
+    """A job that was replaced cannot finish the one that took its place."""
+    desk = Desk()
+    desk.give(Order(A, max_transfer=50))
+    probe = desk.job(A)
+    desk.give(Order(A))
+    assert desk.tell("finished", done(probe)) == []
+    assert not desk.seed.scope.finished
+
+
+def test_a_host_without_an_address_ends_its_units() -> None:
+    """All units of a host that cannot be found are finished, with the reason."""
+    desk = Desk()
+    desk.give(Order(A), Order(HOME), Order(B))
+    outputs = desk.tell("failed", HostFailed(A, "no such name"), HostFailed(A, "no such name"))
+    units = [unit for unit in of(outputs, "finished") if isinstance(unit, UnitFinished)]
+    assert [(unit.unit, unit.reason, unit.pages) for unit in units] == [
+        (A, "unreachable: no such name", 0),
+        (HOME, "unreachable: no such name", 0),
+    ]
+    assert desk.seed.scope.finished == {A, HOME}
+
+
+def test_a_restart_takes_up_what_was_in_force() -> None:
+    """A new process holds the same jobs, finished ones too, and goes on with their numbers."""
+    desk = Desk()
+    desk.give(Order(A), Order(B))
+    desk.tell("finished", done(desk.job(B)))
+    desk.ledger.commit()
+    again = Desk(desk.ledger.after_crash())
+    assert again.seed.scope.jobs == desk.seed.scope.jobs
+    assert again.seed.scope.finished == {B}
+    assert of(again.give(Order(A), Order(B)), "links") == []
+
+
+def test_unplaced_and_finished_jobs_close_at_once() -> None:
+    """What no frontier has anything of is closed as soon as the list leaves it out."""
+    desk = Desk()
+    desk.give(Order(A), Order(B))
+    a, b = desk.job(A), desk.job(B)
+    desk.ledger.place_job(b.number, B, "192.0.2.2")
+    desk.tell("finished", done(b))
+    outputs = desk.give()
+    assert change(outputs).closed == {a.number, b.number}
+    assert of(outputs, "closed") == [
+        UnitClosed(a.number, A, A),
+        UnitClosed(b.number, B, B),
+    ]
+    assert desk.ledger.jobs() == []
+
+
+def test_closing_waits_for_the_requests_of_the_host() -> None:
+    """A job is not closed while a request of another job that left the list is under way."""
+    desk = Desk()
+    desk.give(Order(A))
+    placed = desk.job(A)
+    desk.ledger.place_job(placed.number, A, "192.0.2.1")
+    assert of(desk.give(), "closed") == []  # the frontier will say
+    desk.give(Order(A), round_number=2)
+    unplaced = desk.job(A)
+    assert of(desk.give(), "closed") == []
+    outputs = desk.tell("quiet", UnitClosed(placed.number, A, A))
+    assert of(outputs, "closed") == [
+        UnitClosed(placed.number, A, A),
+        UnitClosed(unplaced.number, A, A),
+    ]
