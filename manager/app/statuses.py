@@ -8,7 +8,7 @@
     405 a method that this address has not        500 our fault; the log has the request's id
 
 Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
-sentence in `error` for everything under `/api`. Nothing of an inner error goes out.
+sentence in `detail` for everything under `/api`. Nothing of an inner error goes out.
 """
 
 from __future__ import annotations
@@ -133,5 +133,5 @@ def _broken(request: Request, error: Exception) -> Response:
 
 def _answer(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence}, status, headers)
+        return JSONResponse({"detail": sentence}, status, headers)
     return PlainTextResponse(sentence + "\n", status, headers)

@@ -111,6 +111,6 @@ class Calls:
 
 def _sentence(answer: httpx.Response) -> str:
     try:
-        return str(answer.json()["error"])
+        return str(answer.json()["detail"])
     except (ValueError, KeyError, TypeError):
         return f"the manager answered {answer.status_code} {answer.reason_phrase}"

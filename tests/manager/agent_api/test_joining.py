@@ -41,7 +41,7 @@ def test_a_token_is_used_once(prsm: Running) -> None:
     prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
     stolen = prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
     assert stolen.status_code == 409
-    assert "tell the administrator" in stolen.json()["error"]
+    assert "tell the administrator" in stolen.json()["detail"]
     (alert,) = prsm.local.get("/api/v1/audit?alerts=true").json()
     assert alert["action"] == "agent.token-reused"
 
@@ -57,7 +57,7 @@ def test_a_token_is_bound(prsm: Running) -> None:
         body: dict[str, Any] = {**asking("a.example", token, new_key()), **wrong}
         answer = prsm.anybody.post(ENROL, json=body)
         assert answer.status_code == 400
-        assert next(iter(wrong)) in answer.json()["error"]
+        assert next(iter(wrong)) in answer.json()["detail"]
     assert prsm.anybody.post(ENROL, b"{").status_code == 400
 
 
@@ -111,7 +111,7 @@ def test_a_wrong_sync_is_refused(
     """What does not fit is refused with the field's name."""
     answer = prsm.agent(kind="sync").call.post("/api/v1/sync", json=sync_body(**changes))
     assert answer.status_code == status
-    assert words in answer.json()["error"]
+    assert words in answer.json()["detail"]
 
 
 def test_a_sync_over_the_limit_is_413(prsm: Running) -> None:
@@ -119,6 +119,6 @@ def test_a_sync_over_the_limit_is_413(prsm: Running) -> None:
     agent = prsm.agent(kind="sync")
     large = agent.call.post("/api/v1/sync", b"[" * 8_000_001)
     assert large.status_code == 413
-    assert "the limit is 8000000 bytes" in large.json()["error"]
+    assert "the limit is 8000000 bytes" in large.json()["detail"]
     assert agent.call.post("/api/v1/sync", b"\xff\xfe").status_code == 400
     assert agent.call.post("/api/v1/sync", b"[" * 100_000).status_code == 400

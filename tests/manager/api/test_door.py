@@ -108,7 +108,7 @@ def test_roles_are_enough_or_not(prsm: Running, held: str) -> None:
         answer = call(session, method, path, body)
         if RANKS.index(held) < RANKS.index(role):
             assert answer.status_code == 403, path
-            assert f"needs the role {role}" in answer.json()["error"]
+            assert f"needs the role {role}" in answer.json()["detail"]
         else:
             assert answer.status_code not in (401, 403, 500), answer.text
 
@@ -121,7 +121,7 @@ def test_a_change_needs_the_token(prsm: Running) -> None:
         headers = {} if token is None else {"X-CSRF-Token": token}
         answer = session.call.post("/api/v1/rounds", json={}, headers=headers)
         assert answer.status_code == 403
-        assert "X-CSRF-Token" in answer.json()["error"]
+        assert "X-CSRF-Token" in answer.json()["detail"]
     assert session.call.get("/api/v1/rounds").status_code == 200
     let_in = session.call.post("/api/v1/rounds", json={}, headers={"X-CSRF-Token": good})
     assert let_in.status_code == 409  # there is no agent yet
@@ -145,7 +145,7 @@ def test_passwords_do_not_travel_on_an_open_line(prsm: Running) -> None:
     """Logging in over plain HTTP from elsewhere is refused before the password is looked at."""
     answer = prsm.outside.post("/api/v1/login", json={"name": "x", "password": "y"})
     assert answer.status_code == 403
-    assert "TLS" in answer.json()["error"]
+    assert "TLS" in answer.json()["detail"]
 
 
 def test_wrong_passwords(prsm: Running) -> None:

@@ -67,7 +67,7 @@ def test_a_line_without_end_is_413(prsm: Running) -> None:
     """A line of any length is refused by its number, and nothing is taken."""
     answer = prsm.local.post(IMPORT, b"a.example\n" + b"x" * 20_000)
     assert answer.status_code == 413
-    assert answer.json()["error"] == "line 2: longer than 16384 bytes"
+    assert answer.json()["detail"] == "line 2: longer than 16384 bytes"
     assert keys(prsm) == []
 
 
@@ -81,7 +81,7 @@ def test_hosts_are_found(prsm: Running) -> None:
     for wrong in ("sort=colour", "state=happy", "limit=0", "limit=x", "offset=-1"):
         answer = prsm.local.get(f"/api/v1/hosts?{wrong}")
         assert answer.status_code == 400, wrong
-        assert wrong.partition("=")[0] in answer.json()["error"]
+        assert wrong.partition("=")[0] in answer.json()["detail"]
 
 
 def test_a_host_is_looked_at_and_excluded(prsm: Running) -> None:

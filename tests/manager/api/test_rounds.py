@@ -38,11 +38,11 @@ def test_there_must_be_somebody_to_work(prsm: Running) -> None:
     for path in ("rounds", "plans", "rounds/cancel"):
         answer = prsm.local.post(f"/api/v1/{path}", json={})
         assert answer.status_code == 409
-        assert len(answer.json()["error"]) > 10
+        assert len(answer.json()["detail"]) > 10
     for path in ("rounds", "plans"):
         answer = prsm.local.post(f"/api/v1/{path}", json={"method": "magic"})
         assert answer.status_code == 400
-        assert "method" in answer.json()["error"]
+        assert "method" in answer.json()["detail"]
 
 
 def test_a_plan_is_made_and_applied(prsm: Running) -> None:

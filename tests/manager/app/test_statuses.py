@@ -58,7 +58,7 @@ def test_each_error_has_its_status(error: PrsmError, status: int) -> None:
     at = raising(error)
     text = at.get("/servlets/x")
     assert (text.status_code, text.text) == (status, f"{error}\n")
-    assert at.get("/api/v1/x").json() == {"error": str(error)}
+    assert at.get("/api/v1/x").json() == {"detail": str(error)}
     if status in (429, 503):
         assert int(text.headers["retry-after"]) > 0
     if status == 401:
@@ -82,7 +82,7 @@ def test_our_own_failure_says_nothing_inner(caplog: pytest.LogCaptureFixture) ->
         answer = raising(ZeroDivisionError("secret detail")).get("/api/v1/x")
     assert answer.status_code == 500
     assert "secret" not in answer.text
-    assert answer.headers["x-request-id"] in answer.json()["error"]
+    assert answer.headers["x-request-id"] in answer.json()["detail"]
     assert "secret detail" in caplog.text
     assert answer.headers["x-request-id"] in caplog.text
 
@@ -91,10 +91,10 @@ def test_what_is_not_there_is_said() -> None:
     """Unknown paths, wrong methods and malformed parameters are answered in words."""
     at = raising(NotFoundError("x"))
     assert at.get("/api/v1/none").json() == {
-        "error": "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
+        "detail": "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
     }
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET\n")
     malformed = at.get("/api/v1/x?number=seven")
     assert malformed.status_code == 400
-    assert malformed.json()["error"].startswith("number: ")
+    assert malformed.json()["detail"].startswith("number: ")

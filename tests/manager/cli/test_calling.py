@@ -54,7 +54,7 @@ def test_a_dead_socket_is_exit_code_3(tmp_path: Path) -> None:
     assert "nobody listens" in said
 
 
-@pytest.mark.parametrize("body", [b"oops", b"[]", b'{"detail": 1}'])
+@pytest.mark.parametrize("body", [b"oops", b"[]", b'{"error": 1}'])
 def test_an_answer_in_other_words(tmp_path: Path, body: bytes) -> None:
     """An error that does not say why, as of a proxy, is exit code 1 with its status."""
     transport = httpx.MockTransport(lambda _: httpx.Response(502, content=body))
