@@ -65,7 +65,6 @@ def look_up(server: str, *names: str, options: ResolverOptions | None = None) ->
             return [await resolver.look_up(f"http://{name}:80/") for name in names]
         finally:
             await resolver.close()
-            await servers.close()
 
     return asyncio.run(run())
 

@@ -46,6 +46,10 @@ class Question(Protocol):
         """Return at least one record; raises NoSuchNameError, NoAnswerError."""
         ...
 
+    async def close(self) -> None:
+        """Let go; questions under way end without an answer."""
+        ...
+
 
 _NO: Final = frozenset(
     {pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_ENODATA, pycares.errno.ARES_EBADNAME}

@@ -50,7 +50,9 @@ class DnsResolver:
         refusal: Callable[[str], str | None],
         options: ResolverOptions | None = None,
     ) -> None:
-        """refusal: why an address must not be crawled, or None."""
+        """question: belongs to the resolver from now on. refusal: why an address must not be
+        crawled, or None.
+        """
         self._question = question
         self._refusal = refusal
         self._options = options or ResolverOptions()
@@ -64,10 +66,11 @@ class DnsResolver:
         task.add_done_callback(self._under_way.discard)
 
     async def close(self) -> None:
-        """End what is under way; its `done` is not called any more."""
+        """End what is under way, whose `done` is not called any more; let the servers go."""
         for task in list(self._under_way):
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._question.close()
 
     async def look_up(self, host: str) -> LookUp:
         """Return where a host leads, or why nowhere."""

@@ -18,6 +18,7 @@ class Zone:
     def __init__(self, table: dict[tuple[str, Kind], list[Record] | Exception]) -> None:
         self._table = table
         self.asked: list[tuple[str, Kind]] = []
+        self.closed = False
 
     async def ask(self, name: str, kind: Kind) -> list[Record]:
         self.asked.append((name, kind))
@@ -25,6 +26,9 @@ class Zone:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    async def close(self) -> None:
+        self.closed = True
 
 
 def look_up(
@@ -67,6 +71,7 @@ def test_ipv6_is_asked_for_where_it_is_wanted() -> None:
     zone = Zone({("www.a.example", "A"): [Record("133.9.9.1", 300)]})
     look_up(HOST, zone, ResolverOptions(ipv6=False))
     assert zone.asked == [A]
+    assert zone.closed
     look_up(HOST, zone)
     assert set(zone.asked) == {A, AAAA}
 
@@ -150,6 +155,9 @@ def test_closing_ends_what_is_under_way() -> None:
         async def ask(self, name: str, kind: Kind) -> list[Record]:
             await asyncio.Event().wait()
             raise AssertionError
+
+        async def close(self) -> None:
+            pass
 
     async def run() -> list[LookUp]:
         answers: list[LookUp] = []
