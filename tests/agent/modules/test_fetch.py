@@ -1,0 +1,126 @@
+"""One request for each URL, one message for each thing that it causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from agent.modules.fetch import Fetch
+from agent.modules.limits import CrawlLimits
+from agent.pipeline.messages import (
+    Candidate,
+    Due,
+    Fetched,
+    FetchEnded,
+    Links,
+    Outcome,
+    Requested,
+)
+from agent.pipeline.ports import FetchAnswer, FetchDone, FetchRequest
+from agent.pipeline.spec import Output
+from tests.agent.fakes import FakeClock, FakeFetcher
+from tests.agent.modules.answers import ADDRESS, HOST, URL, answer
+
+DUE = Due(Candidate(URL, HOST, 4, 3, 1, None), HOST, ADDRESS, 1, 6, True)
+
+
+def ports(outputs: Iterable[Output]) -> list[str]:
+    return [port for port, _ in outputs]
+
+
+def of(outputs: Iterable[Output], port: str) -> list[object]:
+    return [message for name, message in outputs if name == port]
+
+
+def ends(due: Due = DUE, **how: object) -> list[Output]:
+    module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
+    request = FetchRequest(due.candidate.url, due.address, 1000)
+    done = FetchDone(due, due.address, answer(request, **how))  # type: ignore[arg-type]
+    return list(module.handle("answer", [done]))
+
+
+def test_a_turn_becomes_one_request() -> None:
+    """The URL is asked for at the address that was checked, with the limit of a body."""
+    fetcher = FakeFetcher(FakeClock(), {})
+    back: list[FetchDone] = []
+    module = Fetch(fetcher, CrawlLimits(body_bytes=1000), back.append)
+    assert list(module.handle("due", [DUE])) == []
+    assert fetcher.flights[0].request == FetchRequest(URL, ADDRESS, 1000)
+    assert module.in_flight == 1
+    fetcher.answer()
+    assert (back[0].due, back[0].address) == (DUE, ADDRESS)
+    list(module.handle("answer", back))
+    assert module.in_flight == 0
+
+
+def test_behind_a_proxy_no_address_is_pinned() -> None:
+    """Where the address is a host key, the proxy finds it."""
+    fetcher = FakeFetcher(FakeClock(), {})
+    module = Fetch(fetcher, CrawlLimits(), lambda done: None)
+    list(module.handle("due", [Due(DUE.candidate, HOST, HOST, 1, 1, False)]))
+    assert fetcher.flights[0].request.address == ""
+
+
+def test_an_answer_is_logged_ends_and_becomes_a_page() -> None:
+    """A whole answer gives the token back, is a line of the log, and goes to be parsed."""
+    outputs = ends()
+    assert ports(outputs) == ["request", "ended", "page"]
+    header = b"HTTP/1.1 200 X\r\n\r\n"
+    assert of(outputs, "request") == [
+        Requested(HOST, URL, 4, 6, True, "answered", 200, 120, 500, 31.5, header, 77_000)
+    ]
+    assert of(outputs, "ended") == [
+        FetchEnded(HOST, ADDRESS, URL, 4, "answered", 200, 500, 31.5, 2000.5, 9.0, True)
+    ]
+    (page,) = of(outputs, "page")
+    assert isinstance(page, Fetched)
+    assert (page.url, page.host, page.address) == (URL, HOST, ADDRESS)
+    assert (page.job, page.depth, page.redirects, page.is_rules) == (4, 3, 1, False)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_a_page_and_a_link(status: int) -> None:
+    """Its target goes back to the filter, one hop further and no deeper; itself it is kept."""
+    outputs = ends(status=status, location="../y#part")
+    assert of(outputs, "redirect") == [Links(("http://a.example/y",), URL, 4, 3, 2)]
+    assert len(of(outputs, "page")) == 1
+
+
+@pytest.mark.parametrize("location", [None, "javascript:x", "http://", "ftp://a.example/"])
+def test_a_redirect_to_nowhere_is_just_a_page(location: str | None) -> None:
+    """A target that cannot be fetched leads nowhere and breaks nothing."""
+    assert ports(ends(status=302, location=location)) == ["request", "ended", "page"]
+
+
+def test_other_answers_are_no_redirects() -> None:
+    """A Location in an answer that is none means nothing."""
+    assert "redirect" not in ports(ends(status=201, location="/y"))
+
+
+@pytest.mark.parametrize("outcome", ["refused", "timeout", "disconnected", "malformed", "tls"])
+def test_without_an_answer_there_is_no_page(outcome: Outcome) -> None:
+    """A request that failed is logged and gives its token back."""
+    assert ports(ends(outcome=outcome)) == ["request", "ended"]
+
+
+def test_what_was_not_sent_is_not_logged() -> None:
+    """A request that the permit or the address forbade, or that never began, is no request."""
+    assert ports(ends(outcome="no_permit")) == ["ended"]
+    assert ports(ends(outcome="forbidden_address")) == ["ended"]
+    assert ports(ends(outcome="stopped", request_bytes=0)) == ["ended"]
+    assert ports(ends(outcome="stopped")) == ["request", "ended"]
+
+
+def test_an_answer_that_gets_another_attempt_is_no_page_yet() -> None:
+    """429 and 503 are logged but not archived, until the last attempt."""
+    last = Due(DUE.candidate, HOST, ADDRESS, 3, 6, True)
+    assert ports(ends(status=503)) == ["request", "ended"]
+    assert ports(ends(last, status=503)) == ["request", "ended", "page"]
+
+
+def test_answers_go_back_to_where_they_came_from() -> None:
+    """A completion carries the address, so that it meets the partition that began it."""
+    done = FetchDone(DUE, ADDRESS, answer(FetchRequest(URL, "", 1)))
+    assert isinstance(done.answer, FetchAnswer)
+    assert done.address == ADDRESS

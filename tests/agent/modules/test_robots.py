@@ -1,0 +1,112 @@
+"""Which answers forbid, which allow, and for how long."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.modules.limits import CrawlLimits
+from agent.modules.robots import Robots
+from agent.pipeline.messages import Candidate, Denied, Due, RulesFetched, RulesKnown
+from agent.pipeline.spec import Output
+from tests.agent.fakes import FakeClock
+
+HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
+RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\nSitemap: http://a.example/map.xml\n"
+
+
+def due(path: str, host: str = HOST) -> Due:
+    url = f"http://a.example{path}"
+    return Due(Candidate(url, host, 1, 1, 0, None), host, ADDRESS, 1, 1, False)
+
+
+class Desk:
+    """A robots module."""
+
+    def __init__(self, strict: bool = False, kept: int = 100) -> None:
+        self.clock = FakeClock()
+        self.robots = Robots("PRS", strict, self.clock, CrawlLimits(rules_kept=kept))
+
+    def learn(self, status: int, body: bytes = b"", host: str = HOST) -> RulesKnown:
+        fetched = RulesFetched(host, ADDRESS, status, body)
+        ((port, known),) = self.robots.handle("fetched", [fetched])
+        assert port == "known"
+        assert isinstance(known, RulesKnown)
+        return known
+
+    def ask(self, path: str, host: str = HOST) -> Output:
+        (output,) = self.robots.handle("due", [due(path, host)])
+        return output
+
+
+def test_rules_hold_for_a_day() -> None:
+    """Rules are asked before every page, and told with their delay, sitemaps and end."""
+    desk = Desk()
+    known = desk.learn(200, RULES)
+    assert known.expires_s == desk.clock.now_s + 86400
+    assert (known.crawl_delay_s, known.all_denied) == (7.0, False)
+    assert known.sitemaps == ("http://a.example/map.xml",)
+    assert desk.ask("/open") == ("allowed", due("/open"))
+    denied = due("/private/x?y")
+    assert desk.ask("/private/x?y") == (
+        "denied",
+        Denied(denied, HOST, ADDRESS, "Disallow: /private"),
+    )
+
+
+@pytest.mark.parametrize("status", [404, 401, 403, 410, 429, 301])
+def test_no_rules_allow_everything(status: int) -> None:
+    """4xx means that there are none, and so does a redirect too many (RFC 9309, 2.3.1)."""
+    desk = Desk()
+    assert not desk.learn(status, RULES).all_denied
+    assert desk.ask("/private")[0] == "allowed"
+
+
+@pytest.mark.parametrize("status", [500, 503, 599, 0, 999])
+def test_an_unreachable_robots_txt_denies_everything(status: int) -> None:
+    """5xx and silence forbid all pages until there is an answer, and say why."""
+    desk = Desk()
+    known = desk.learn(status, RULES)
+    assert known.all_denied
+    assert known.reason
+    assert desk.ask("/open")[0] == "denied"
+
+
+def test_known_rules_outlive_a_failing_server() -> None:
+    """What was known holds on while its server is down, and is asked for again soon."""
+    desk = Desk()
+    desk.learn(200, RULES)
+    known = desk.learn(503)
+    assert not known.all_denied
+    assert known.expires_s == desk.clock.now_s + 60
+    assert desk.ask("/open")[0] == "allowed"
+    assert desk.ask("/private")[0] == "denied"
+
+
+def test_new_rules_replace_old_ones() -> None:
+    """The newest answer counts, also if it is that there are no rules any more."""
+    desk = Desk()
+    desk.learn(200, RULES)
+    desk.learn(404)
+    assert desk.ask("/private")[0] == "allowed"
+
+
+def test_strict_obeys_what_is_meant_for_others() -> None:
+    """In strict mode any Disallow counts, whomever it addresses."""
+    body = b"User-agent: otherbot\nDisallow: /x\n"
+    gentle, strict = Desk(), Desk(strict=True)
+    gentle.learn(200, body)
+    strict.learn(200, body)
+    assert gentle.ask("/x")[0] == "allowed"
+    assert strict.ask("/x")[0] == "denied"
+
+
+def test_forgotten_rules_are_asked_for_again() -> None:
+    """Memory is bounded: a host whose rules were forgotten gets its URL back, not a verdict."""
+    desk = Desk(kept=2)
+    for number in range(3):
+        desk.learn(404, host=f"http://h{number}.example:80/")
+    port, denied = desk.ask("/", host="http://h0.example:80/")
+    assert port == "denied"
+    assert isinstance(denied, Denied)
+    assert denied.rule == ""
+    assert desk.ask("/", host="http://h1.example:80/")[0] == "allowed"

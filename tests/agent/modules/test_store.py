@@ -1,0 +1,46 @@
+"""Pages are kept in order, and wait for room when there is none."""
+
+from __future__ import annotations
+
+from agent.modules.store import Store
+from agent.pipeline.messages import Kept, Processed, Tick
+from shared.archive.capture import Capture
+from shared.archive.encode import encode_capture
+from tests.agent.fakes import HTML, FakeLedger
+
+HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
+
+
+def page(number: int) -> Processed:
+    url = f"http://a.example/{number}"
+    encoded = encode_capture(Capture(url, 5, b"", HTML, b"<p>"))
+    return Processed(encoded, url, HOST, ADDRESS, 4, False, ("http://out.example/",))
+
+
+def kept(number: int) -> tuple[str, Kept]:
+    return "kept", Kept(f"http://a.example/{number}", HOST, ADDRESS, 4)
+
+
+def test_pages_are_written_then_kept() -> None:
+    """A page is reported after it was appended, and its bytes count towards the next commit."""
+    ledger = FakeLedger()
+    store = Store(ledger)
+    assert list(store.handle("pages", [page(1), page(2)])) == [kept(1), kept(2)]
+    assert ledger.captures == ["http://a.example/1", "http://a.example/2"]
+    assert store.bytes_since_commit == len(page(1).encoded.data) + len(page(2).encoded.data)
+
+
+def test_a_full_disk_pauses_and_ends_by_itself() -> None:
+    """Pages wait in order, the reason is shown, and each tick tries again."""
+    ledger = FakeLedger()
+    store = Store(ledger)
+    ledger.full = True
+    assert list(store.handle("pages", [page(1), page(2)])) == []
+    assert store.paused.startswith("disk full")
+    assert store.waiting == 2
+    assert list(store.handle("tick", [Tick(1.0, 1, False)])) == []
+    assert list(store.handle("pages", [page(3)])) == []
+    ledger.full = False
+    assert list(store.handle("tick", [Tick(2.0, 2, False)])) == [kept(1), kept(2), kept(3)]
+    assert store.paused == ""
+    assert ledger.captures == [f"http://a.example/{number}" for number in (1, 2, 3)]
