@@ -63,6 +63,6 @@ class CheckAnswer(BaseModel):
 @router.get("/check")
 async def check_all(door: Door, _: Viewer) -> CheckAnswer:
     """Check that the tables fit together, and that the files which they name are there."""
-    data = door.layout.data
-    findings = await asyncio.to_thread(check, door.db, lambda path: (data / path).is_file())
+    kept = door.layout.kept
+    findings = await asyncio.to_thread(check, door.db, lambda path: (kept / path).is_file())
     return CheckAnswer(findings=findings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
@@ -31,7 +32,7 @@ from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool
 from shared.wire import PROTOCOL
 
-__all__ = ["Manager", "build_app", "open_manager", "policy_of", "wrapped"]
+__all__ = ["Manager", "build_app", "layout_of", "open_manager", "policy_of", "wrapped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def open_manager(
     read: who reads logs, as `Workers(...).run`. planner: who makes plans.
     Raises SettingError, StoreError.
     """
-    layout = Layout(settings.data)
+    layout = layout_of(settings)
     layout.create()
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     migrate(db)
@@ -96,6 +97,12 @@ def open_manager(
         planner,
         now_ms,
     )
+
+
+def layout_of(settings: Settings) -> Layout:
+    """Return where things lie."""
+    files = settings.database.files
+    return Layout(settings.data, Path(files).absolute() if files else None)
 
 
 def policy_of(settings: Settings) -> Policy:

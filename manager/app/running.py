@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from manager.app.compose import Manager, build_app, open_manager, wrapped
+from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
 from manager.app.lock import held_by_us
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
@@ -24,7 +24,6 @@ from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.tick import tick
 from manager.settings import Settings
-from manager.store import Layout
 
 __all__ = ["serve"]
 
@@ -39,7 +38,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     One line on standard output says when it is ready and where. Raises SettingError, StoreError.
     """
     _log_to_stderr()
-    layout = Layout(settings.data)
+    layout = layout_of(settings)
     layout.create()
     with held_by_us(layout.lock):
         workers = Workers(settings.intake.workers)

@@ -189,7 +189,7 @@ class LogIntake:
                     quarantined=parsed.quarantined,
                     since_ms=parsed.since_ms,
                     until_ms=parsed.until_ms,
-                    path=str(target.relative_to(self._layout.data)),
+                    path=str(target.relative_to(self._layout.kept)),
                     units=tuple(_unit_sum(each) for each in parsed.sums if each.unit is not None),
                     directories=tuple(
                         _directory_sum(each) for each in parsed.sums if each.directory is not None

@@ -59,12 +59,18 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSettings:
-    """Where the manager's tables are."""
+    """Where the manager's tables and files are."""
 
     url: str = setting(
         "",
         unit="URL",
         reason="empty: SQLite in the data directory; or postgresql://user@host/name for replicas",
+    )
+    files: str = setting(
+        "",
+        unit="path",
+        reason="crawl logs and refused bodies; empty: the data directory. Several managers on one "
+        "database need a folder that all of them see",
     )
 
 

@@ -18,6 +18,7 @@ from manager.store.errors import StoreFullError
 __all__ = ["PART", "OpenFile", "full_disk_said", "move", "open_new", "sync_folder", "write_whole"]
 
 PART: Final = ".part"  # the ending of files that are being written; removed at start
+COPY_BYTES: Final = 1024**2
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 OpenFile = Callable[[Path], BinaryIO]
@@ -52,11 +53,23 @@ def sync_folder(folder: Path) -> None:
 
 
 def move(source: Path, target: Path) -> None:
-    """Give a file that is already synced another name in the same file system, durably."""
-    source.replace(target)
+    """Give a file that is already synced another name, durably; another file system is fine."""
+    try:
+        source.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        write_whole(target, _chunks(source))
+        source.unlink()
     sync_folder(target.parent)
     if source.parent != target.parent:
         sync_folder(source.parent)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(COPY_BYTES):
+            yield chunk
 
 
 def write_whole(target: Path, chunks: Iterator[bytes], *, open_file: OpenFile = open_new) -> int:

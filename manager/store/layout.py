@@ -3,8 +3,11 @@
     prsm.toml        settings, if any            prsm.sqlite   tables, unless they are elsewhere
     prsm.sock        the prsm commands' way in   prsm.lock     who serves this directory
     spool/           bodies as they come in; emptied at start
-    logs/<agent id>/ one Parquet file a crawl log, named by the SHA-256 of its body
     lists/<agent id>/ the list of a generation as it is sent; can be made again from the tables
+
+And in the same directory, or in one that several managers on one database share:
+
+    logs/<agent id>/ one Parquet file a crawl log, named by the SHA-256 of its body
     rejected/        bodies that were refused, each with the reason
 
 Invariant: no name that came over the network is ever part of a path; agents are numbers here.
@@ -23,9 +26,18 @@ __all__ = ["Layout"]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The folders and files of one data directory."""
+    """The folders and files of one data directory.
+
+    shared: where logs and refused bodies lie; None: in the data directory.
+    """
 
     data: Path
+    shared: Path | None = None
+
+    @property
+    def kept(self) -> Path:
+        """The folder that the paths of reports are relative to."""
+        return self.shared or self.data
 
     @property
     def spool(self) -> Path:
@@ -35,7 +47,7 @@ class Layout:
     @property
     def logs(self) -> Path:
         """Crawl logs as Parquet."""
-        return self.data / "logs"
+        return self.kept / "logs"
 
     @property
     def lists(self) -> Path:
@@ -45,7 +57,7 @@ class Layout:
     @property
     def rejected(self) -> Path:
         """Bodies that were refused."""
-        return self.data / "rejected"
+        return self.kept / "rejected"
 
     @property
     def database(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from manager.store import StoreFullError
-from manager.store.durable import full_disk_said, write_whole
+from manager.store.durable import full_disk_said, move, write_whole
 from tests.manager.store.full_disk import full_after
 
 
@@ -56,6 +57,27 @@ def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(StoreFullError, match="make room"):
         write_whole(target, iter([b"x" * 5000]), open_file=full_after(1000))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
+
+
+def test_a_file_moves_to_another_file_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a rename cannot reach, the file is copied whole, synced and then removed."""
+    replace = Path.replace
+    (tmp_path / "far").mkdir()
+
+    def within_one_folder(self: Path, target: Path) -> Path:
+        if self.parent != target.parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", within_one_folder)
+    source, target = tmp_path / "near", tmp_path / "far" / "file"
+    source.write_bytes(b"x" * 3_000_000)
+    move(source, target)
+    assert target.read_bytes() == b"x" * 3_000_000
+    assert not source.exists()
+    assert list(target.parent.iterdir()) == [target]
 
 
 def test_other_errors_keep_their_name(tmp_path: Path) -> None:

@@ -34,3 +34,12 @@ def test_logs_are_named_by_number_and_digest(tmp_path: Path) -> None:
     for hostile in ("../" + "a" * 61, "a" * 63, "A" * 64):
         with pytest.raises(AssertionError):
             layout.log_file(7, hostile)
+
+
+def test_managers_can_share_what_is_kept(tmp_path: Path) -> None:
+    """Logs and refused bodies may lie elsewhere; what belongs to one process stays with it."""
+    layout = Layout(tmp_path / "one", tmp_path / "shared")
+    layout.create()
+    assert layout.log_file(7, "0a" * 32).parent == tmp_path / "shared" / "logs" / "7"
+    assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["logs", "rejected"]
+    assert sorted(path.name for path in layout.data.iterdir()) == ["lists", "spool"]
