@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from manager.db.engine import Database
 from manager.db.migrate import migrate
@@ -30,26 +32,41 @@ TEMPLATE = "prsm_template"
 
 @dataclass
 class PostgresServer:
-    """A running server: where its socket is, who its superuser, how many databases were made."""
+    """A running server: where its socket is, who its superuser, how it is controlled."""
 
     folder: Path
     user: str
+    control: list[str]
     databases: int = 0
 
     def url(self, name: str) -> str:
         """Return the URL of one of its databases."""
         return f"postgresql://{self.user}@/{name}?host={self.folder}"
 
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
+        options += " -c synchronous_commit=off -c shared_buffers=64MB -c max_connections=60"
+        log = str(self.folder / "log")
+        _run([*self.control, "-D", str(self.folder / "data"), "-s", "-w", "-l", log,
+              "-o", options, "start"])  # fmt: skip
+
+    def stop(self) -> None:
+        """Stop it at once, without a checkpoint; who is connected is cut off."""
+        _run([*self.control, "-D", str(self.folder / "data"), "-s", "-w", "-m", "immediate",
+              "stop"])  # fmt: skip
+
     @contextmanager
     def new_database(self) -> Iterator[str]:
         """Make a database with all tables, give its URL, and drop it; who is in it is sent away."""
         self.databases += 1
         name = f"prsm_{self.databases}"
-        self._run(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        self.run_sql(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
         yield self.url(name)
-        self._run(f"DROP DATABASE {name} WITH (FORCE)")
+        self.run_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
-    def _run(self, statement: str) -> None:
+    def run_sql(self, statement: str) -> None:
+        """Run a statement as superuser, outside a transaction."""
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement.encode())
 
@@ -76,28 +93,23 @@ def postgres_server() -> Iterator[PostgresServer]:
     user = _unprivileged()
     # Not pytest's folder: a socket's path may have 107 bytes, and another user must enter it.
     folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
-    command: list[str] = []
+    as_user: list[str] = []
     if user is not None:
         shutil.chown(folder, user)
-        command = ["setpriv", f"--reuid={user}", "--regid=" + _group(user), "--clear-groups", "--"]
-    data = folder / "data"
-    options = f"-k {folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
-    options += " -c synchronous_commit=off -c shared_buffers=64MB -c max_connections=60"
-    control = [*command, str(binaries / "pg_ctl"), "-D", str(data), "-s", "-w"]
+        as_user = ["setpriv", f"--reuid={user}", "--regid=" + _group(user), "--clear-groups", "--"]
+    server = PostgresServer(folder, "prsm", [*as_user, str(binaries / "pg_ctl")])
     try:
-        _run([*command, str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "prsm",
-              "-E", "UTF8", "--locale=C", "--no-sync"])  # fmt: skip
-        _run([*control, "-l", str(folder / "log"), "-o", options, "start"])
+        _run([*as_user, str(binaries / "initdb"), "-D", str(folder / "data"), "-A", "trust",
+              "-U", "prsm", "-E", "UTF8", "--locale=C", "--no-sync"])  # fmt: skip
+        server.start()
         try:
-            server = PostgresServer(folder, "prsm")
-            with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {TEMPLATE}".encode())
+            server.run_sql(f"CREATE DATABASE {TEMPLATE}")
             template = Database(server.url(TEMPLATE))
             migrate(template)
             template.close()
             yield server
         finally:
-            _run([*control, "-m", "immediate", "stop"])
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -143,7 +155,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """The same database, open."""
+    """The same database, open; SQLite does not wait for the disk, which no test here loses."""
     opened = Database(database_url)
+    if opened.is_sqlite:
+
+        @sa.event.listens_for(opened.engine, "connect")
+        def hurry(connection: Any, _record: object) -> None:
+            connection.execute("PRAGMA synchronous = OFF")
+
     yield opened
     opened.close()

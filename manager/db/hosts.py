@@ -23,6 +23,7 @@ __all__ = [
     "by_key",
     "change_state",
     "count_in_state",
+    "excluded_among",
     "finders",
     "ids_of_units",
     "in_state",
@@ -188,6 +189,16 @@ def any_in_state(tx: Transaction, states: Collection[str]) -> bool:
 def count_in_state(tx: Transaction, states: Collection[str]) -> int:
     """Return how many units are in some states."""
     return int(tx.value(sa.select(sa.func.count()).where(units.c.state.in_(states))))
+
+
+def excluded_among(tx: Transaction, unit_ids: Collection[int]) -> list[str]:
+    """Return the keys of those units that are excluded."""
+    found: list[str] = []
+    for part in chunks(unit_ids):
+        found += tx.values(
+            sa.select(units.c.key).where(units.c.id.in_(part), units.c.state == "excluded")
+        )
+    return found
 
 
 def unplaced_to_idle(tx: Transaction) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from manager.balancing import NOBODY, Options, Plan
 from manager.balancing import make_plan as solve
-from manager.db import agents, assignments, plans, rights, rounds
+from manager.db import agents, assignments, hosts, plans, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
@@ -197,6 +197,8 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
                 f"plan {plan.id}: agent {taker} takes no part any more; make a new plan"
             )
     owners = {unit: taker for unit, _, taker in moves}
+    for key in hosts.excluded_among(tx, owners):
+        raise StalePlanError(f"plan {plan.id}: {key} was excluded since; make a new plan")
     moved = assignments.place(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     current = rounds.open_round(tx)
     if current is not None:

@@ -1,0 +1,185 @@
+"""What operations rely on, whichever database is underneath."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from manager.db.engine import Database
+from manager.db.tables import assignments, hosts
+from manager.errors import BusyError, ConflictError, PrsmError
+from manager.operations.actor import Actor
+from manager.operations.audit import audit_page
+from manager.operations.checks import check
+from manager.operations.enrolment import enrol, issue_join_token
+from manager.operations.hosts import import_hosts
+from manager.operations.rounds import list_rounds, start_round
+from manager.operations.tick import tick
+from shared.wire.names import hash_of_key
+from tests.manager.operations.world import World
+from tests.postgres import PostgresServer
+
+ADMIN = Actor("user", "hana")
+
+WRITER = """
+import sys
+from manager.db.engine import Database
+from manager.operations.actor import Actor
+from manager.operations.hosts import import_hosts
+db = Database(sys.argv[1])
+for number in range(int(sys.argv[3])):
+    lines = [(1, f"{sys.argv[2]}{number}.jp"), (2, f"same{number}.jp")]
+    import_hosts(db, lines, Actor("local", "t"), 1)
+"""
+
+
+def test_what_was_committed_is_there_for_who_opens_it_next(
+    database: Database, database_url: str
+) -> None:
+    """A second manager sees what the first one acknowledged."""
+    import_hosts(database, [(1, "h1.jp")], ADMIN, 1)
+    other = Database(database_url)
+    with other.read() as tx:
+        assert tx.values(sa.select(hosts.c.key)) == ["http://h1.jp:80/"]
+    other.close()
+
+
+def test_processes_write_side_by_side(database: Database, database_url: str) -> None:
+    """Two processes import the same hosts: each is there once, and no request fails."""
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, database_url, name, "20"])
+        for name in ("a", "b")
+    ]
+    assert [process.wait(120) for process in running] == [0, 0]
+    with database.read() as tx:
+        keys = tx.values(sa.select(hosts.c.key))
+    assert len(keys) == len(set(keys)) == 60
+    assert check(database) == []
+
+
+def test_one_of_many_at_once_consumes_the_token(database: Database) -> None:
+    """Of many machines that show one token at the same moment one joins; an alert tells of it."""
+    token = issue_join_token(database, "a", ADMIN, 1).token
+    ready = threading.Barrier(8)
+
+    def join(number: int) -> bool:
+        ready.wait()
+        try:
+            return not enrol(database, "a", token, hash_of_key(str(number)), 2).repeated
+        except ConflictError:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(join, range(8))) == 1
+    assert len(audit_page(database, alerts=True)) == 7
+
+
+def test_one_of_many_at_once_starts_the_round(database: Database) -> None:
+    """Two administrators who press the button together start one round."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp")
+    ready = threading.Barrier(6)
+
+    def start(_: int) -> bool:
+        ready.wait()
+        try:
+            return start_round(database, "keep", ADMIN, world.now_ms) == 1
+        except ConflictError:
+            return False
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(start, range(6))) == 1
+    assert len(list_rounds(database)) == 1
+
+
+def test_ticks_and_syncs_at_once_leave_a_consistent_state(
+    database: Database, database_url: str
+) -> None:
+    """Two managers tick while agents call and work: the round ends, each unit has one owner."""
+    world = World(database)
+    world.join("a", "b", "c")
+    world.hosts(*(f"h{number}.jp" for number in range(12)))
+    start_round(database, "random", ADMIN, world.now_ms, policy=world.policy)
+    other = Database(database_url)
+    failures: list[BaseException] = []
+
+    def guarded(act: Callable[[], object]) -> None:
+        try:
+            for _ in range(25):
+                act()
+        except (PrsmError, AssertionError, sa.exc.SQLAlchemyError) as error:
+            failures.append(error)
+
+    def busy(name: str) -> None:
+        world.call(name)
+        world.work(name, 3)
+        world.call(name)
+
+    acts: list[Callable[[], object]] = [
+        lambda: tick(other, world.now_ms, world.policy),
+        world.tick,
+    ]
+    acts += [partial(busy, name) for name in ("a", "b", "c")]
+    threads = [threading.Thread(target=guarded, args=(act,)) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    assert failures == []
+    assert check(database) == []
+    world.run()
+    with database.read() as tx:
+        open_intervals = sa.select(sa.func.count()).where(assignments.c.until_ms.is_(None))
+        assert tx.value(open_intervals) == 12
+
+
+@pytest.mark.postgres
+def test_a_server_that_was_restarted_is_used_again(postgres_server: PostgresServer) -> None:
+    """Requests in between are told to come back; afterwards everything works, nothing by hand."""
+    with postgres_server.new_database() as url:
+        database = Database(url)
+        import_hosts(database, [(1, "h1.jp")], ADMIN, 1)
+        postgres_server.run_sql("CHECKPOINT")
+        postgres_server.stop()
+        with pytest.raises(BusyError, match="does not answer") as busy:
+            import_hosts(database, [(1, "h2.jp")], ADMIN, 1)
+        assert busy.value.retry_after_s > 0
+        postgres_server.start()
+        import_hosts(database, [(1, "h3.jp")], ADMIN, 1)
+        with database.read() as tx:
+            keys = tx.values(sa.select(hosts.c.key).order_by(hosts.c.key))
+        assert keys == ["http://h1.jp:80/", "http://h3.jp:80/"]
+        database.close()
+
+
+def test_a_write_that_gets_no_turn_is_told_to_come_back(
+    sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting has an end, and it is no failure of the request."""
+    monkeypatch.setattr("manager.db.engine.WAIT_S", 0.05)
+    database = Database(f"sqlite:///{sqlite_template}")
+    with database.write(), pytest.raises(BusyError, match="no turn to write"), database.write():
+        pass
+    database.close()
+
+
+def test_acknowledged_means_on_disk(sqlite_template: Path) -> None:
+    """SQLite waits for the disk at each commit, and holds its foreign keys."""
+    database = Database(f"sqlite:///{sqlite_template}")
+    with database.read() as tx:
+        asked = {
+            name: tx.value(sa.text(f"PRAGMA {name}"))
+            for name in ("synchronous", "journal_mode", "foreign_keys")
+        }
+    assert asked == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
+    database.close()

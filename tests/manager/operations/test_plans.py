@@ -1,0 +1,126 @@
+"""Plans: made, looked at, applied."""
+
+from __future__ import annotations
+
+import pytest
+
+from manager.balancing import BalancingError
+from manager.db.engine import Database
+from manager.errors import ConflictError, NotFoundError, StalePlanError
+from manager.operations.agents import retire
+from manager.operations.checks import check
+from manager.operations.host_views import list_hosts
+from manager.operations.hosts import exclude_host
+from manager.operations.plans import apply_plan, list_plans, make_plan, plan_detail
+from manager.operations.rounds import round_detail, start_round
+from tests.manager.operations.world import ADMIN, World
+
+HOSTS = tuple(f"h{number}.jp" for number in range(12))
+
+
+def measured(database: Database, method: str = "random") -> World:
+    """Return a world after one round: all is measured, placed by `method`."""
+    world = World(database)
+    world.join("a", "b", "c")
+    world.hosts(*HOSTS)
+    start_round(database, method, ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    return world
+
+
+def owners(database: Database) -> dict[str, str | None]:
+    """Return who owns each host."""
+    return {line.key: line.owner for line in list_hosts(database).hosts}
+
+
+def test_a_plan_is_a_preview(database: Database) -> None:
+    """Making one moves nothing; it says what would move, what that saves, and why."""
+    world = measured(database)
+    before = owners(database)
+    plan_id = make_plan(database, "prices", ADMIN, world.now_ms)
+    assert owners(database) == before
+    detail = plan_detail(database, plan_id)
+    assert detail.plan.makespan_ms is not None
+    assert detail.plan.before_ms is not None
+    assert detail.plan.bound_ms is not None
+    assert detail.plan.bound_ms <= detail.plan.makespan_ms <= detail.plan.before_ms
+    assert len(detail.moves) == detail.plan.moves > 0
+    assert len(detail.tree) == 2
+    assert detail.explanation
+    assert {agent["name"] for agent in detail.agents} == {"a", "b", "c"}
+    assert sum(agent["units_after"] for agent in detail.agents) == 12
+    assert list_plans(database)[0].id == plan_id
+    with pytest.raises(NotFoundError):
+        plan_detail(database, 999)
+
+
+def test_applying_gives_units_to_whom_the_plan_says(database: Database) -> None:
+    """Once; the second time nothing happens."""
+    world = measured(database)
+    plan_id = make_plan(database, "prices", ADMIN, world.now_ms)
+    detail = plan_detail(database, plan_id)
+    assert apply_plan(database, plan_id, ADMIN, world.now_ms) == detail.plan.moves
+    after = owners(database)
+    assert all(after[move.unit] == move.taker for move in detail.moves)
+    assert apply_plan(database, plan_id, ADMIN, world.now_ms) == 0
+    assert check(database) == []
+
+
+def test_a_stale_plan_changes_nothing(database: Database) -> None:
+    """Where an owner is another by now, the plan is refused as a whole."""
+    world = measured(database)
+    first = make_plan(database, "prices", ADMIN, world.now_ms)
+    second = make_plan(database, "random", ADMIN, world.now_ms, seed=9)
+    apply_plan(database, first, ADMIN, world.now_ms)
+    before = owners(database)
+    with pytest.raises(StalePlanError, match="make a new plan"):
+        apply_plan(database, second, ADMIN, world.now_ms)
+    assert owners(database) == before
+
+
+def test_a_plan_for_an_agent_that_is_gone_is_stale(database: Database) -> None:
+    """Nothing is given to who was retired since."""
+    world = measured(database)
+    plan_id = make_plan(database, "prices", ADMIN, world.now_ms)
+    taker = plan_detail(database, plan_id).moves[0].taker
+    retire(database, taker, ADMIN, world.now_ms)
+    with pytest.raises(StalePlanError, match="takes no part any more"):
+        apply_plan(database, plan_id, ADMIN, world.now_ms)
+
+
+def test_a_plan_with_an_excluded_host_is_stale(database: Database) -> None:
+    """A host that was taken out since the plan was made is given to nobody."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp")
+    plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
+    exclude_host(database, "h1.jp", "asked to", ADMIN, world.now_ms)
+    with pytest.raises(StalePlanError):
+        apply_plan(database, plan_id, ADMIN, world.now_ms)
+    assert check(database) == []
+
+
+def test_the_tree_never_makes_it_worse(database: Database) -> None:
+    """The source's equalisation, over real measurements: the makespan falls or stays."""
+    world = measured(database)
+    start_round(database, "tree", ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    detail = round_detail(database, 2)
+    plan_id = detail.round.plan_id
+    assert plan_id is not None
+    plan = plan_detail(database, plan_id).plan
+    assert plan.makespan_ms is not None
+    assert plan.before_ms is not None
+    assert plan.makespan_ms <= plan.before_ms
+    assert detail.round.makespan_ms == pytest.approx(plan.makespan_ms, rel=0.05)
+
+
+def test_what_cannot_be_planned_is_refused(database: Database) -> None:
+    """No agent, no host, no such method."""
+    world = World(database)
+    with pytest.raises(ConflictError, match="nothing to plan"):
+        make_plan(database, "keep", ADMIN, world.now_ms)
+    world.join("a")
+    world.hosts("h1.jp")
+    with pytest.raises(BalancingError, match="unknown"):
+        make_plan(database, "luck", ADMIN, world.now_ms)
