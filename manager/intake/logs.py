@@ -169,6 +169,7 @@ class LogIntake:
             kind=_kind(during.kind),
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.memory_bytes,
+            cpu_s=self._settings.log_cpu_s,
         )
 
     def _enter(

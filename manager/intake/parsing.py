@@ -1,14 +1,15 @@
 """Turn a spooled crawl log (M3) into Parquet and sums. Runs in a child process.
 
 It opens no database, keeps nothing, and holds one chunk of lines however long the log is. What a
-hostile log could do (a line of any length, a bomb of gzip, numbers that overflow) ends in a
-refusal with the line's number, and then no file stays.
+hostile log could do (a line of any length, a bomb of gzip, numbers that overflow, work without
+end) ends in a refusal with the line's number, and then no file stays.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -34,6 +35,7 @@ __all__ = ["LogJob", "ParsedLog", "RefusedLog", "first_since_ms", "parse_log", "
 
 READ_BYTES: Final = 256 * 1024
 HEAD_BYTES: Final = 64 * 1024
+LINES_BETWEEN_LOOKS: Final = 10_000
 HOSTS_REMEMBERED: Final = 100_000
 NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
@@ -54,6 +56,7 @@ class LogJob:
     kind: LogKind
     decoded_limit_bytes: int
     memory_bytes: int
+    cpu_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,13 @@ class _Reading:
         plain = decompress(gzipped, limit_bytes=self._job.decoded_limit_bytes)
         # The name's line counts for the sender: an empty line stands in for it.
         numbered = split_lines(chain([b"\n"], plain), limit_bytes=LOG_LINE_LIMIT_BYTES)
+        deadline = time.process_time() + self._job.cpu_s
         for number, line in islice(numbered, 1, None):
+            if number % LINES_BETWEEN_LOOKS == 0 and time.process_time() > deadline:
+                raise LimitError(
+                    f"line {number}: reading took more than {self._job.cpu_s:g} s of a processor "
+                    "(intake.log_cpu_s); send the log in smaller parts"
+                )
             entry = decode_line(number, line)
             if isinstance(entry, LogLine):
                 yield self._row(number, entry)

@@ -171,6 +171,13 @@ class IntakeSettings:
         most=1000 * GB,
         reason="of DuckDB in each worker; it spills to disk beyond",
     )
+    log_cpu_s: float = setting(
+        600.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="of a processor for one log: 20 million lines; a bomb must not hold a worker",
+    )
     keep_rejected_s: float = setting(
         30.0 * DAY_S,
         unit="s",

@@ -28,26 +28,38 @@ class Rejected:
     keep_bytes: int
 
     def keep(self, spooled: Spooled, agent_id: int, what: str, reason: str, now_ms: int) -> None:
-        """Move a body here and write the reason beside it; the newest always stays."""
+        """Write down why a body was refused, and move it here unless it is larger than all may be.
+
+        The newest always stays.
+        """
         stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
         with contextlib.suppress(OSError):
-            move(spooled.path, self.folder / (stem + BODY))
             note = f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
             (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")
+            if spooled.size_bytes <= self.keep_bytes:
+                move(spooled.path, self.folder / (stem + BODY))
         spooled.discard()
         self.prune(now_ms)
 
     def prune(self, now_ms: int) -> None:
         """Remove what is too old, then the oldest until the rest fits."""
-        bodies = sorted(
-            (path for path in self.folder.iterdir() if path.suffix == BODY),
+        kept = sorted(
+            (path for path in self.folder.iterdir() if path.suffix == REASON),
             key=lambda path: int(path.stem.split("-")[0]),
         )
-        total_bytes = sum(path.stat().st_size for path in bodies)
-        for path in bodies[:-1]:
-            age_s = (now_ms - int(path.stem.split("-")[0])) / 1000
+        total_bytes = sum(map(_size_bytes, kept))
+        for note in kept[:-1]:
+            age_s = (now_ms - int(note.stem.split("-")[0])) / 1000
             if age_s <= self.keep_s and total_bytes <= self.keep_bytes:
                 break
-            total_bytes -= path.stat().st_size
-            path.unlink(missing_ok=True)
-            path.with_suffix(REASON).unlink(missing_ok=True)
+            total_bytes -= _size_bytes(note)
+            note.with_suffix(BODY).unlink(missing_ok=True)
+            note.unlink(missing_ok=True)
+
+
+def _size_bytes(note: Path) -> int:
+    """Return the size of the body that a note is about; 0 where it was not kept."""
+    try:
+        return note.with_suffix(BODY).stat().st_size
+    except FileNotFoundError:
+        return 0

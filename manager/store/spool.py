@@ -62,10 +62,11 @@ class Spool:
         self._numbers = itertools.count(1)
 
     def clean(self) -> int:
-        """Remove what a killed process left; return how many files. Only before serving."""
-        left = [path for path in self.folder.iterdir() if path.is_file()]
+        """Remove what a killed process left; return how many. Only before serving."""
+        left = list(self.folder.iterdir())
         for path in left:
-            path.unlink()
+            # DuckDB may have spilled into a folder of its own.
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return len(left)
 
     def temporary(self, ending: str) -> Path:

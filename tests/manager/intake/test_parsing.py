@@ -34,12 +34,16 @@ GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
 def run(
     folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None, 7, "crawl"),),
     limit_bytes: int = 10**7,
+    cpu_s: float = 100,
 ) -> ParsedLog | RefusedLog:  # fmt: skip
     body = folder / "x.body"
     body.write_bytes(NAME + gzipped)
     times = Section(since_ms=1000, until_ms=2000)
     target = folder / "x.parquet"
-    outcome = parse_log(LogJob(body, target, times, held, 6, "probe", limit_bytes, 256 * 1000**2))
+    memory_bytes = 256 * 1000**2
+    outcome = parse_log(
+        LogJob(body, target, times, held, 6, "probe", limit_bytes, memory_bytes, cpu_s)
+    )
     body.unlink()
     return outcome
 
@@ -185,6 +189,15 @@ def test_sums_cannot_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert outcome.message == "line 5: the sums of the log are over 3000000000000"
     assert isinstance(run(tmp_path, gzip.compress(line * 3)), ParsedLog)
     assert parsing.NUMBER_LIMIT <= parsing.SUM_LIMIT < 2**63
+
+
+def test_work_without_end_is_refused(tmp_path: Path) -> None:
+    """A log that takes a processor too long is refused at a line, and no file stays."""
+    outcome = run(tmp_path, gzip.compress(b"#\n" * 30_000), cpu_s=-1)
+    assert isinstance(outcome, RefusedLog)
+    assert outcome.message.startswith("line 10000: reading took more than")
+    assert outcome.too_large
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_log_without_lines(tmp_path: Path) -> None:

@@ -42,9 +42,22 @@ def test_old_ones_and_too_many_go(tmp_path: Path) -> None:
     assert bodies(kept) == [b"b" * 10, b"c" * 10]  # three did not fit
     rejected.keep(spooled(tmp_path / "spool", b"d"), 7, "log", "bad", 21_000)
     assert bodies(kept) == [b"c" * 10, b"d"]  # the first is over its age
-    rejected.keep(spooled(tmp_path / "spool", b"e" * 50), 7, "log", "bad", 21_001)
-    assert bodies(kept) == [b"e" * 50]
+    rejected.keep(spooled(tmp_path / "spool", b"e" * 25), 7, "log", "bad", 21_001)
+    assert bodies(kept) == [b"e" * 25]
     assert len(list(kept.iterdir())) == 2
+
+
+def test_of_a_huge_body_only_the_reason_stays(tmp_path: Path) -> None:
+    """A body larger than all together may be is dropped; why it was refused is still there."""
+    kept = tmp_path / "rejected"
+    kept.mkdir()
+    rejected = Rejected(kept, keep_s=10, keep_bytes=25)
+    rejected.keep(spooled(tmp_path / "spool", b"x" * 26), 7, "log", "line 9: bad", 1_000)
+    (note,) = kept.iterdir()
+    assert "26 bytes\nline 9: bad" in note.read_text()
+    assert list((tmp_path / "spool").iterdir()) == []
+    rejected.prune(1_000_000)
+    assert list(kept.iterdir()) == [note]  # the newest always stays
 
 
 def test_a_folder_that_is_gone_does_not_hurt(tmp_path: Path) -> None:
