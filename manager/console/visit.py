@@ -19,6 +19,7 @@ from manager.console.cookies import Flash, csrf_of
 from manager.console.door import ConsoleDoor
 from manager.console.rendering import render
 from manager.db import Database
+from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.policy import Policy
 from manager.operations.users import ROLES, Role, SessionUser
@@ -99,6 +100,14 @@ class Visit:
         """Return the path of this page with its query."""
         query = self.request.url.query
         return f"{self.here}?{query}" if query else self.here
+
+    @property
+    def number(self) -> int:
+        """Return the number in the path; raises NotFoundError for one that nothing can have."""
+        number = int(self.request.path_params["number"])
+        if number >= 2**63:
+            raise NotFoundError(f"{self.here}: there is nothing of that number")
+        return number
 
     @property
     def is_part(self) -> bool:

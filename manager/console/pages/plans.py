@@ -121,7 +121,7 @@ def _moves_listing(visit: Visit, number: int) -> Listing:
 
 def show_plan(visit: Visit) -> Response:
     """Show a plan: the makespan before and after, the bars, the moves."""
-    number = visit.request.path_params["number"]
+    number = visit.number
     listing = _moves_listing(visit, number)
     start = (listing.page - 1) * listing.size
     detail = plan_detail(visit.db, number, limit=listing.size, offset=start)
@@ -139,7 +139,7 @@ def show_plan(visit: Visit) -> Response:
 
 def export_moves(visit: Visit) -> Response:
     """Send all moves of a plan as CSV."""
-    number = visit.request.path_params["number"]
+    number = visit.number
     first = plan_detail(visit.db, number, limit=ROWS_AT_ONCE).moves
     return csv_response(f"plan-{number}", MOVES_HEADER, _move_cells(visit, number, first))
 
@@ -157,7 +157,7 @@ def _move_cells(visit: Visit, number: int, first: list[Move]) -> Iterator[list[C
 
 def apply(visit: Visit) -> Response:
     """Carry a plan out; ask once."""
-    number = visit.request.path_params["number"]
+    number = visit.number
     here = f"{HERE}/{number}"
     if not visit.is_confirmed:
         plan = plan_detail(visit.db, number, limit=1).plan

@@ -125,7 +125,7 @@ def _cells(row: RoundRow) -> list[Cell]:
 
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
-    detail = round_detail(visit.db, visit.request.path_params["number"])
+    detail = round_detail(visit.db, visit.number)
     plan = (
         plan_detail(visit.db, detail.round.plan_id, limit=10)
         if detail.round.plan_id is not None

@@ -1,0 +1,290 @@
+"""What people do in pages is done, said, and written down; what destroys is asked once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from manager.operations.agents import agent_detail, list_agents
+from manager.operations.audit import audit_page
+from manager.operations.host_views import host_detail, list_hosts
+from manager.operations.plans import list_plans, plan_detail
+from manager.operations.rounds import current_round
+from manager.operations.users import list_users
+from tests.manager.console.browser import Browser
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.filled import HOSTS, PASSWORD
+from tests.manager.console.markup import read
+from tests.manager.running import Running
+
+KYOTO = "kyoto.example.ac.jp"
+AGENT = f"/console/agent?name={KYOTO}"
+HOST = f"http://{HOSTS[5]}:80/"
+
+
+def _last(prsm: Running) -> tuple[str, str, str]:
+    (row,) = audit_page(prsm.manager.db, limit=1)
+    return row.actor_name, row.action, row.subject
+
+
+def _result(browser: Browser, answer_path: str) -> str:
+    """Return what the next page says of the action, and that it says it once."""
+    page = browser.page(answer_path)
+    (flash,) = [
+        each for each in page.all("div") if "flash" in each.attributes.get("class", "").split()
+    ]
+    again = browser.page(answer_path)
+    assert not any("flash" in each.attributes.get("class", "").split() for each in again.all("div"))
+    return flash.text
+
+
+def _confirm(browser: Browser, page: str, action: str, changes: dict[str, str]) -> str:
+    """Do something that is asked about first; return what the next page says."""
+    asked = browser.act(page, action, changes)
+    assert asked.status_code == 200
+    question = read(asked.text)
+    assert "Back, change nothing" in question.text
+    done = browser.submit(question.form(action))
+    assert done.status_code == 303, done.text[-500:]
+    return _result(browser, done.headers["location"])
+
+
+def test_pausing_an_agent(prsm: Running, person: Visitor) -> None:
+    """What destroys nothing is done at once, with the result on the next page."""
+    browser = person("operator")
+    form = browser.page(AGENT).form("/console/agent/command", command="pause")
+    done = browser.submit(form)
+    assert done.headers["location"] == AGENT
+    assert f"{KYOTO} will stop fetching" in _result(browser, AGENT)
+    detail = agent_detail(prsm.manager.db, KYOTO, prsm.clock())
+    assert (detail.view.row.command, detail.view.row.command_done_ms) == ("pause", None)
+    assert _last(prsm) == ("operator", "agent.command", KYOTO)
+
+
+@pytest.mark.parametrize("command", ["restart", "drain"])
+def test_commands_that_destroy_are_asked_once(prsm: Running, person: Visitor, command: str) -> None:
+    """A restart is done after one question, and not before it."""
+    browser = person("operator")
+    form = browser.page(AGENT).form("/console/agent/command", command=command)
+    asked = browser.submit(form)
+    assert asked.status_code == 200
+    assert not agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row.command
+    browser.submit(read(asked.text).form("/console/agent/command"))
+    row = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row
+    assert row.command == command
+    assert (row.restart_ordered_ms is not None) == (command == "restart")
+
+
+def test_a_command_that_cannot_be_is_refused_in_words(prsm: Running, person: Visitor) -> None:
+    """What the operation refuses is shown with its reason, and nothing is written down."""
+    browser = person("operator")
+    before = _last(prsm)
+    token = {"csrf": browser.csrf, "name": "plain.example.ac.jp", "command": "pause"}
+    answer = browser.post("/console/agent/command", token)
+    assert answer.status_code == 409
+    assert "it can only restart" in answer.text
+    answer = browser.post("/console/agent/command", {**token, "command": "explode"})
+    assert answer.status_code == 400
+    assert _last(prsm) == before
+
+
+def test_retiring_an_agent(prsm: Running, person: Visitor) -> None:
+    """An agent is retired after a question that says how many units go to others."""
+    browser = person("operator")
+    asked = browser.act(AGENT, "/console/agent/retire")
+    owned = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.units_owned
+    assert f"Its {owned} units go to the other agents." in read(asked.text).text
+    said = _confirm(browser, AGENT, "/console/agent/retire", {})
+    assert said.strip().startswith(f"{KYOTO} is retired")
+    assert _last(prsm) == ("operator", "agent.retire", KYOTO)
+    assert not browser.page(AGENT).has_form("/console/agent/retire")
+    assert KYOTO not in browser.page("/console/agents").text
+
+
+def test_limiting_the_next_lists(prsm: Running, person: Visitor) -> None:
+    """The next lists of an agent allow 50 pages of a unit, or all."""
+    browser = person("operator")
+    browser.act(AGENT, "/console/agent/list-limit", {"pages": "50"})
+    assert agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row.list_limit == 50
+    browser.act(AGENT, "/console/agent/list-limit", {"pages": "all"})
+    assert agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row.list_limit == 0
+    assert browser.act(AGENT, "/console/agent/list-limit", {"pages": "7"}).status_code == 400
+
+
+def test_a_join_token_is_shown_once(prsm: Running, person: Visitor) -> None:
+    """A token comes with the commands to use it, works, and stands nowhere afterwards."""
+    browser = person("admin")
+    answer = browser.act("/console/new-agent", "/console/new-agent", {"name": "Nara.Example.jp "})
+    assert answer.status_code == 201
+    assert answer.headers["cache-control"] == "no-store"
+    page = read(answer.text)
+    found = re.search(r"prs enrol http://manager.example (\S+) --name nara.example.jp ", page.text)
+    assert found
+    token = found[1]
+    assert _last(prsm) == ("admin", "agent.token", "nara.example.jp")
+    for path in ("/console/agents", "/console/audit", "/console/new-agent"):
+        assert token not in browser.get(path).text
+    joined = prsm.anybody.post(
+        "/api/v1/enrol",
+        json={"agent": "nara.example.jp", "token": token, "key_hash": "0" * 64, "kind": "plain"},
+    )
+    assert joined.status_code == 200
+    assert "nara.example.jp" in browser.page("/console/agents").text
+    wrong = browser.act("/console/new-agent", "/console/new-agent", {"name": "a b"})
+    assert wrong.status_code == 400
+
+
+def test_the_restart_page_changes_what_differs(prsm: Running, person: Visitor) -> None:
+    """One form for all agents: restarts are asked once, limits are set, the rest stays."""
+    browser = person("operator")
+    form = browser.page("/console/restart").form("/console/restart")
+    assert form.fields[f"restart {KYOTO}"] == "no"
+    assert form.fields["restart plain.example.ac.jp"] == "yes"
+    assert form.fields["pages osaka.example.ac.jp"] == "50"
+    nothing = browser.submit(form)
+    assert "holds already" in _result(browser, nothing.headers["location"])
+    before = _last(prsm)
+    changes = {f"restart {KYOTO}": "yes", "pages osaka.example.ac.jp": "all"}
+    asked = browser.submit(form, **changes)
+    assert f"Restart {KYOTO}?" in read(asked.text).text
+    assert _last(prsm) == before
+    done = browser.submit(read(asked.text).form("/console/restart"))
+    said = _result(browser, done.headers["location"])
+    assert "1 agents will restart" in said
+    rows = {v.row.name: v.row for v in list_agents(prsm.manager.db, prsm.clock())}
+    assert rows[KYOTO].restart_ordered_ms == prsm.clock()
+    assert rows["osaka.example.ac.jp"].list_limit == 0
+    assert rows["sendai.example.ac.jp"].restart_ordered_ms is None
+
+
+def test_the_source_s_addresses_lead_here(person: Visitor) -> None:
+    """The addresses of the source's servlets lead to the pages that replace them."""
+    browser = person("viewer")
+    assert browser.page("/servlets/listrobot").text.count("Agents")
+    assert "Last restart check" in browser.page("/servlets/restart").text
+    assert browser.get("/").headers["location"] == "/console/"
+
+
+def test_excluding_and_including_a_host(prsm: Running, person: Visitor) -> None:
+    """A host is excluded after a question, with the reason kept, and comes back on demand."""
+    browser = person("operator")
+    page, action = f"/console/host?host={HOST}", "/console/host/exclude"
+    said = _confirm(browser, page, action, {"reason": "asked by its owner"})
+    assert f"{HOST} is excluded" in said
+    assert host_detail(prsm.manager.db, HOST).host.excluded_reason == "asked by its owner"
+    assert "asked by its owner" in browser.page(page).text
+    browser.act(page, "/console/host/include")
+    assert host_detail(prsm.manager.db, HOST).host.excluded_ms is None
+    assert _last(prsm) == ("operator", "host.include", HOST)
+
+
+def test_adding_hosts(prsm: Running, person: Visitor) -> None:
+    """Hosts are typed in, a line each; lines that name none come back with the reason."""
+    browser = person("operator")
+    page = "/console/add-hosts"
+    done = browser.act(page, page, {"lines": "www.new.jp\nhttps://www.other.jp/deep/page.html\n"})
+    assert "2 hosts are new" in _result(browser, done.headers["location"])
+    assert list_hosts(prsm.manager.db).matching
+    assert "www.other.jp" in browser.page("/console/hosts?q=other.jp").text
+    wrong = browser.act(page, page, {"lines": "www.third.jp\nhttp://a b/\n"})
+    assert wrong.status_code == 400
+    left = read(wrong.text)
+    assert "line 2" in left.text
+    assert left.form(page).fields["lines"] == "http://a b/"
+
+
+def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None:
+    """A round is cancelled after a question, with a reason; the next one starts by a form."""
+    browser = person("operator")
+    assert not browser.page("/console/rounds").has_form("/console/rounds/start")
+    asked = read(browser.act("/console/rounds/3", "/console/rounds/cancel").text)
+    form = asked.form("/console/rounds/cancel")
+    done = browser.submit(form, reason="the network is down")
+    assert "Round 3 is cancelled." in _result(browser, done.headers["location"])
+    assert "the network is down" in browser.page("/console/rounds/3").text
+    assert current_round(prsm.manager.db) is None
+    form = browser.page("/console/rounds").form("/console/rounds/start")
+    assert form.fields["probe"] == "yes"
+    done = browser.submit(form, method="keep")
+    assert done.headers["location"] == "/console/rounds/4"
+    current = current_round(prsm.manager.db)
+    assert current is not None
+    assert (current.method, current.probe, current.started_by) == ("keep", True, "operator")
+    late = browser.submit(form, method="keep")
+    assert late.status_code == 409
+    assert "round 4 is probing" in late.text
+
+
+def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor) -> None:
+    """A preview moves nothing; applying asks once and moves what the preview said."""
+    browser = person("operator")
+    made = browser.act("/console/rounds", "/console/plans", {"method": "tree"})
+    page = made.headers["location"]
+    assert "nothing was moved" in _result(browser, page)
+    plan = list_plans(prsm.manager.db)[0]
+    assert page == f"/console/plans/{plan.id}"
+    assert (plan.applied_ms, plan.method, plan.made_by) == (None, "tree", "operator")
+    first = plan_detail(prsm.manager.db, plan.id).moves[0]
+    said = _confirm(browser, page, f"{page}/apply", {})
+    assert f"{plan.moves} units changed hands" in said
+    assert not browser.page(page).has_form(f"{page}/apply")
+    owner = browser.page(f"/console/host?host={first.unit}")
+    assert first.taker in owner.text
+    unknown = browser.post("/console/plans", {"csrf": browser.csrf, "method": "luck"})
+    assert unknown.status_code == 400
+
+
+def test_an_administrator_manages_users(prsm: Running, person: Visitor) -> None:
+    """Users are added, get another role or password, are disabled after a question, enabled."""
+    browser = person("admin")
+    fields = {"name": "koji", "role": "operator", "password": "a long enough one"}
+    done = browser.act("/console/new-user", "/console/new-user", fields)
+    assert "koji may log in now, as operator." in _result(browser, done.headers["location"])
+    koji = Browser(prsm.public)
+    assert koji.log_in("koji", "a long enough one").status_code == 303
+    page = "/console/user?name=koji"
+    browser.act(page, "/console/user/role", {"role": "viewer"})
+    assert koji.get("/console/add-hosts").status_code == 403
+    browser.act(page, "/console/user/password", {"password": "another long one"})
+    assert koji.get("/console/agents").status_code == 303
+    assert koji.log_in("koji", "another long one").status_code == 303
+    _confirm(browser, page, "/console/user/disable", {})
+    assert koji.get("/console/agents").status_code == 303
+    browser.act(page, "/console/user/enable")
+    assert koji.log_in("koji", "another long one").status_code == 303
+    assert _last(prsm)[1] == "user.login"
+
+
+def test_what_is_wrong_with_a_new_user_is_said_beside_the_form(
+    prsm: Running, person: Visitor
+) -> None:
+    """A short password or a taken name is said, name and role stay as they were typed."""
+    browser = person("admin")
+    short = {"name": "koji", "role": "operator", "password": "short"}
+    for fields, status, words in (
+        (short, 400, "must be 12 to"),
+        ({**short, "name": "viewer", "password": PASSWORD}, 409, "exists already"),
+        ({**short, "name": "<b>", "password": PASSWORD}, 400, "user name"),
+        ({**short, "role": "god", "password": PASSWORD}, 400, "must be viewer"),
+    ):
+        answer = browser.act("/console/new-user", "/console/new-user", fields)
+        assert answer.status_code == status
+        page = read(answer.text)
+        assert words in page.text
+        assert page.form("/console/new-user").fields["name"] == fields["name"]
+    assert len(list_users(prsm.manager.db)) == 3
+    answer = browser.act(
+        "/console/user?name=viewer", "/console/user/password", {"password": "short"}
+    )
+    assert answer.status_code == 400
+    assert "must be 12 to" in answer.text
+
+
+def test_the_last_administrator_stays(person: Visitor) -> None:
+    """Nobody can take the last administrator's role away, not even that administrator."""
+    browser = person("admin")
+    answer = browser.act("/console/user?name=admin", "/console/user/role", {"role": "viewer"})
+    assert answer.status_code == 409
+    assert "last administrator" in answer.text
+    assert browser.get("/console/users").status_code == 200

@@ -1,0 +1,95 @@
+"""What an administrator should look at, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from manager.assignment import Liveness, LivenessState
+from manager.console.attention import Notice, agent_notices, notices, spoken_detail
+from manager.operations.agents import AgentRow, AgentView, list_agents
+from manager.operations.audit import AuditRow
+from tests.manager.running import Running
+
+NOW_MS = 1_790_000_000_000
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def calm(prsm: Running) -> AgentView:
+    """Return an agent with which nothing is wrong."""
+    views = list_agents(prsm.manager.db, prsm.clock())
+    view = next(view for view in views if view.row.name == "kyoto.example.ac.jp")
+    assert list(agent_notices(view, NOW_MS)) == []
+    return view
+
+
+def _told(view: AgentView, **changes: object) -> list[Notice]:
+    row: AgentRow = replace(view.row, **changes)  # type: ignore[arg-type]  # columns of many types
+    return list(agent_notices(replace(view, row=row), NOW_MS))
+
+
+def test_troubles_are_told_with_their_numbers(calm: AgentView) -> None:
+    """A clock, a disk, reports that wait, two machines with one key: each in a sentence."""
+    (skew,) = _told(calm, skew_ms=-120_000)
+    assert "differs by −2" in skew.text
+    (disk,) = _told(calm, disk_free_bytes=200_000_000)
+    assert "200\u00a0MB" in disk.text
+    (waiting,) = _told(calm, reports_waiting=1234)
+    assert "1,234 reports" in waiting.text
+    (clone,) = _told(calm, clone_reason="sequence 3 came after 7")
+    assert clone.weight == "bad"
+
+
+def test_orders_that_nobody_carries_out_are_told(calm: AgentView) -> None:
+    """A restart or command is a notice when it is hours old, and not when it is done."""
+    (restart,) = _told(calm, restart_ordered_ms=NOW_MS - 3 * HOUR_MS)
+    assert "was told to restart 3\u00a0h ago" in restart.text
+    pause = {"command_id": "1", "command": "pause", "command_ordered_ms": NOW_MS - 3 * HOUR_MS}
+    (paused,) = _told(calm, **pause)
+    assert "pause" in paused.text
+    assert _told(calm, **pause, command_done_ms=NOW_MS) == []
+    assert _told(calm, restart_ordered_ms=NOW_MS - HOUR_MS) == []
+
+
+def test_lost_is_worse_than_late(calm: AgentView) -> None:
+    """What hurts most comes first, and a retired agent has nothing wrong."""
+    late = replace(calm, liveness=Liveness(LivenessState.LATE, "last heard 3 h ago", 1, True))
+    lost = replace(calm, liveness=Liveness(LivenessState.LOST, "last heard 9 h ago", None, True))
+    found = notices([late, lost], [], NOW_MS)
+    assert [notice.weight for notice in found] == ["bad", "warn"]
+    assert found[0].text == "is lost: last heard 9 h ago."
+    retired = replace(lost, row=replace(lost.row, retired_ms=1, clone_reason="x"))
+    assert list(agent_notices(retired, NOW_MS)) == []
+
+
+def test_an_alert_is_told_once(calm: AgentView) -> None:
+    """The same alert about the same thing is one notice, the newest."""
+    rows = [
+        AuditRow(number, NOW_MS - number, "agent", "a", "agent.clone", "a", '{"n": 1}', "", True)
+        for number in (1, 2, 3)
+    ]
+    (notice,) = notices([calm], rows, NOW_MS)
+    assert notice.about == "a"
+    assert "agent.clone" in notice.text
+    assert notice.text.endswith("n 1")
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        ("", ""),
+        ("no JSON", "no JSON"),
+        ("[1]", "[1]"),
+        (json.dumps({"again": False, "agent_kind": "sync"}), "again no, agent kind sync"),
+        (json.dumps({"argument": "", "left": None, "units": 3}), "units 3"),
+        (json.dumps({"expires_ms": NOW_MS}), "expires 2026-09-21 14:13:20\u00a0UTC"),
+        (json.dumps({"makespan_ms": 64_100}), "makespan 1\u00a0min\u00a04\u00a0s"),
+        (json.dumps({"list": [1, 2]}), "list [1, 2]"),
+    ],
+)
+def test_details_of_the_audit_are_spoken(detail: str, said: str) -> None:
+    """The detail of an audit row is read out as words; what is no JSON stays as it is."""
+    assert spoken_detail(detail) == said

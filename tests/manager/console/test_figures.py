@@ -1,0 +1,74 @@
+"""Numbers and times are short, with units, the same everywhere."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manager.console import figures
+
+
+def _plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "said"),
+    [
+        (None, "–"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.00 KB"),
+        (53_040, "53.0 KB"),
+        (1_234_567, "1.23 MB"),
+        (512e9, "512 GB"),
+        (3e15, "3.00 PB"),
+    ],
+)
+def test_bytes_are_decimal(size_bytes: float | None, said: str) -> None:
+    """A KByte is 1,000 bytes, as in the mission; three digits are enough."""
+    assert _plain(figures.amount(size_bytes)) == said
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "said"),
+    [
+        (None, "–"),
+        (0, "0 ms"),
+        (350.4, "350 ms"),
+        (64_100, "1 min 4 s"),
+        (11_520_000, "3 h 12 min"),
+    ],
+)
+def test_durations_have_two_parts(length_ms: float | None, said: str) -> None:
+    """A duration is said in its two largest parts."""
+    assert _plain(figures.duration(length_ms)) == said
+
+
+def test_moments_before_and_after_now() -> None:
+    """A moment is said from now: ago, in, now."""
+    assert _plain(figures.ago(1_000, 66_000)) == "1 min 5 s ago"
+    assert _plain(figures.ago(66_000, 1_000)) == "in 1 min 5 s"
+    assert figures.ago(1_000, 1_500) == "now"
+
+
+def test_a_clock_is_ahead_or_behind() -> None:
+    """A skew has a sign, and none where there is none."""
+    assert _plain(figures.skew(90_000)) == "+1 min 30 s"
+    assert _plain(figures.skew(-2_000)) == "−2 s"
+    assert _plain(figures.skew(0)) == "0 ms"
+
+
+def test_change_in_percent() -> None:
+    """A change is said against what was before; against nothing there is none."""
+    assert _plain(figures.change(75, 100)) == "−25.0 %"
+    assert _plain(figures.change(110, 100)) == "+10.0 %"
+    assert figures.change(1, 0) == "–"
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_any_moment_can_be_shown(at_ms: int) -> None:
+    """A clock that is wrong by ages breaks no page."""
+    assert figures.moment(at_ms).endswith("UTC")
+    assert figures.iso(at_ms).endswith("Z")

@@ -1,0 +1,204 @@
+"""Lists sort, filter, page and export; all of it by their address."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from manager.console.routes import PAGES
+from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.hosts import import_hosts
+from tests.manager.console.browser import Browser
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.filled import HOSTS, SCRIPT
+from tests.manager.console.markup import Markup
+from tests.manager.operations.world import ADMIN
+from tests.manager.running import Running
+
+LISTS = [page.path.removesuffix(".csv") for page in PAGES if page.path.endswith(".csv")]
+
+
+def _address(path: str) -> str:
+    return f"/console{path.replace('{number:int}', '1')}"
+
+
+def _hosts(page: Markup) -> list[str]:
+    return [
+        each.text
+        for each in page.all("a")
+        if each.attributes.get("href", "").startswith("/console/host?")
+    ]
+
+
+def _table(browser: Browser, address: str) -> list[dict[str, str]]:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"].startswith('attachment; filename="')
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_every_list_has_a_csv(person: Visitor, path: str) -> None:
+    """A list links to itself as CSV, and the file has its rows, none of them a formula."""
+    browser = person("admin")
+    page = browser.page(_address(path))
+    (link,) = {each for each in page.links() if each.partition("?")[0].endswith(".csv")}
+    rows = _table(browser, link)
+    assert rows
+    for row in rows:
+        assert all(not cell or cell[0] not in "=+@" for cell in row.values()), row
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_every_sort_of_a_list_works(person: Visitor, path: str) -> None:
+    """Each heading that is a link sorts, both ways, and says so."""
+    browser = person("admin")
+    page = browser.page(_address(path))
+    sorts = {each for each in page.links() if "sort=" in each}
+    for address in sorts:
+        sorted_page = browser.page(address)
+        name = re.search(r"sort=(-?)", address)
+        assert name
+        order = "descending" if name[1] else "ascending"
+        shown = [
+            each
+            for each in sorted_page.elements
+            if each.attributes.get("aria-sort") == order
+            or f"sorted-{order}" in each.attributes.get("class", "")
+        ]
+        assert len(shown) == 1, address
+
+
+def test_agents_sort_filter_and_export(person: Visitor) -> None:
+    """The table of agents shows what its address says, and its CSV the same rows in full."""
+    browser = person("viewer")
+    rows = _table(browser, "/console/agents.csv?sort=-units")
+    units = [int(row["units owned"]) for row in rows]
+    assert units == sorted(units, reverse=True)
+    assert units[0] > 0
+    assert {row["agent"] for row in _table(browser, "/console/agents.csv?kind=plain")} == {
+        "plain.example.ac.jp"
+    }
+    assert [row["state"] for row in _table(browser, "/console/agents.csv?state=retired")] == [
+        "retired"
+    ]
+    assert _table(browser, "/console/agents.csv?q=kyo")[0]["version"] == f"0.1{SCRIPT}"
+    page = browser.page("/console/agents?q=nothing-like-that")
+    assert "No agent is like that." in page.text
+    assert "/console/agents" in page.links()
+
+
+def test_hosts_are_found_by_domain_or_by_any_part(person: Visitor) -> None:
+    """A search finds a domain with all below it, or a part of the address anywhere."""
+    browser = person("viewer")
+    below = _hosts(browser.page("/console/hosts?q=example3.jp"))
+    assert below == [name for name in HOSTS if name.endswith(".example3.jp")]
+    assert _hosts(browser.page("/console/hosts?q=ample3.jp")) == []
+    part = _hosts(browser.page("/console/hosts?q=ample3.jp&in=address"))
+    assert part == below
+    refused = browser.page("/console/hosts?q=*")
+    assert "must be a name" in refused.text
+    (again,) = [each for each in refused.links() if "in=address" in each]
+    assert browser.page(again)
+
+
+def test_hosts_are_filtered_by_owner_and_state(prsm: Running, person: Visitor) -> None:
+    """Owner and state narrow the list, and stay chosen in the form."""
+    browser = person("viewer")
+    address = "/console/hosts?owner=osaka.example.ac.jp&state=placed&sort=-volume&size=25"
+    page = browser.page(address)
+    db = prsm.manager.db
+    wanted = list_hosts(db, HostFilter(owner="osaka.example.ac.jp"), sort="-volume", limit=25)
+    assert _hosts(page) == [line.key.removeprefix("http://")[:-4] for line in wanted.hosts]
+    chosen = page.form("/console/hosts", "get").fields
+    assert (chosen["owner"], chosen["state"]) == ("osaka.example.ac.jp", "placed")
+    assert chosen["sort"] == "-volume"
+
+
+def test_pages_of_hosts_follow_each_other(person: Visitor) -> None:
+    """Going on from page to page shows every host once, in order."""
+    browser = person("viewer")
+    address = "/console/hosts?size=25"
+    seen: list[str] = []
+    while True:
+        page = browser.page(address)
+        seen += _hosts(page)
+        onward = [each for each in page.all("a") if each.attributes.get("rel") == "next"]
+        if not onward:
+            break
+        address = onward[0].attributes["href"]
+    assert len(seen) == len(set(seen)) == 62
+    assert [row["host"] for row in _table(browser, "/console/hosts.csv")] == [
+        f"http://{name}:80/" for name in seen
+    ]
+
+
+def test_a_csv_of_many_hosts_has_them_all(prsm: Running, person: Visitor) -> None:
+    """An export is read in parts, and none is left out or repeated."""
+    names = [f"h{number}.many.example" for number in range(2100)]
+    import_hosts(prsm.manager.db, enumerate(names, 1), ADMIN, prsm.clock())
+    rows = _table(person("viewer"), "/console/hosts.csv?q=many.example")
+    assert sorted(row["host"] for row in rows) == sorted(f"http://{name}:80/" for name in names)
+
+
+def test_the_search_field_finds_hosts_and_agents(person: Visitor) -> None:
+    """From any page: a known URL leads to its host, a name to the list, an agent is named."""
+    browser = person("viewer")
+    found = browser.get(f"/console/search?q=http://{HOSTS[1]}/some/page.html?q=1")
+    assert found.headers["location"].startswith("/console/host?host=")
+    unknown = browser.get("/console/search?q=http://unknown.example/")
+    assert unknown.headers["location"].startswith("/console/hosts?q=")
+    assert browser.get("/console/search?q=").headers["location"] == "/console/hosts"
+    page = browser.page("/console/search?q=kyoto.example.ac.jp")
+    assert "/console/agent?name=kyoto.example.ac.jp" in page.links()
+
+
+def test_a_live_filter_keeps_the_address_right(person: Visitor) -> None:
+    """A part that htmx asks for says which address shows the same."""
+    answer = person("viewer").get(
+        "/console/agents?q=kyo&state=&kind=&sort=-cost", hx_request="true"
+    )
+    assert answer.headers["hx-push-url"] == "/console/agents?q=kyo&sort=-cost"
+
+
+def test_the_audit_pages_back_in_time(person: Visitor) -> None:
+    """Older rows follow without a gap, and filters hold on."""
+    browser = person("viewer")
+    everything = _table(browser, "/console/audit.csv")
+    address, seen = "/console/audit?size=25", 0
+    while True:
+        page = browser.page(address)
+        seen += sum(1 for each in page.all("td") if each.attributes.get("data-label") == "Time")
+        onward = [each for each in page.all("a") if each.attributes.get("rel") == "next"]
+        if not onward:
+            break
+        address = onward[0].attributes["href"]
+    assert len({row["id"] for row in everything}) == len(everything)
+    assert seen == len(everything)
+    hosts = _table(browser, "/console/audit.csv?action=host.")
+    assert {row["action"] for row in hosts} == {"host.import", "host.discovered", "host.exclude"}
+    assert _table(browser, "/console/audit.csv?actor=kyoto.example.ac.jp")[0]["kind"] == "agent"
+
+
+def test_reports_of_one_agent(person: Visitor) -> None:
+    """The reports of one agent are its own."""
+    rows = _table(person("viewer"), "/console/reports.csv?agent=osaka.example.ac.jp")
+    assert rows
+    assert {row["agent"] for row in rows} == {"osaka.example.ac.jp"}
+
+
+def test_rounds_and_plans_by_method(person: Visitor) -> None:
+    """Rounds and plans are narrowed by method and state."""
+    browser = person("viewer")
+    assert [row["round"] for row in _table(browser, "/console/rounds.csv?method=tree")] == ["2"]
+    assert [row["state"] for row in _table(browser, "/console/rounds.csv?state=probing")] == [
+        "probing"
+    ]
+    assert [row["plan"] for row in _table(browser, "/console/plans.csv?applied=no")] == ["3"]
+    moves = _table(browser, "/console/plans/2.csv")
+    assert moves
+    assert all(row["from"] != row["to"] for row in moves)
