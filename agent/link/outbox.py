@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -59,7 +60,10 @@ class Refused:
 
 
 class Outbox:
-    """The folder of waiting reports; one process at a time works in it."""
+    """The folder of waiting reports; one process at a time works in it.
+
+    Its threads may use it at once: one makes reports while another sends them.
+    """
 
     def __init__(self, home: Home, *, agent: str, limit_bytes: int, keep_logs_s: float) -> None:
         """Open it, and remove what a crash left half written."""
@@ -67,6 +71,7 @@ class Outbox:
         self._agent = agent
         self._limit_bytes = limit_bytes
         self._keep_logs_s = keep_logs_s
+        self._folder = threading.RLock()  # held while the folder is read or changed
         for part in home.outbox.glob(f"*{PART}"):
             part.unlink()
 
@@ -81,17 +86,19 @@ class Outbox:
 
     def waiting(self) -> list[Report]:
         """Return the reports that wait, oldest first."""
-        return sorted(_reports(self._home.outbox))
+        with self._folder:
+            return sorted(_reports(self._home.outbox))
 
     def refused(self) -> list[Refused]:
         """Return what the manager refused, oldest first, each with its reason."""
         found = []
-        for report in sorted(_reports(self._home.refused)):
-            try:
-                reason = _reason_path(report.path).read_text("utf-8").strip()
-            except FileNotFoundError:
-                reason = "its reason was removed"
-            found.append(Refused(report.path.name, report.size_bytes, reason))
+        with self._folder:
+            for report in sorted(_reports(self._home.refused)):
+                try:
+                    reason = _reason_path(report.path).read_text("utf-8").strip()
+                except FileNotFoundError:
+                    reason = "its reason was removed"
+                found.append(Refused(report.path.name, report.size_bytes, reason))
         return found
 
     @property
@@ -108,33 +115,40 @@ class Outbox:
 
     def acknowledged(self, report: Report, epoch_ms: int) -> None:
         """Take a report out that the manager has: hosts are deleted, a log is kept a while."""
-        if report.kind == "hosts":
-            report.path.unlink(missing_ok=True)
+        with self._folder:
+            if report.kind == "hosts":
+                report.path.unlink(missing_ok=True)
+                sync_folder(self._home.outbox)
+                return
+            target = self._free_name(self._home.sent / f"{SENT_PREFIX}{_minute(report.path)}")
+            # The age of a log counts from now; a second attempt after a crash finds it moved.
+            os.utime(report.path, (epoch_ms / 1000, epoch_ms / 1000))
+            report.path.replace(target)
+            sync_folder(self._home.sent)
             sync_folder(self._home.outbox)
-            return
-        target = self._free_name(self._home.sent / f"{SENT_PREFIX}{_minute(report.path)}")
-        # The age of a log counts from now; a second attempt after a crash finds it moved.
-        os.utime(report.path, (epoch_ms / 1000, epoch_ms / 1000))
-        report.path.replace(target)
-        sync_folder(self._home.sent)
-        sync_folder(self._home.outbox)
-        self.clean(epoch_ms)
+            self.clean(epoch_ms)
 
     def refuse(self, report: Report, reason: str) -> None:
         """Set a report aside with the reason; moved back into the outbox it is sent again."""
         target = self._home.refused / report.path.name
-        write_whole(_reason_path(target), [reason.encode(), b"\n"])
-        report.path.replace(target)
-        sync_folder(self._home.refused)
-        sync_folder(self._home.outbox)
+        with self._folder:
+            write_whole(_reason_path(target), [reason.encode(), b"\n"])
+            report.path.replace(target)
+            sync_folder(self._home.refused)
+            sync_folder(self._home.outbox)
 
     def clean(self, epoch_ms: int) -> None:
         """Delete acknowledged logs that are older than the time they are kept."""
-        for path in self._home.sent.glob(f"{SENT_PREFIX}*"):
-            if epoch_ms / 1000 - path.stat().st_mtime > self._keep_logs_s:
-                path.unlink()
+        with self._folder:
+            for path in self._home.sent.glob(f"{SENT_PREFIX}*"):
+                if epoch_ms / 1000 - path.stat().st_mtime > self._keep_logs_s:
+                    path.unlink()
 
     def _put(self, kind: ReportKind, key: str, chunks: Iterable[bytes]) -> Report:
+        with self._folder:
+            return self._put_alone(kind, key, chunks)
+
+    def _put_alone(self, kind: ReportKind, key: str, chunks: Iterable[bytes]) -> Report:
         known = [*_reports(self._home.outbox), *_reports(self._home.refused)]
         for report in known:
             if (report.kind, report.key) == (kind, key):

@@ -6,6 +6,7 @@ import asyncio
 import random
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,27 @@ def test_the_same_source_makes_one_report(home: Home) -> None:
     assert outbox.put_log("log-1", "202611210946", [b"b"]) == first
     outbox.refuse(first, "400: no")
     assert outbox.put_log("log-1", MINUTE, [b"c"]).path.name == first.path.name
+    assert outbox.waiting() == []
+
+
+def test_reports_are_made_while_others_are_sent(home: Home) -> None:
+    """One thread makes reports and another acknowledges them; neither trips over the other."""
+    outbox = opened(home)
+    number = 300
+
+    def make() -> None:
+        for key in range(number):
+            outbox.put_hosts(f"hosts-{key}", [b"x"])
+
+    with ThreadPoolExecutor(2) as threads:
+        making = threads.submit(make)
+        sent = 0
+        while sent < number and not (making.done() and making.exception()):
+            for report in outbox.waiting():
+                outbox.acknowledged(report, 0)
+                sent += 1
+        making.result()
+    assert sent == number
     assert outbox.waiting() == []
 
 
