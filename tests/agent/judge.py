@@ -30,6 +30,9 @@ class Judge:
     delays_s: dict[str, float] = field(default_factory=dict)  # Crawl-delay by host
     ended_s: dict[str, float] = field(default_factory=dict)  # by address
     host_ended_s: dict[str, float] = field(default_factory=dict)
+    burst: int = 1  # requests in a row on one open connection
+    in_a_row: dict[str, int] = field(default_factory=dict)  # by address
+    open_to: dict[str, str] = field(default_factory=dict)  # by address: the host of the connection
     resumed_s: float = 0.0
     units: dict[str, int] = field(default_factory=dict)  # in force: to the job's number
     done: set[str] = field(default_factory=set)
@@ -42,11 +45,17 @@ class Judge:
         assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address]}"
         pages = [one for one in self.in_flight.values() if not one.endswith("/robots.txt")]
         assert len(pages) < self.parallel or request.rules, "more addresses than allowed"
+        host = host_of(url)
         rested_s = now - self.ended_s.get(address, -1e9)
-        assert rested_s >= self.interval_s - 1e-6, f"{address} rested {rested_s} s before {url}"
+        if rested_s >= self.interval_s - 1e-6:
+            self.in_a_row[address] = 1
+        else:
+            self.in_a_row[address] += 1
+            said = f"{address} rested {rested_s} s before {url}"
+            assert self.in_a_row[address] <= self.burst, said
+            assert self.open_to.get(address) == host, said
         since_s = now - self.resumed_s
         assert since_s >= self.interval_s - 1e-6, f"{address} rested {since_s} s after a gap"
-        host = host_of(url)
         if not request.rules:
             unit = self.owner(url)
             assert unit is not None, f"{url} is not ours"
@@ -65,9 +74,13 @@ class Judge:
         """Note the end of a request."""
         address = answer.request.address
         del self.in_flight[address]
-        if answer.outcome != "no_permit":
-            self.ended_s[address] = self.clock.now_s
-            self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
+        if answer.outcome == "no_permit":
+            return
+        self.open_to.pop(address, None)
+        if answer.kept_alive and answer.outcome in ("answered", "truncated"):
+            self.open_to[address] = host_of(answer.request.url)
+        self.ended_s[address] = self.clock.now_s
+        self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
 
     def crash(self) -> None:
         """Note that all connections broke."""
@@ -75,6 +88,7 @@ class Judge:
             self.ended_s[address] = self.clock.now_s
             self.host_ended_s[host_of(url)] = self.clock.now_s
         self.in_flight.clear()
+        self.open_to.clear()
 
 
 def _holds(unit: str, url: str) -> bool:

@@ -63,6 +63,8 @@ class Endings:
             return
         host = self._has.hosts.get(ended.host)
         here = host if host is not None and host.address is address else None
+        if isinstance(holder, RulesDue) and holder.hop:
+            here = None  # it was another host that was asked
         address.holder = None
         self._listen(ended)
         yield from self._closings(address)
@@ -275,7 +277,7 @@ class Endings:
             # The robots.txt itself was a request.
             since_s = host.address.last_end_s + host.crawl_delay_s
             host.not_before_s = max(host.not_before_s, since_s)
-            host.address.again = None
+            host.address.end_burst()
 
     def _go_on(self, address: AddressQueue, host: HostQueue | None, queue: JobQueue | None) -> None:
         turns = self._has.turns

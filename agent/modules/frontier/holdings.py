@@ -142,7 +142,7 @@ class Holdings:
         address.hosts.pop(host.name, None)
         host.turns.clear()  # itself it may still be in a ring or the wheel: skipped there
         if address.again is host:
-            address.again = None
+            address.end_burst()
         self.forget_address_if_idle(address)
 
     def _limit(self, job: Job) -> int:

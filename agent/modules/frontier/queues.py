@@ -155,6 +155,12 @@ class AddressQueue:
         """Tell whether it would use its turn."""
         return bool(self.turns or self.rules) and self.holder is None
 
+    def end_burst(self) -> None:
+        """Let the rest begin that was put off for the connection that is open."""
+        if self.again is not None:
+            self.again, self.in_a_row = None, 0
+            self.not_before_s = max(self.not_before_s, self.last_end_s + self.rest_s)
+
     @property
     def empty(self) -> bool:
         """Tell whether nothing may come of it any more."""

@@ -91,15 +91,13 @@ class Starts:
         if address.gap != self._gap:
             address.gap = self._gap
             rested_s = self._resumed_s + self._has.pace.base_s(None)
+            address.end_burst()
             address.not_before_s = max(address.not_before_s, rested_s)
-            address.again = None
         if address.again is not None and address.placed:
             started = self._give(address, address.again)
             if started is not None:
                 return started
-            # Its connection has nothing more to carry: the rest that was put off begins.
-            address.again, address.in_a_row = None, 0
-            address.not_before_s = address.last_end_s + address.rest_s
+            address.end_burst()
         if address.not_before_s > now:
             return None
         while address.rules:

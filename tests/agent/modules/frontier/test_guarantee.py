@@ -73,18 +73,18 @@ def the_web() -> dict[str, Page]:
     web["http://c.example/robots.txt"] = Page(status=302, location="http://d.example/robots.txt")
     web["http://d.example/robots.txt"] = Page(body=b"User-agent: *\nDisallow: /p1\n")
     web["http://e.example/robots.txt"] = Page(status=500)
-    return web
+    return {url: replace(page, kept_alive="//b." not in url) for url, page in web.items()}
 
 
 class AnyOrder(RuleBasedStateMachine):
     """One agent's life, with everything that can happen to it."""
 
-    @initialize(two=st.booleans(), seed=st.integers(0, 9999))
-    def begin(self, two: bool, seed: int) -> None:
+    @initialize(two=st.booleans(), seed=st.integers(0, 9999), burst=st.sampled_from([1, 3]))
+    def begin(self, two: bool, seed: int, burst: int) -> None:
         self.partitions = TWO_OF_EACH if two else {}
         self.random = random.Random(seed)
         self.clock = FakeClock()
-        self.judge = Judge(self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0})
+        self.judge = Judge(self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0}, burst=burst)
         self.reports = JudgedReports(self.judge)
         self.ledger = JudgedLedger()
         self.ledger.judge, self.ledger.reports, self.ledger.opened = (
@@ -116,7 +116,12 @@ class AnyOrder(RuleBasedStateMachine):
         ports = CrawlPorts(
             self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
         )
-        politeness = Politeness(interval_s=INTERVAL_S, fast_interval_s=INTERVAL_S, times_last=0)
+        politeness = Politeness(
+            interval_s=INTERVAL_S,
+            fast_interval_s=INTERVAL_S,
+            times_last=0,
+            burst=self.judge.burst,
+        )
         self.crawl = Crawl(
             ports,
             politeness,

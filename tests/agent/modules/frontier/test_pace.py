@@ -1,0 +1,132 @@
+"""How long an address rests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.queues import AddressQueue, HostQueue
+from agent.modules.limits import Politeness
+from agent.pipeline.messages import FetchEnded, Outcome
+
+HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
+
+
+def ended(
+    outcome: Outcome = "answered",
+    status: int = 200,
+    size: int = 1000,
+    elapsed_ms: float = 100.0,
+    retry_after_s: float | None = None,
+    kept_alive: bool = False,
+) -> FetchEnded:
+    return FetchEnded(
+        HOST, ADDRESS, "u", 1, outcome, status, size, elapsed_ms, 5.0, retry_after_s, kept_alive
+    )
+
+
+def host_at(address: AddressQueue, name: str = HOST) -> HostQueue:
+    return HostQueue(name, address)
+
+
+def rest(pace: Pace, *ends: FetchEnded) -> float:
+    address = AddressQueue(ADDRESS)
+    host = host_at(address)
+    for end in ends:
+        pace.measure(host, end)
+        rest_s = pace.rest_s(address, host, end)
+    return rest_s
+
+
+def test_twenty_seconds_and_ten_for_fast_hosts() -> None:
+    """A host that gives 14 bytes a millisecond or more has room to spare (seed 004, 5.1.4)."""
+    pace = Pace(Politeness())
+    assert rest(pace, ended(size=1399)) == 20.0
+    assert rest(pace, ended(size=1400)) == 10.0
+
+
+def test_fast_never_means_slower() -> None:
+    """A site that asks for a short interval gets no longer one for fast hosts."""
+    assert rest(Pace(Politeness(interval_s=2.0)), ended(size=9999)) == 2.0
+    assert rest(Pace(Politeness(interval_s=0.0, times_last=0)), ended(size=9999)) == 0.0
+
+
+def test_the_fastest_fifth_counts_once_enough_are_measured() -> None:
+    """After 50 hosts, the 80th percentile of our own measurements decides."""
+    pace = Pace(Politeness())
+    address = AddressQueue(ADDRESS)
+    for number in range(1, 101):
+        host = host_at(address, f"http://h{number}.example:80/")
+        pace.measure(host, ended(size=number * 100_000))  # 1000 to 100,000 bytes/ms
+        if number < 50:
+            assert pace.fast_from == 14.0
+    assert 40_000 <= pace.fast_from <= 81_000
+    slow, fast = host_at(address), host_at(address)
+    pace.measure(slow, ended(size=3_900_000))
+    pace.measure(fast, ended(size=9_900_000))
+    assert pace.base_s(slow) == 20.0
+    assert pace.base_s(fast) == 10.0
+
+
+def test_ten_times_the_last_fetch() -> None:
+    """A slow answer is a loaded server; a setting turns this off."""
+    assert rest(Pace(Politeness()), ended(elapsed_ms=5000.0)) == 50.0
+    assert rest(Pace(Politeness(times_last=0)), ended(elapsed_ms=5000.0)) == 20.0
+
+
+@pytest.mark.parametrize(
+    "strike",
+    [ended("timeout", 0), ended("refused", 0), ended(status=429), ended(status=503)],
+)
+def test_errors_double_and_successes_halve(strike: FetchEnded) -> None:
+    """Each error doubles the rest, each success after it halves it again."""
+    pace = Pace(Politeness())
+    good = ended()
+    assert rest(pace, strike) == 40.0
+    assert rest(pace, strike, strike, strike) == 160.0
+    assert rest(pace, strike, strike, strike, good) == 80.0
+    assert rest(pace, strike, good, good) == 20.0
+
+
+def test_other_errors_of_a_page_are_no_strike() -> None:
+    """A broken page (404, 500) says nothing about the load of its server."""
+    assert rest(Pace(Politeness()), ended(status=500), ended(status=404)) == 20.0
+
+
+def test_rests_are_capped() -> None:
+    """However often a server fails, it is asked again within an hour, and 0 doubles too."""
+    many = [ended("timeout", 0)] * 40
+    assert rest(Pace(Politeness()), *many) == 3600.0
+    eager = Politeness(interval_s=0.0, times_last=0)
+    assert rest(Pace(eager), ended("timeout", 0)) == 2.0
+    assert rest(Pace(replace(eager, interval_s=7200.0)), *many) == 7200.0
+
+
+def test_retry_after_is_kept_up_to_a_day() -> None:
+    """What a server asks for is granted, on any status, but not beyond a day."""
+    pace = Pace(Politeness())
+    assert rest(pace, ended(retry_after_s=500.0)) == 500.0
+    assert rest(pace, ended(status=503, retry_after_s=5.0)) == 40.0
+    assert rest(pace, ended(status=503, retry_after_s=1e9)) == 86400.0
+
+
+def test_a_connection_that_is_open_may_be_used_again() -> None:
+    """A burst of n allows n requests in a row, 0 any number; trouble and delays end it."""
+    address = AddressQueue(ADDRESS, in_a_row=1)
+    host = host_at(address)
+    open_still = ended(kept_alive=True)
+    assert not Pace(Politeness()).may_go_on(address, host, open_still)
+    assert Pace(Politeness(burst=2)).may_go_on(address, host, open_still)
+    assert Pace(Politeness(burst=0)).may_go_on(address, host, open_still)
+    assert not Pace(Politeness(burst=2)).may_go_on(address, host, ended())
+    address.in_a_row = 2
+    assert not Pace(Politeness(burst=2)).may_go_on(address, host, open_still)
+    endless = Pace(Politeness(burst=0))
+    waits = ended(kept_alive=True, retry_after_s=1.0)
+    assert not endless.may_go_on(address, host, waits)
+    host.crawl_delay_s = 1.0
+    assert not endless.may_go_on(address, host, open_still)
+    host.crawl_delay_s, address.strikes = 0.0, 1
+    assert not endless.may_go_on(address, host, open_still)
