@@ -5,8 +5,10 @@
     new:      has waited for that since Moved; takes the jobs up from the ledger
 
 Nobody fetches anything of the host in between, so no page is fetched twice, and the old address
-keeps its clock. The host can move on meanwhile: the old one changes its aim, or, if it has handed
-over already, the one in the middle passes it on.
+keeps its clock. A runner delivers what is for all to all of them before anything that follows from
+it, so the new partition always hears of the move before the host comes. The host can move on
+meanwhile: the old one changes its aim, or, if it has handed over already, the one in the middle
+passes it on.
 """
 
 from __future__ import annotations

@@ -1,0 +1,59 @@
+"""A graph that could lose a message or stand still is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.pipeline.spec import Connection, GraphError, Key, Module, Pipeline, validate
+
+A = Module("a", Key.SINGLE, ("in",), ("out",))
+B = Module("b", Key.HOST, ("in",), ("out",))
+SINK = Module("sink", Key.FREE, ("in",))
+SOUND = Pipeline(
+    (A, B, SINK),
+    (Connection("a.out", "b.in"), Connection("b.out", "sink.in")),
+    ("a.in",),
+)
+
+
+def test_a_sound_graph_passes() -> None:
+    """Every port is fed or drained, and nothing goes round."""
+    validate(SOUND)
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (replace(SOUND, modules=(A, B, SINK, SINK)), "two modules have one name"),
+        (replace(SOUND, outside=()), r"input a\.in is fed by nothing"),
+        (replace(SOUND, outside=("a.in", "c.in")), r"c\.in: no module c"),
+        (replace(SOUND, outside=("a.in", "b.tick")), r"b\.tick: b has no such port"),
+        (replace(SOUND, connections=SOUND.connections[:1]), r"output b\.out leads nowhere"),
+        (
+            replace(SOUND, modules=(A, B, replace(SINK, inputs=("in", "more")))),
+            r"input sink\.more is fed by nothing",
+        ),
+        (
+            replace(SOUND, connections=(*SOUND.connections, Connection("b.other", "sink.in"))),
+            r"b\.other: b has no such port",
+        ),
+        (
+            replace(SOUND, modules=(replace(A, outputs=("out", "log")), B, SINK)),
+            r"output a\.log leads nowhere",
+        ),
+    ],
+)
+def test_unknown_and_loose_ports_are_refused(broken: Pipeline, message: str) -> None:
+    """The error names the port."""
+    with pytest.raises(GraphError, match=message):
+        validate(broken)
+
+
+def test_a_cycle_needs_somebody_who_spills() -> None:
+    """Full mailboxes all round would wait for each other for ever; a disk breaks the circle."""
+    circle = Pipeline((A, B), (Connection("a.out", "b.in"), Connection("b.out", "a.in")))
+    with pytest.raises(GraphError, match="cycle a -> b -> a"):
+        validate(circle)
+    validate(replace(circle, modules=(A, replace(B, spills=True))))

@@ -1,0 +1,201 @@
+"""Time in, completions in, commits out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from agent.pipeline.messages import Tick
+from agent.pipeline.partition import Partition
+from agent.pipeline.spec import Handler, Key, Module, Output, Pipeline
+from agent.runners.crawl_loop import CrawlLoop
+from agent.runners.in_process import InProcessRunner, Post
+from tests.agent.fakes import FakeClock, FakeLedger
+
+PIPELINE = Pipeline((Module("one", Key.SINGLE, ("in", "tick")),), (), ("one.in", "one.tick"))
+
+
+class Listener:
+    """Remembers what it was told, and fails where a test wants it to."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+        self.ticks: list[Tick] = []
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        for one in batch:
+            if isinstance(one, Tick):
+                self.ticks.append(one)
+                continue
+            if one == "defect":
+                raise ZeroDivisionError("a defect of ours")
+            self.heard.append(one)
+        return ()
+
+
+class Watch:
+    """What the loop asks of the modules."""
+
+    at_work = 0
+    paused = ""
+    urgent = False
+    commits = 0
+
+    def committed(self) -> None:
+        self.commits += 1
+
+
+class Bench:
+    """A loop around one module."""
+
+    def __init__(self) -> None:
+        self.listener = Listener()
+        self.clock, self.ledger, self.watch = FakeClock(), FakeLedger(), Watch()
+
+        def make(module: str, partition: Partition, post: Post) -> Handler:
+            return self.listener
+
+        self.may_fetch = True
+        self.runner = InProcessRunner(PIPELINE, make)
+        self.loop = CrawlLoop(
+            self.runner,
+            self.watch,
+            self.ledger,
+            self.clock,
+            lambda: self.may_fetch,
+            commit_s=0.25,
+            tick_s=0.001,
+        )
+
+    def turn(self, *messages: object, seconds: float = 0.0) -> None:
+        for message in messages:
+            self.runner.post("one.in", message)
+        self.clock.now_s += seconds
+        self.loop.turn()
+
+
+def test_a_commit_is_due_after_its_time_and_only_if_something_happened() -> None:
+    """Work is made durable together, several times a second; an idle crawl leaves the disk be."""
+    bench = Bench()
+    bench.turn("x", seconds=0.1)
+    assert bench.ledger.commits == 0
+    bench.turn(seconds=0.2)
+    assert bench.ledger.commits == bench.watch.commits == 1
+    for _ in range(20):
+        bench.turn(seconds=1.0)
+    assert bench.ledger.commits == 1
+
+
+def test_what_is_big_does_not_wait() -> None:
+    """When much was written, the commit follows at once."""
+    bench = Bench()
+    bench.watch.urgent = True
+    bench.turn("x")
+    assert bench.ledger.commits == 1
+
+
+def test_fetching_needs_everybodys_consent() -> None:
+    """The tick says no when the agent, the modules or the disk say no."""
+    bench = Bench()
+    bench.turn()
+    bench.may_fetch = False
+    bench.turn()
+    bench.may_fetch = True
+    bench.watch.paused = "disk full: 3 bytes left"
+    bench.turn()
+    assert [tick.fetching for tick in bench.listener.ticks] == [True, False, False]
+    assert bench.loop.paused == "disk full: 3 bytes left"
+
+
+def test_a_commit_without_room_pauses_until_there_is() -> None:
+    """A full disk at the commit stops fetching; the next commit that works lets it go on."""
+    bench = Bench()
+    bench.ledger.full = True
+    bench.turn("x", seconds=1.0)
+    bench.turn(seconds=1.0)
+    assert bench.loop.paused.startswith("disk full")
+    assert not bench.listener.ticks[-1].fetching
+    bench.ledger.full = False
+    bench.turn(seconds=1.0)
+    bench.turn(seconds=1.0)
+    assert bench.loop.paused == ""
+    assert bench.listener.ticks[-1].fetching
+    assert bench.ledger.commits == 1
+
+
+def test_the_time_is_told_after_everything_that_came() -> None:
+    """A tick never stands before a completion that was there already."""
+    bench = Bench()
+    order: list[object] = []
+    handle = bench.listener.handle
+
+    def noted(port: str, batch: Sequence[object]) -> Iterable[Output]:
+        order.append(port)
+        return handle(port, batch)
+
+    bench.listener.handle = noted  # type: ignore[method-assign]
+    bench.turn("x", "y")
+    assert order == ["in", "tick"]
+    assert bench.listener.heard == ["x", "y"]
+
+
+def test_it_wakes_for_what_comes_and_stops_when_asked() -> None:
+    """Messages that come between turns are handled at once; a stop ends with a commit."""
+
+    async def scenario(bench: Bench) -> None:
+        stop = asyncio.Event()
+        running = asyncio.ensure_future(bench.loop.run(stop, drain_s=0.0))
+        await asyncio.sleep(0)
+        bench.runner.post("one.in", "x")
+        while not bench.listener.heard:  # noqa: ASYNC110  # it is this waking that is tested
+            await asyncio.sleep(0)
+        stop.set()
+        await running
+
+    bench = Bench()
+    asyncio.run(scenario(bench))
+    assert bench.listener.heard == ["x"]
+    assert bench.ledger.commits == 1
+
+
+def test_a_stop_waits_for_what_is_at_work_but_not_for_ever() -> None:
+    """Requests under way may end; after the deadline the loop commits without them."""
+
+    async def scenario(bench: Bench, drain_s: float) -> None:
+        stop = asyncio.Event()
+        stop.set()
+
+        async def time_passes() -> None:
+            while True:
+                bench.clock.now_s += 1.0
+                if bench.clock.now_s == 1010.0:
+                    bench.watch.at_work = 0
+                    bench.runner.post("one.in", "answer")
+                await asyncio.sleep(0)
+
+        passing = asyncio.ensure_future(time_passes())
+        await bench.loop.run(stop, drain_s)
+        passing.cancel()
+
+    patient, hasty = Bench(), Bench()
+    patient.watch.at_work = hasty.watch.at_work = 1
+    asyncio.run(scenario(patient, 1e9))
+    assert patient.listener.heard == ["answer"]
+    asyncio.run(scenario(hasty, 3.0))
+    assert hasty.listener.heard == []
+    assert not any(tick.fetching for tick in (*patient.listener.ticks, *hasty.listener.ticks))
+
+
+def test_a_defect_ends_the_loop() -> None:
+    """What a handler raises is ours to mend: the loop ends, and the last commit stands."""
+
+    async def scenario(bench: Bench) -> None:
+        bench.runner.post("one.in", "defect")
+        await bench.loop.run(asyncio.Event(), 1.0)
+
+    bench = Bench()
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(scenario(bench))
+    assert bench.ledger.commits == 0
