@@ -23,7 +23,7 @@ from agent.errors import HomeError
 
 __all__ = ["Holder", "HomeLock", "end", "holder_of"]
 
-PATIENCE_S: Final = 20.0  # an agent stops within seconds; one that does not, hangs
+PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
 _KILLED_S: Final = 5.0
 _STEP_S: Final = 0.05
 _TRIES: Final = 3

@@ -50,7 +50,11 @@ class ManagerSettings:
         60.0, unit="s", least=0.1, most=HOUR_S, reason="first pause after a failure; it doubles"
     )
     backoff_max_s: float = setting(
-        HOUR_S, unit="s", least=1, most=DAY_S, reason="half of a permit, so that one is not missed"
+        HOUR_S,
+        unit="s",
+        least=0.1,
+        most=DAY_S,
+        reason="half of a permit, so that one is not missed",
     )
 
 

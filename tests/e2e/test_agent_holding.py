@@ -1,0 +1,158 @@
+"""A partner stops, pauses, drains, schedules and watches the agent on his machine."""
+
+from __future__ import annotations
+
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from shared.wire.sync import Command
+from tests.agent.app.fake_manager import refuse
+from tests.agent.app.scene import Scene, scene
+from tools.demo.system import CommandError
+
+pytestmark = pytest.mark.e2e
+
+
+def begin(it: Scene, count: int = 3) -> None:
+    """Start the agent and wait for some requests."""
+    it.agent.start()
+    it.until("requests", lambda: len(it.web.requests()) >= count)
+
+
+def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
+    """`prs stop` ends it; what was fetched is kept; the next run does only the rest."""
+    with scene(tmp_path) as it:
+        it.give_all()
+        begin(it, 10)
+        assert "has stopped" in it.agent.prs("stop")
+        assert it.agent.program.process is not None
+        assert it.agent.program.process.wait(5) == 0
+        assert it.manager.syncs[-1].state == "stopping"
+        assert "no agent runs here" in it.agent.prs("stop")
+        assert "no agent runs here" in it.agent.prs("status")
+        assert it.once() == 0, it.said()
+        assert set(it.captures()) >= it.web.expected().captures
+        assert set(it.captures().values()) == {1}
+        assert set(it.times_requested().values()) == {1}
+
+
+def test_one_process_a_home(tmp_path: Path) -> None:
+    """A second one is refused with the number of the first; --replace kills one that hangs."""
+    with scene(tmp_path) as it:
+        begun = it.agent.start().program.process
+        assert begun is not None
+        it.until("the first sync", lambda: it.manager.syncs)
+        with pytest.raises(CommandError, match=f"process {begun.pid} works here already"):
+            it.agent.prs("run", "--once")
+        it.agent.program.send(signal.SIGSTOP)  # as a process that hangs: it hears nothing
+        syncs = len(it.manager.syncs)
+        it.agent.program.words = ["prs", "run", "--replace"]
+        it.agent.start()
+        assert begun.wait(40) == -signal.SIGKILL
+        it.until("the new one", lambda: len(it.manager.syncs) > syncs)
+        assert it.manager.syncs[-1].boot_id != it.manager.syncs[0].boot_id
+
+
+def test_pause_and_resume(tmp_path: Path) -> None:
+    """Paused, the agent fetches nothing and goes on calling; neither side undoes the other's."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.give_all()
+        begin(it)
+        it.agent.prs("pause")
+        it.until("the pause", lambda: it.manager.syncs[-1].state == "paused")
+        assert it.quiet_for(1.0)
+        it.manager.command = Command(id="c1", name="resume")
+        it.until("the acknowledgement", lambda: it.manager.command is None)
+        assert it.quiet_for(1.0), "the manager must not undo what the site said"
+        seen = len(it.web.requests())
+        it.agent.prs("resume")
+        it.until("requests", lambda: len(it.web.requests()) > seen)
+        it.manager.command = Command(id="c2", name="pause")
+        it.until("the pause", lambda: it.manager.syncs[-1].state == "paused")
+        assert "but paused by the manager" in it.agent.prs("resume")
+        assert it.quiet_for(1.0)
+
+
+def test_drain_hands_the_work_back(tmp_path: Path) -> None:
+    """Drained: nothing new, all reported, then it leaves; so after a restart; resume joins."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.give_all()
+        begin(it)
+        it.agent.prs("drain")
+        it.until("the leave", lambda: not it.manager.joined)
+        paths = it.manager.paths()
+        assert paths.index("unsubscribe") > max(
+            number for number, path in enumerate(paths) if path == "submitlog"
+        )
+        assert it.logged() == it.times_requested()
+        assert it.quiet_for(1.0)
+        assert it.manager.syncs[-1].state == "draining"
+        it.agent.stop()
+        assert it.once() == 0, it.said()
+        assert "stopped: drained, and all is reported" in it.said()
+        seen = len(it.web.requests())
+        it.agent.program.words = ["prs", "run"]
+        it.agent.start()
+        it.agent.prs("resume")
+        it.until("the joining", lambda: it.manager.joined)
+        it.until("requests", lambda: len(it.web.requests()) > seen)
+        assert it.manager.paths().count("unsubscribe") == 1
+
+
+def hours(first: timedelta, end: timedelta) -> tuple[str, ...]:
+    """Return the settings of a window around now."""
+    now = datetime.now(UTC)
+    text = f"{now + first:%H:%M}-{now + end:%H:%M}"
+    return (
+        *("--set", "windows.zone=UTC"),
+        *("--set", f'windows.weekday=["{text}"]'),
+        *("--set", f'windows.weekend=["{text}"]'),
+    )
+
+
+def test_outside_its_hours_nothing_is_fetched(tmp_path: Path) -> None:
+    """Outside the hours the agent sleeps, and tells the manager until when."""
+    with scene(tmp_path) as it:
+        it.give_all()
+        it.agent.program.words = [
+            *("prs", "run"),
+            *hours(timedelta(hours=2), timedelta(hours=3)),
+        ]
+        it.agent.start()
+        it.until("the list", lambda: "list 2 of round 1" in it.said())
+        it.until("sleep", lambda: it.manager.syncs[-1].state == "asleep")
+        assert it.quiet_for(1.0)
+        last = it.manager.syncs[-1]
+        assert last.next_contact_ms is not None
+        ahead = timedelta(milliseconds=last.next_contact_ms - last.clock_ms)
+        assert timedelta(minutes=50) < ahead < timedelta(hours=2)
+        assert "outside the hours" in it.agent.prs("status")
+        calls = len(it.manager.syncs)
+        time.sleep(1.5)
+        assert len(it.manager.syncs) == calls, "a sleeper does not call at the manager's pace"
+
+
+def test_reports_that_are_refused_are_shown(tmp_path: Path) -> None:
+    """A refused report stands aside with its reason, in `prs status`, and blocks no other."""
+    with scene(tmp_path, hosts=2) as it:
+        it.give_all()
+        it.manager.fail("submitlog", refuse(400, "line 3: no"))
+        assert it.once() == 0, it.said()
+        assert "refused: 00000001.log" in it.agent.prs("status")
+        assert "400: line 3: no" in it.agent.prs("status")
+        assert it.manager.logs
+        reasons = list((it.home / "outbox" / "refused").glob("*.reason"))
+        assert [path.read_text() for path in reasons] == ["400: line 3: no\n"]
+
+
+def test_a_refused_agent_ends_a_single_run(tmp_path: Path) -> None:
+    """An unknown key ends `--once` with exit code 1 and the remedy."""
+    with scene(tmp_path) as it:
+        it.manager.key_hashes.clear()
+        assert it.once() == 1
+        assert "401" in it.said()
+        assert "prs enrol" in it.said()

@@ -1,0 +1,151 @@
+"""No request without a permit, whatever happens to the machine, the manager or the network."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from shared.wire.sync import Command, Settings
+from tests.agent.app.fake_manager import refuse
+from tests.agent.app.scene import INTERVAL_S, Scene, scene
+
+pytestmark = pytest.mark.e2e
+
+MARGIN_S = 3.0 + INTERVAL_S  # limits.total_s and the interval of the scene
+
+
+def begin(it: Scene, count: int = 3) -> None:
+    """Start the agent and wait for some requests."""
+    it.agent.start()
+    it.until("requests", lambda: len(it.web.requests()) >= count)
+
+
+def test_a_process_that_slept_asks_first(tmp_path: Path) -> None:
+    """SIGSTOP for longer than the permit: nothing is sent before a new sync was answered."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.manager.permit_s = MARGIN_S + 1.5
+        it.give_all()
+        begin(it)
+        it.agent.program.send(signal.SIGSTOP)
+        time.sleep(2.0)
+        it.manager.away = True
+        seen = len(it.web.requests())
+        it.agent.program.send(signal.SIGCONT)
+        time.sleep(1.5)
+        assert len(it.web.requests()) == seen
+        it.manager.away = False
+        it.until("requests again", lambda: len(it.web.requests()) > seen)
+
+
+def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
+    """Without the manager the agent goes on for as long as it may, then stops by itself."""
+    with scene(tmp_path, pages_mean=80) as it:
+        it.manager.permit_s = MARGIN_S + 1.5
+        it.give_all()
+        begin(it)
+        it.manager.away = True
+        with it.manager.lock:
+            answered = [call.at for call in it.manager.calls if call.path.endswith("sync")]
+        it.until("the end of the permit", lambda: "no permit" in it.status()["status"]["reason"])
+        assert it.quiet_for(1.0)
+        last = max(float(event["mono_start"]) for event in it.web.requests())
+        assert last <= answered[-1] + it.manager.permit_s - MARGIN_S + 0.5
+        seen = len(it.web.requests())
+        it.manager.away = False
+        it.until("requests again", lambda: len(it.web.requests()) > seen)
+
+
+def test_no_permit_no_request(tmp_path: Path) -> None:
+    """A manager that grants nothing is obeyed; one that knows the agent no more, too."""
+    with scene(tmp_path, pages_mean=80) as it:
+        it.manager.permit_s = None
+        it.give_all()
+        it.agent.start()
+        it.until("the list", lambda: "list 2 of round 1" in it.said())
+        assert it.quiet_for(1.0)
+        it.manager.permit_s = 3600.0
+        it.until("requests", lambda: len(it.web.requests()) > 3)
+        it.manager.fail("sync", *[refuse(403, "agent prs1 was retired")] * 100)
+        it.until("the end", lambda: "permit ended: 403: agent prs1 was retired" in it.said())
+        assert it.quiet_for(1.0)
+        assert "blocked this agent" in it.status()["status"]["trouble"]
+
+
+def test_a_new_list_ends_what_left_it(tmp_path: Path) -> None:
+    """A unit that was taken away is quiet before the agent says that its list is in force."""
+    with scene(tmp_path, hosts=4, pages_mean=60) as it:
+        it.give_all()
+        begin(it, 8)
+        keep, *gone = it.web.hosts
+        it.manager.give(it.web.url(keep))
+        generation = it.manager.generation
+        told = it.until(
+            "the acknowledgement",
+            lambda: [
+                call.at
+                for call, request in zip(
+                    [call for call in it.manager.calls if call.path.endswith("sync")],
+                    it.manager.syncs,
+                    strict=False,
+                )
+                if request.generation_held == generation
+            ],
+        )[0]
+        time.sleep(1.0)
+        names = {host.name for host in gone}
+        late = [
+            event
+            for event in it.web.requests()
+            if event["host"] in names and float(event["mono_end"]) > told
+        ]
+        assert not late
+
+
+def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
+    """A longer interval and a block list come into force while the crawl goes on."""
+    with scene(tmp_path, hosts=3, pages_mean=30) as it:
+        it.give_all()
+        begin(it)
+        it.manager.settings = Settings(interval_s=0.6, blocked=["/private", "(?=no RE2)"])
+        it.until("the wish", lambda: "asks for an interval of 0.6 s, 1 block pattern" in it.said())
+        it.until("a permit under it", lambda: it.status()["status"]["state"] == "working")
+        changed = time.monotonic()
+        time.sleep(3.0)
+        by_host: dict[str, list[tuple[float, float]]] = {}
+        for event in it.web.requests():
+            if float(event["mono_start"]) > changed:
+                span = (float(event["mono_start"]), float(event["mono_end"]))
+                by_host.setdefault(event["server"], []).append(span)
+        gaps = [
+            after[0] - before[1]
+            for spans in by_host.values()
+            for before, after in zip(sorted(spans), sorted(spans)[1:], strict=False)
+        ]
+        assert gaps
+        assert min(gaps) > 0.55
+        assert it.status()["status"]["tightened"]
+
+
+def test_restart_begins_anew(tmp_path: Path) -> None:
+    """RESTART drops list, queues and what was seen, keeps the pages, and takes the list again."""
+    with scene(tmp_path, hosts=2) as it:
+        it.give_all()
+        it.agent.start()
+        it.until("the end", lambda: len(it.manager.finished) == 2)
+        before = it.times_requested()
+        captures = it.captures()
+        it.manager.command = Command(id="c1", name="restart")
+        it.until("the acknowledgement", lambda: it.manager.command is None)
+        it.until(
+            "everything again",
+            lambda: it.times_requested() == before + before,
+        )
+        it.agent.stop()
+        assert it.captures() == captures + captures
+        it.manager.command = Command(id="c2", name="restart", argument="confirmed")
+        it.manager.give()
+        assert it.once() == 0, it.said()
+        assert not it.captures()
