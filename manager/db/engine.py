@@ -10,8 +10,9 @@ What is kept is left to `tables`, how it is asked for to the modules beside this
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -29,7 +30,7 @@ WAIT_S: Final = 30.0
 takes seconds."""
 
 ROWS_AT_ONCE: Final = 500
-"""Values in one IN list or one insert: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
+"""Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
 
 _WRITER: Final = 0x5052534D  # "PRSM": the advisory lock that stands for the right to write
 
@@ -66,14 +67,21 @@ class Transaction:
         counted = statement.execution_options(preserve_rowcount=True)
         return self.execute(counted, parameters).rowcount
 
-    def rows(self, kind: type[T], statement: sa.Executable) -> list[T]:
+    def rows(self, kind: type[T], statement: sa.Select[Any]) -> list[T]:
         """Run a query and return each row as a dataclass with the same fields."""
-        return [kind(**row) for row in self.execute(statement).mappings()]
+        result = self.execute(statement)
+        names = list(result.keys())
+        wanted = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
+        make: Callable[..., T] = kind
+        if names == wanted:
+            return [make(*row) for row in result]
+        places = [names.index(name) for name in wanted]
+        return [make(*(row[place] for place in places)) for row in result]
 
-    def row(self, kind: type[T], statement: sa.Executable) -> T | None:
+    def row(self, kind: type[T], statement: sa.Select[Any]) -> T | None:
         """Return the first row as a dataclass, or None."""
-        found = self.execute(statement).mappings().first()
-        return None if found is None else kind(**found)
+        found = self.rows(kind, statement.limit(1))
+        return found[0] if found else None
 
     def values(self, statement: sa.Executable) -> list[Any]:
         """Return the first column of a query."""
@@ -90,10 +98,9 @@ class Transaction:
 
     def insert_new(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> int:
         """Insert the rows whose unique keys are not there yet; return how many were new."""
-        new = 0
-        for part in chunks(rows, ROWS_AT_ONCE):
-            new += self.changed(self._insert(table).values(part).on_conflict_do_nothing())
-        return new
+        if not rows:
+            return 0
+        return self.changed(self._insert(table).on_conflict_do_nothing(), rows)
 
     def upsert(
         self,
@@ -102,20 +109,17 @@ class Transaction:
         key: Sequence[str],
         add: Sequence[str] = (),
     ) -> None:
-        """Insert rows, or overwrite those with the same key; columns in `add` are summed up.
-
-        Rows of one call must differ in their keys.
-        """
-        for part in chunks(rows, ROWS_AT_ONCE):
-            insert = self._insert(table).values(part)
-            given = {
-                name: table.c[name] + insert.excluded[name]
-                if name in add
-                else insert.excluded[name]
-                for name in part[0]
-                if name not in key
-            }
-            self.execute(insert.on_conflict_do_update(index_elements=list(key), set_=given))
+        """Insert rows, or overwrite those with the same key; columns in `add` are summed up."""
+        if not rows:
+            return
+        insert = self._insert(table)
+        new = insert.excluded
+        given = {
+            name: table.c[name] + new[name] if name in add else new[name]
+            for name in rows[0]
+            if name not in key
+        }
+        self.execute(insert.on_conflict_do_update(index_elements=list(key), set_=given), rows)
 
     def _insert(self, table: sa.Table) -> Any:
         # The same calls in two modules: SQLAlchemy has no common type for ON CONFLICT.

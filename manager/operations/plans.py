@@ -201,7 +201,7 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
         raise StalePlanError(f"plan {plan.id}: {key} was excluded since; make a new plan")
     moved = assignments.place(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     current = rounds.open_round(tx)
-    if current is not None:
+    if current is not None and current.state == "crawling":
         rounds.hand_over(tx, current.number, owners)
     _withdraw_moved(tx, owners, now_ms)
     # Names may have turned out to share an address since the plan was made.

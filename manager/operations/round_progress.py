@@ -18,8 +18,9 @@ __all__ = ["begin_crawl", "finish_round"]
 def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Planner) -> bool:
     """Plan a round whose probes are all done, give the units out and let the crawl begin.
 
-    The plan is made outside a transaction; where owners changed meanwhile, the next tick makes
-    another. Without an agent that takes part the round waits.
+    The plan is made outside a transaction and stored in one of its own, so that agents wait for
+    the second one only; where owners changed meanwhile, or a kill came in between, the next tick
+    makes another. Without an agent that takes part the round waits.
     """
     with db.read() as tx:
         current = rounds.open_round(tx)
@@ -29,14 +30,15 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Planner) -> 
     if loaded is None:
         return False
     plan = planner(current.method, loaded.problem, Options(seed=current.seed))
+    with db.write() as tx:
+        plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, now_ms)
     try:
         with db.write() as tx:
             again = rounds.open_round(tx)
             if again is None or again.number != current.number or again.state != "probing":
                 return False
-            plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, now_ms)
             stored = plans.by_id(tx, plan_id)
-            assert stored is not None, "it was stored in this transaction"
+            assert stored is not None, "plans are never deleted"
             moved = apply_moves(tx, stored, now_ms)
             units = rounds.enter_all(tx, current.number)
             rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)

@@ -29,6 +29,12 @@ class LastingWorld(World):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(Database(f"sqlite:///{folder}/db"))
+
+        @sa.event.listens_for(self.db.engine, "connect")
+        def hurry(connection: Any, _record: object) -> None:
+            # A process is killed here, not a machine: what it wrote is with the kernel.
+            connection.execute("PRAGMA synchronous = OFF")
+
         self.diary = folder / "agents"
         self.stage = 0
         if self.diary.exists():

@@ -340,3 +340,16 @@ def test_what_an_agent_says_of_others_hosts_is_not_believed(database: Database) 
     world.agents[other].sees = {H1: ("192.0.2.7",)}
     world.sync(other)
     assert host_detail(database, "h1.jp").addresses == before
+
+
+def test_a_claim_from_under_an_older_list_counts_nothing(database: Database) -> None:
+    """What an agent repeats cannot end a right that its list did not name yet."""
+    world = crawling(database, "a")
+    claim = FinishedUnit(unit=H1, kind="crawl", round=1, pages=1, response_bytes=1)
+    agent = world.agents["a"]
+    agent.unanswered, agent.held = [claim], agent.held - 1
+    world.sync("a")
+    assert len(host_detail(database, "h1.jp").rights) == 1
+    agent.unanswered, agent.held = [claim], agent.held + 1
+    world.sync("a")
+    assert host_detail(database, "h1.jp").rights == []

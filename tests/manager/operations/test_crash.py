@@ -37,9 +37,10 @@ def whole(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> in
     world = _world(sqlite_template, tmp_path_factory.mktemp("whole"))
     counted = count_statements(world.db.engine)
     tell(world)
+    statements = counted[0]
     _told(world)
     world.db.close()
-    return counted[0]
+    return statements
 
 
 def _world(template: Path, folder: Path) -> LastingWorld:
