@@ -16,8 +16,8 @@ __all__ = [
     "amount",
     "change",
     "count",
-    "distance",
     "duration",
+    "figure",
     "iso",
     "kbytes",
     "moment",
@@ -57,9 +57,9 @@ def rate(per_s: float | None, unit: str = "/s") -> str:
     return NOTHING if per_s is None else f"{_three_digits(per_s)}{GAP}{unit}"
 
 
-def distance(ms_per_kb: float | None) -> str:
-    """Return milliseconds for one KByte, without the unit; a heading says it."""
-    return NOTHING if ms_per_kb is None else _three_digits(ms_per_kb)
+def figure(number: float | None) -> str:
+    """Return a number in three digits, without a unit; a heading says it."""
+    return NOTHING if number is None else _three_digits(number)
 
 
 def change(number: float, before: float) -> str:

@@ -113,7 +113,7 @@ def _environment() -> Environment:
         "kbytes": figures.kbytes,
         "rate": figures.rate,
         "change": figures.change,
-        "distance": figures.distance,
+        "figure": figures.figure,
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence": figures.sentence,

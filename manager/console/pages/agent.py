@@ -131,7 +131,7 @@ def retire_agent(visit: Visit) -> Response:
                 f"Retire {name}?",
                 (
                     f"Its {detail.view.units_owned:,} units go to the other agents.",
-                    "It gets no list and no permit any more; its permit is not renewed.",
+                    "It gets no list any more, and its permit is not renewed.",
                     "Its pages and reports stay. A new join token brings it back.",
                 ),
                 "Retire",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -13,29 +14,43 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
+from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
 from manager.operations.agents import AgentView, list_agents, list_join_tokens
+from manager.operations.rounds import list_rounds, round_detail
 
 __all__ = ["PAGES"]
 
 STATES: Final = tuple(state.value for state in LivenessState)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
 KINDS: Final = ("sync", "plain")
+ROUNDS_LOOKED_AT: Final = 20
 
-KEYS: Final[dict[str, Callable[[AgentView], Any]]] = {
-    "name": lambda view: view.row.name,
-    "state": lambda view: (_RANK[view.liveness.state.value], view.row.name),
-    "contact": lambda view: view.row.last_contact_ms,
-    "next": lambda view: view.row.promised_ms,
-    "work": lambda view: view.row.last_work_ms,
-    "version": lambda view: view.row.version or None,
-    "generation": lambda view: view.row.generation,
-    "list": lambda view: view.row.list_sent_ms,
-    "restart": lambda view: view.row.restart_asked_ms,
-    "disk": lambda view: view.row.disk_free_bytes,
-    "skew": lambda view: abs(view.row.skew_ms),
-    "units": lambda view: view.units_owned,
-    "cost": lambda view: view.row.load_ms,
+
+@dataclass(frozen=True, slots=True)
+class AgentLine:
+    """An agent with its average throughput in the newest round that crawled; None: took no part."""
+
+    view: AgentView
+    pages_per_s: float | None
+    bytes_per_s: float | None
+
+
+KEYS: Final[dict[str, Callable[[AgentLine], Any]]] = {
+    "name": lambda line: line.view.row.name,
+    "state": lambda line: (_RANK[line.view.liveness.state.value], line.view.row.name),
+    "contact": lambda line: line.view.row.last_contact_ms,
+    "next": lambda line: line.view.row.promised_ms,
+    "work": lambda line: line.view.row.last_work_ms,
+    "version": lambda line: line.view.row.version or None,
+    "generation": lambda line: line.view.row.generation,
+    "list": lambda line: line.view.row.list_sent_ms,
+    "restart": lambda line: line.view.row.restart_asked_ms,
+    "rate": lambda line: line.pages_per_s,
+    "disk": lambda line: line.view.row.disk_free_bytes,
+    "skew": lambda line: abs(line.view.row.skew_ms),
+    "units": lambda line: line.view.units_owned,
+    "cost": lambda line: line.view.row.load_ms,
 }
 
 HEADER: Final = (
@@ -55,6 +70,8 @@ HEADER: Final = (
     "restart asked (UTC)",
     "restart handled (UTC)",
     "pages of a unit on its next lists",
+    "pages per second",
+    "bytes per second",
     "disk free (bytes)",
     "clock skew (ms)",
     "reports waiting",
@@ -90,17 +107,35 @@ def _matching(agents: list[AgentView], listing: Listing) -> list[AgentView]:
     ]
 
 
+def _last_crawl(visit: Visit) -> Progress | None:
+    """Return the newest round that has begun to crawl."""
+    for row in list_rounds(visit.db, ROUNDS_LOOKED_AT):
+        if row.crawling_ms is not None:
+            return progress_of(round_detail(visit.db, row.number), visit.now_ms)
+    return None
+
+
+def _lines(agents: list[AgentView], progress: Progress | None) -> list[AgentLine]:
+    lines = []
+    for view in agents:
+        rate = progress.rate_of(view.row.name) if progress is not None else None
+        lines.append(AgentLine(view, *(rate or (None, None))))
+    return lines
+
+
 def show(visit: Visit) -> Response:
     """Show the table."""
     listing = _listing(visit)
     agents = list_agents(visit.db, visit.now_ms, visit.policy)
-    found = listing.sorted(_matching(agents, listing), KEYS)
+    progress = _last_crawl(visit)
+    found = listing.sorted(_lines(_matching(agents, listing), progress), KEYS)
     return visit.page(
         "agents.html",
         headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(found),
         everybody=len(agents),
+        progress=progress,
         counts=Counter(view.liveness.state.value for view in agents),
         states=STATES,
         kinds=KINDS,
@@ -112,12 +147,12 @@ def export(visit: Visit) -> Response:
     """Send the same rows as CSV."""
     listing = _listing(visit)
     agents = list_agents(visit.db, visit.now_ms, visit.policy)
-    found = listing.sorted(_matching(agents, listing), KEYS)
-    return csv_response("agents", HEADER, (_cells(view) for view in found))
+    found = listing.sorted(_lines(_matching(agents, listing), _last_crawl(visit)), KEYS)
+    return csv_response("agents", HEADER, (_cells(line) for line in found))
 
 
-def _cells(view: AgentView) -> list[Cell]:
-    row = view.row
+def _cells(line: AgentLine) -> list[Cell]:
+    view, row = line.view, line.view.row
     return [
         row.name,
         row.kind,
@@ -135,6 +170,8 @@ def _cells(view: AgentView) -> list[Cell]:
         _time(row.restart_asked_ms),
         _time(row.restart_handled_ms),
         row.list_limit,
+        line.pages_per_s,
+        line.bytes_per_s,
         row.disk_free_bytes,
         row.skew_ms,
         row.reports_waiting,

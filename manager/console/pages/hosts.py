@@ -44,7 +44,8 @@ HEADER: Final = (
 class Found:
     """A page of hosts as the table shows it."""
 
-    page: HostPage
+    hosts: list[HostLine]
+    matching: int
     first: int
     last: int
     has_next: bool
@@ -52,7 +53,7 @@ class Found:
     @property
     def is_cut(self) -> bool:
         """Tell whether there are more than were counted."""
-        return self.page.matching >= COUNTED_MOST
+        return self.matching >= COUNTED_MOST
 
 
 def _listing(visit: Visit) -> Listing:
@@ -84,18 +85,24 @@ def show(visit: Visit) -> Response:
     start = (listing.page - 1) * listing.size
     try:
         page = list_hosts(
-            visit.db, _filter(listing), sort=listing.sort, limit=listing.size, offset=start
+            visit.db, _filter(listing), sort=listing.sort, limit=listing.size + 1, offset=start
         )
     except FormatError as error:
         if not listing.filters["q"]:
             raise
         refused = str(error)
-    last = start + len(page.hosts)
+    shown = page.hosts[: listing.size]
     return visit.page(
         "hosts.html",
         headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
-        found=Found(page, start + 1 if page.hosts else 0, last, last < page.matching),
+        found=Found(
+            shown,
+            page.matching,
+            start + 1 if shown else 0,
+            start + len(shown),
+            len(page.hosts) > listing.size,
+        ),
         refused=refused,
         states=STATES,
         agents=[

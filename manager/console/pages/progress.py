@@ -33,9 +33,17 @@ class Progress:
     pages: int
     size_bytes: int
     elapsed_ms: int
+    crawled_s: float | None
     pages_per_s: float | None
     bytes_per_s: float | None
     agents: list[dict[str, Any]]
+
+    def rate_of(self, agent: str) -> tuple[float, float] | None:
+        """Return pages and bytes a second of an agent, on average over this round's crawl."""
+        for one in self.agents:
+            if one["name"] == agent and self.crawled_s is not None:
+                return one["pages"] / self.crawled_s, one["bytes"] / self.crawled_s
+        return None
 
     @property
     def is_open(self) -> bool:
@@ -65,6 +73,7 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
         pages=pages,
         size_bytes=size_bytes,
         elapsed_ms=end_ms - row.started_ms,
+        crawled_s=crawled_s,
         pages_per_s=None if crawled_s is None else pages / crawled_s,
         bytes_per_s=None if crawled_s is None else size_bytes / crawled_s,
         agents=[_share(agent) for agent in sorted(detail.agents, key=_busiest_first)],
