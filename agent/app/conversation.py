@@ -88,7 +88,8 @@ class Conversation:
         held = await asyncio.to_thread(self._list.held)
         if held == ListHeld():
             return
-        await self._parts.keeper.take_list(await asyncio.to_thread(self._read_list, held))
+        server_list = await asyncio.to_thread(self._read_list, held)
+        await self._parts.keeper.take_list(server_list, new=False)
         self._parts.say(f"going on with list {held.generation} of round {held.round}")
 
     async def call(self) -> None:
@@ -181,7 +182,7 @@ class Conversation:
             self._parts.say(f"list: {self.poller.trouble}")
             return
         server_list = await asyncio.to_thread(self._read_list, held)
-        closing = await self._parts.keeper.take_list(server_list)
+        closing = await self._parts.keeper.take_list(server_list, new=True)
         self._parts.say(
             f"list {held.generation} of round {held.round}: {len(server_list.orders)} lines"
         )

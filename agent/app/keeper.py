@@ -69,10 +69,16 @@ class SessionKeeper:
             self.session = self._open(settings)
             self._begin()
 
-    async def take_list(self, server_list: ServerList) -> set[int]:
-        """Put a list in force; return the jobs that ended and may not be quiet yet."""
+    async def take_list(self, server_list: ServerList, *, new: bool) -> set[int]:
+        """Put a list in force; return the jobs that ended and may not be quiet yet.
+
+        new: it came from the manager just now, and is not the one of before a restart.
+        """
         async with self.lock:
-            return self.session.take_list(server_list)
+            ended = self.session.take_list(server_list)
+            if new:
+                self.session.tell_again()
+            return ended
 
     async def drop(self, *, pages: bool) -> set[int]:
         """Forget all units, queues and seen URLs, and the pages too where that is asked.

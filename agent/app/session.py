@@ -31,12 +31,13 @@ from agent.app.mapping import (
 from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
 from agent.modules.page.work import work_on
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import Scope, ServerList
+from agent.pipeline.messages import Scope, ServerList, UnitFinished
 from agent.pipeline.ports import Clock
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
+from shared.urls import host_of
 
 __all__ = ["CrawlSession", "resolver_of"]
 
@@ -158,6 +159,30 @@ class CrawlSession:
         with suppress(DiskFullError):  # the list itself is on the disk, and is read again
             self.ledger.commit()
         return ended
+
+    def tell_again(self) -> None:
+        """Say once more which units of the list are finished: its manager does not know it.
+
+        A finished unit leaves the manager's list as soon as it counted there.
+        """
+        scope = self.scope
+        waiting = {one.unit for one in self.reports.pending_finished(len(scope.finished) + 1)}
+        for unit in scope.finished - waiting:
+            row = self.ledger.job(scope.jobs[unit].number)
+            if row is not None:
+                job = row.job
+                self.reports.finished(
+                    UnitFinished(
+                        job.number,
+                        unit,
+                        row.host or host_of(unit),
+                        job.kind,
+                        job.round,
+                        row.pages,
+                        row.response_bytes,
+                        "finished before",
+                    )
+                )
 
     def drop_pages(self, folder: Path) -> None:
         """Delete all pages that were collected here."""

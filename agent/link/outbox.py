@@ -72,6 +72,7 @@ class Outbox:
         self._limit_bytes = limit_bytes
         self._keep_logs_s = keep_logs_s
         self._folder = threading.RLock()  # held while the folder is read or changed
+        self._making = threading.Lock()  # held while a report is written, which may take long
         for part in home.outbox.glob(f"*{PART}"):
             part.unlink()
 
@@ -145,20 +146,18 @@ class Outbox:
                     path.unlink()
 
     def _put(self, kind: ReportKind, key: str, chunks: Iterable[bytes]) -> Report:
-        with self._folder:
-            return self._put_alone(kind, key, chunks)
-
-    def _put_alone(self, kind: ReportKind, key: str, chunks: Iterable[bytes]) -> Report:
-        known = [*_reports(self._home.outbox), *_reports(self._home.refused)]
-        for report in known:
-            if (report.kind, report.key) == (kind, key):
-                return report
-        number = max((report.number for report in known), default=0) + 1
-        path = self._home.outbox / f"{number:08d}.{kind}.{key}"
-        if not _NAME.fullmatch(path.name):
-            raise FormatError(f"report key {key[:80]!r}: must be 1 to 80 of a-z 0-9 and -")
-        size_bytes = write_whole(path, chunks)
-        return Report(number, kind, key, size_bytes, path)
+        with self._making:
+            with self._folder:
+                known = [*_reports(self._home.outbox), *_reports(self._home.refused)]
+            for report in known:
+                if (report.kind, report.key) == (kind, key):
+                    return report
+            number = max((report.number for report in known), default=0) + 1
+            path = self._home.outbox / f"{number:08d}.{kind}.{key}"
+            if not _NAME.fullmatch(path.name):
+                raise FormatError(f"report key {key[:80]!r}: must be 1 to 80 of a-z 0-9 and -")
+            size_bytes = write_whole(path, chunks)
+            return Report(number, kind, key, size_bytes, path)
 
     def _free_name(self, path: Path) -> Path:
         target, number = path, 1

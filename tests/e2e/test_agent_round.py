@@ -1,0 +1,74 @@
+"""A whole round with the real manager: enrol, probe, crawl, report, each night one single run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simweb.launch import SimulatedWeb
+from tests.agent.app.scene import SETTINGS
+from tools.demo.system import Agent, CommandError, Manager, wait_for
+
+pytestmark = pytest.mark.e2e
+
+NAME = "robot.example.jp"
+INTERVAL_S = 0.05
+MANAGER_SETTINGS = """\
+[policy]
+tick_s = 0.2
+next_poll_s = 0.4
+soon_poll_s = 0.2
+permit_s = 120.0
+log_grace_s = 1.0
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
+"""
+
+
+def test_rounds_by_cron(tmp_path: Path) -> None:
+    """`prs run --once` as cron would start it, until the manager has finished the round."""
+    with SimulatedWeb(
+        tmp_path / "web",
+        hosts=5,
+        regions=1,
+        seeds=5,
+        seed=4,
+        pages_mean=8,
+        pages_sigma=0.4,
+        trouble_scale=0,
+    ) as web:
+        manager = Manager(tmp_path / "manager", MANAGER_SETTINGS.format(dns_port=web.dns_port))
+        manager.start()
+        settings = SETTINGS.format(interval_s=INTERVAL_S, dns_port=web.dns_port)
+        agent = Agent(tmp_path / "prs", NAME, settings)
+        try:
+            token = manager.prsm("agents", "token", NAME)["token"]
+            agent.enrol(manager.url, token)
+            agent.enrol(manager.url, token)  # the answer might have been lost
+            doctor = agent.prs("doctor")
+            assert "BAD" not in doctor
+            assert f"key: accepted, as {NAME}" in doctor
+            manager.prsm("hosts", "import", str(tmp_path / "web" / "seeds.txt"))
+            agent.prs("run", "--once", "--quiet")
+            manager.prsm("rounds", "start", "--method", "random")
+
+            def finished() -> bool:
+                agent.prs("run", "--once", "--quiet")
+                return bool(manager.prsm("rounds", "show", "1")["round"]["state"] == "finished")
+
+            wait_for("the round", finished, seconds=120)
+            detail = manager.prsm("rounds", "show", "1")
+            assert detail["units"] == {"finished": 5}
+            [mine] = detail["agents"]
+            crawled = web.expected().captures
+            assert mine["pages"] >= len(crawled)
+            assert web.judge(interval_ms=INTERVAL_S * 1000).ok
+            [row] = manager.prsm("agents", "list")
+            assert (row["name"], row["reports_waiting"]) == (NAME, 0)
+        except CommandError as error:
+            raise AssertionError(f"{error}\n{manager.program.log.read_text()[-3000:]}") from error
+        finally:
+            manager.stop()
