@@ -223,7 +223,9 @@ def safe_target(text: str) -> str:
     parts = urlsplit(text)
     ours = parts.path == "/console" or parts.path.startswith("/console/")
     plain = text.isascii() and text.isprintable() and "\\" not in text
-    if parts.scheme or parts.netloc or not ours or not plain or "/../" in f"{parts.path}/":
+    # Browsers take `%2e` for a dot, and climb.
+    climbs = "/../" in f"{parts.path}/" or "%2e" in parts.path.lower()
+    if parts.scheme or parts.netloc or not ours or not plain or climbs:
         return "/console/"
     return text
 

@@ -197,6 +197,7 @@ def test_a_proxy_is_believed_only_where_it_was_named(prsm: Running) -> None:
         ("//elsewhere.example/console/", "/console/"),
         ("/\\elsewhere.example", "/console/"),
         ("/console/../api/v1/logout", "/console/"),
+        ("/console/%2E%2e/api/v1/logout", "/console/"),
         ("/consolation", "/console/"),
         ("javascript:alert(1)", "/console/"),
         ("/console/\r\nSet-Cookie: a=b", "/console/"),
