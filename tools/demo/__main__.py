@@ -25,7 +25,7 @@ from simweb.launch import SimulatedWeb
 from tools.demo.system import Agent, Manager, wait_for
 from tools.demo.table import table
 
-HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 14.0
+HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 9.0
 INTERVAL_S = 0.05
 ROUND_S = 240.0
 
@@ -38,6 +38,9 @@ syncs_per_s = 1000.0
 permit_s = 120.0
 grace_s = 30.0
 log_grace_s = 20.0
+
+[limits]
+uploads_per_minute = 100000
 
 [naming]
 servers = ["127.0.0.1:{dns_port}"]
@@ -62,6 +65,10 @@ total_s = 20.0
 resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.{region}.1"
 allowed_ranges = ["127.0.0.0/8"]
+
+[manager]
+backoff_s = 0.5
+backoff_max_s = 5.0
 
 [disk]
 reserve_bytes = 100000000
@@ -100,7 +107,12 @@ def main(keep: bool, seed: int, folder: Path) -> None:
                 seed=seed,
                 pages_mean=PAGES_MEAN,
                 pages_sigma=1.0,
-                trouble_scale=0.3,
+                domain="example.jp",
+                names_per_address=1.1,
+                crawl_delay_s=0.2,
+                robots=["error=0"],
+                trouble_scale=0,
+                trouble=["redirect=0.02", "not-found=0.02", "cut=0.01"],
             )
         )
         say(f"simulated web: {HOSTS} hosts in {REGIONS} regions, {SEEDS} of them known at first")
@@ -188,7 +200,7 @@ def summary(
     can be compared; `measured` is what the agents' logs of each round add up to.
     """
     plan = second["plan"]["agents"]
-    hosts = manager.prsm("hosts", "list", "--limit", "1")["total"]
+    hosts = manager.prsm("hosts", "list", "--limit", "1")["matching"]
     return {
         "pages": sum(agent["pages"] for agent in second["agents"]),
         "hosts": hosts,

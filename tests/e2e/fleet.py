@@ -1,0 +1,134 @@
+"""A manager, a simulated web and some agents, made of shipped commands, for end-to-end tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simweb.launch import SimulatedWeb
+from tools.demo.system import Agent, Manager, wait_for
+
+__all__ = ["Fleet", "running_fleet"]
+
+MANAGER_SETTINGS = """\
+[policy]
+tick_s = 0.2
+next_poll_s = 0.3
+soon_poll_s = 0.2
+syncs_per_s = 1000.0
+permit_s = {permit_s}
+grace_s = 1.0
+log_grace_s = 10.0
+
+[limits]
+uploads_per_minute = 100000
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
+"""
+
+AGENT_SETTINGS = """\
+[robot]
+contact = "tests@example.org"
+
+[politeness]
+interval_s = {interval_s}
+fast_interval_s = {interval_s}
+times_last = 0.0
+
+[limits]
+connect_s = 1.0
+first_byte_s = 1.0
+total_s = 2.0
+
+[network]
+resolver = ["127.0.0.1:{dns_port}"]
+source_address = "127.10.{region}.1"
+allowed_ranges = ["127.0.0.0/8"]
+
+[manager]
+backoff_s = 0.3
+backoff_max_s = 1.0
+
+[disk]
+reserve_bytes = 1000000
+
+[reports]
+every_s = 0.5
+probe_s = 0.2
+"""
+
+
+@dataclass
+class Fleet:
+    """What runs. Agent number r crawls from 127.10.r.1."""
+
+    web: SimulatedWeb
+    manager: Manager
+    agents: list[Agent]
+    interval_s: float
+
+    def owners(self) -> dict[str, str | None]:
+        """Return each host's owner, as `prsm hosts list` says."""
+        hosts = self.manager.prsm("hosts", "list", "--limit", "1000")["hosts"]
+        return {host["key"]: host["owner"] for host in hosts}
+
+    def round(self) -> dict[str, Any]:
+        """Return the newest round."""
+        detail: dict[str, Any] = self.manager.prsm("rounds", "show")
+        return detail
+
+    def run_round(self, method: str, seconds: float) -> dict[str, Any]:
+        """Start a round and wait until it is finished."""
+        self.manager.prsm("rounds", "start", "--method", method)
+        return self.wait_round("finished", seconds)
+
+    def wait_round(self, state: str, seconds: float) -> dict[str, Any]:
+        """Wait until the newest round is in a state; return it."""
+
+        def reached() -> dict[str, Any] | None:
+            detail = self.round()
+            return detail if detail["round"]["state"] == state else None
+
+        detail: dict[str, Any] = wait_for(f"round {state}", reached, seconds=seconds, every_s=0.2)
+        return detail
+
+    def check(self) -> None:
+        """Fail where the manager's tables do not fit together, or the crawl was not polite."""
+        assert self.manager.prsm("check")["findings"] == []
+        verdict = self.web.judge(interval_ms=self.interval_s * 1000)
+        assert verdict.ok, "\n".join(verdict.lines())
+
+
+@contextmanager
+def running_fleet(
+    folder: Path,
+    *,
+    agents: int,
+    interval_s: float = 0.1,
+    permit_s: float = 60.0,
+    **web_options: Any,
+) -> Iterator[Fleet]:
+    """Start a web, a manager with its hosts imported, and agents; end them all."""
+    with ExitStack() as stack:
+        web = stack.enter_context(SimulatedWeb(folder / "web", **web_options))
+        settings = MANAGER_SETTINGS.format(dns_port=web.dns_port, permit_s=permit_s)
+        manager = Manager(folder / "manager", settings)
+        stack.callback(manager.stop)
+        manager.start()
+        fleet = Fleet(web, manager, [], interval_s)
+        for region in range(agents):
+            name = f"a{region}.example"
+            token = manager.prsm("agents", "token", name)["token"]
+            text = AGENT_SETTINGS.format(
+                interval_s=interval_s, dns_port=web.dns_port, region=region
+            )
+            agent = Agent(folder / name, name, text).enrol(manager.url, token)
+            stack.callback(agent.stop)
+            fleet.agents.append(agent.start())
+        manager.prsm("hosts", "import", str(folder / "web" / "seeds.txt"))
+        yield fleet

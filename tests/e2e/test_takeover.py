@@ -1,0 +1,88 @@
+"""An agent that dies, and one that only slept: their hosts go on elsewhere, never at once."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.fleet import Fleet, running_fleet
+from tools.demo.system import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+
+PERMIT_S = 10.0
+WEB = {
+    "hosts": 24,
+    "seeds": 0,
+    "regions": 4,
+    "pages_mean": 60.0,
+    "pages_sigma": 0.5,
+    "trouble_scale": 0,
+    "names_per_address": 1.5,
+    "delay_ms": 1.0,
+    "bandwidth_kb_s": 0.0,
+    "seed": 11,
+}
+
+
+def begin_crawl(fleet: Fleet) -> None:
+    fleet.manager.prsm("rounds", "start", "--method", "random")
+    fleet.wait_round("crawling", 90)
+    time.sleep(2)  # everybody is in the middle of it
+
+
+def nobody_owned_by(fleet: Fleet, name: str) -> bool:
+    owners = fleet.owners()
+    return all(owner not in (None, name) for owner in owners.values())
+
+
+def test_a_dead_agents_hosts_are_taken_over(tmp_path: Path) -> None:
+    """After its permit has ended, each host of a killed agent has one new owner and is crawled."""
+    with running_fleet(tmp_path, agents=4, interval_s=0.2, permit_s=PERMIT_S, **WEB) as fleet:
+        begin_crawl(fleet)
+        dead = fleet.agents[0]
+        assert dead.name in fleet.owners().values()
+        dead.kill()
+        killed_at = time.time()
+        wait_for("take-over", lambda: nobody_owned_by(fleet, dead.name), seconds=PERMIT_S + 30)
+        taken_s = time.time() - killed_at
+        # The permit was renewed just before the kill at the latest, and nothing moves earlier.
+        assert taken_s > PERMIT_S - 2
+        detail = fleet.wait_round("finished", 120)
+        assert detail["units"] == {"finished": len(fleet.owners())}
+        fleet.check()
+        late = [r for r in fleet.web.requests() if r["client"] == "127.10.0.1"]
+        assert max(request["time_start"] for request in late) <= killed_at
+
+
+def test_a_stopped_agent_fetches_nothing_before_a_new_permit(tmp_path: Path) -> None:
+    """Stopped for longer than its permit and continued, it asks the manager before any site."""
+    with running_fleet(tmp_path, agents=4, interval_s=0.2, permit_s=PERMIT_S, **WEB) as fleet:
+        begin_crawl(fleet)
+        stopped = fleet.agents[1]
+        before = fleet.owners()
+        stopped.program.send(signal.SIGSTOP)
+        wait_for("take-over", lambda: nobody_owned_by(fleet, stopped.name), seconds=PERMIT_S + 30)
+        time.sleep(1)  # the new owners are at work
+        continued_at = time.time()
+        stopped.program.send(signal.SIGCONT)
+        detail = fleet.wait_round("finished", 120)
+        assert detail["units"] == {"finished": len(before)}
+        fleet.check()
+        lost = {
+            key.removeprefix("http://").split(":")[0]
+            for key, owner in before.items()
+            if owner == stopped.name and fleet.owners()[key] != stopped.name
+        }
+        assert lost
+        again = [
+            request
+            for request in fleet.web.requests()
+            if request["client"] == "127.10.1.1"
+            and request["time_start"] > continued_at
+            and request["host"] in lost
+        ]
+        assert again == []
