@@ -11,6 +11,7 @@ import asyncio
 import getpass
 import socket
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from agent.adapters.clock import SystemClock
@@ -38,7 +39,11 @@ _DONE: Final = ("answered", "truncated")
 
 @dataclass(slots=True)
 class Hop:
-    """One request, or why none was sent. Times are milliseconds, sizes bytes with headers."""
+    """One request, or why none was sent. Times are milliseconds, sizes bytes with headers.
+
+    outcome: as in the crawl (`agent.pipeline.messages.Outcome`), or `denied` by robots.txt,
+    `no_address`, `url_too_long`.
+    """
 
     url: str
     outcome: str
@@ -86,7 +91,7 @@ def with_contact(settings: Settings) -> Settings:
     return replace(settings, robot=replace(settings.robot, contact=contact))
 
 
-def links_in(body: bytes, base: str, content_type: str, settings: Settings) -> tuple[str, ...]:
+def links_in(body: bytes, base: str, content_type: str) -> tuple[str, ...]:
     """Return the canonical links of a page that came from `base`. Raises UrlError."""
     url = canonical(base)
     header = b"HTTP/1.1 200 OK\r\nContent-Type: " + content_type.encode("latin-1", "replace")
@@ -99,7 +104,7 @@ def links_in(body: bytes, base: str, content_type: str, settings: Settings) -> t
         ip=None,
     )
     page = Fetched(capture, url, host_of(url), "", 0, 0, 0)
-    return work_on(page, page_limits(settings)).links.urls
+    return work_on(page, page_limits(Settings(home=Path()))).links.urls
 
 
 class ByHand:
@@ -125,7 +130,7 @@ class ByHand:
         url: str | None = visit.url
         while url is not None:
             if len(visit.hops) > self._settings.limits.redirects:
-                visit.outcome = "too many redirects"
+                visit.outcome = "too_many_redirects"
                 break
             hop, answer = await self._one(url, visit)
             visit.hops.append(hop)
@@ -137,13 +142,18 @@ class ByHand:
 
     async def _one(self, url: str, visit: Visit) -> tuple[Hop, FetchAnswer | None]:
         if len(url) > self._settings.limits.url_chars:
-            return Hop(url, "URL too long", limits=("limits.url_chars",)), None
+            return Hop(url, "url_too_long", limits=("limits.url_chars",)), None
         found = await self._resolver.look_up(host_of(url))
         if not found.addresses:
-            return Hop(url, "no address", detail=found.reason), None
+            forbidden = found.reason.startswith("forbidden")
+            outcome = "forbidden_address" if forbidden else "no_address"
+            return Hop(url, outcome, detail=found.reason), None
         robots, rule = await self._robots(url, visit)
         if robots != "allow":
-            hop = Hop(url, "denied", robots=robots, rule=rule, addresses=found.addresses)
+            # Where robots.txt got no answer at all, the host's failure is the news.
+            last = visit.robots[-1].outcome if visit.robots and not rule else "answered"
+            outcome = "denied" if last in _DONE else last
+            hop = Hop(url, outcome, robots=robots, rule=rule, addresses=found.addresses)
             return hop, None
         hop, answer = await self._fetch(
             url, found.addresses, self._settings.limits.body_bytes, rules=False

@@ -11,17 +11,31 @@ from pathlib import Path
 
 import click
 
-from agent.cli.enrolling import enrol
-from agent.cli.holding import drain, pause, resume, stop
+from agent.cli.lazy import LazyGroup
 from agent.cli.options import DEFAULT_HOME, Place
-from agent.cli.running import run
-from agent.cli.showing import doctor, settings, status
-from agent.cli.trying import fetch, links, robots, url
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    modules={
+        "enrol": "enrolling",
+        "run": "running",
+        "stop": "holding",
+        "drain": "holding",
+        "pause": "holding",
+        "resume": "holding",
+        "status": "showing",
+        "doctor": "showing",
+        "settings": "showing",
+        "fetch": "fetching",
+        "links": "reading",
+        "robots": "reading",
+        "url": "reading",
+    },
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--home",
     type=click.Path(path_type=Path, file_okay=False),
@@ -37,9 +51,3 @@ def main(context: click.Context, home: Path) -> None:
     Exit codes: 0 done, 1 refused or wrong, 2 usage, 3 no manager reachable.
     """
     context.obj = context.obj or Place(home.expanduser())
-
-
-for _command in (enrol, run, stop, drain, pause, resume, status, doctor, settings):
-    main.add_command(_command)
-for _command in (fetch, links, robots, url):
-    main.add_command(_command)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from agent.errors import LinkError, RefusedError
-from agent.settings import DEFAULT_HOME, Settings, read_settings
 from shared.errors import PrsmError
+
+if TYPE_CHECKING:
+    from agent.settings import Settings
 
 __all__ = [
     "DEFAULT_HOME",
@@ -24,6 +26,7 @@ __all__ = [
     "set_option",
 ]
 
+DEFAULT_HOME: Final = "~/.prs"
 REFUSED: Final = 1
 UNREACHABLE: Final = 3
 
@@ -38,6 +41,9 @@ class Place:
 
     def settings(self, overrides: Iterable[str] = ()) -> Settings:
         """Return the settings of the home. Raises SettingError."""
+        # Reading settings takes more time than what most commands do.
+        from agent.settings import read_settings  # noqa: PLC0415 - see above
+
         return read_settings(self.path, overrides)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from agent.errors import HomeError
@@ -26,8 +26,8 @@ class Identity:
 
     manager: str
     name: str
-    key: str
-    token_hash: str  # of the join token with which the key was handed in
+    key: str = field(repr=False)  # so that it stands in no message by accident
+    token_hash: str = field(repr=False)  # of the join token with which the key was handed in
 
 
 def read_identity(home: Home) -> Identity | None:

@@ -16,7 +16,7 @@ from agent.settings.groups import (
     Settings,
     WindowSettings,
 )
-from agent.settings.home import DEFAULT_HOME, Home
+from agent.settings.home import Home
 from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, read_settings
 from agent.settings.texts import (
     check_manager_url,
@@ -26,7 +26,6 @@ from agent.settings.texts import (
 )
 
 __all__ = [
-    "DEFAULT_HOME",
     "SETTINGS_FILE",
     "DiskSettings",
     "Home",

@@ -15,9 +15,8 @@ from typing import Final
 from agent.settings.reading import SETTINGS_FILE
 from shared.errors import SettingError
 
-__all__ = ["DEFAULT_HOME", "PART", "Home", "sync_folder", "write_whole"]
+__all__ = ["PART", "Home", "sync_folder", "write_whole"]
 
-DEFAULT_HOME: Final = "~/.prs"
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 
 

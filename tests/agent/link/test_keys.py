@@ -101,3 +101,10 @@ def test_a_broken_key_file_is_said(home: Home) -> None:
     home.key.write_bytes(b'{"key": 1}')
     with pytest.raises(HomeError, match="enrol again"):
         read_identity(home)
+
+
+def test_a_key_stands_in_no_message() -> None:
+    """The words of an identity name the agent, never its secret."""
+    words = repr(Identity(URL, "prs1", "the-secret", "the-token"))
+    assert "prs1" in words
+    assert "the-" not in words

@@ -1,0 +1,50 @@
+"""`prs fetch`: one URL as the crawl would fetch it, without home or manager."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import click
+
+from agent.app.by_hand import ByHand, Visit
+from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.settings import Settings
+
+__all__ = ["fetch"]
+
+
+@click.command()
+@click.argument("address", metavar="URL")
+@click.option("--json", "as_json", is_flag=True, help="Every hop, with header and times.")
+@set_option
+@pass_place
+def fetch(place: Place, address: str, as_json: bool, overrides: tuple[str, ...]) -> None:
+    """Fetch URL as the crawl would: robots.txt first, redirects followed, limits kept.
+
+    Exit code 1 where no page came. A prs.toml in the home is used, where there is one.
+    """
+    with in_words():
+        visit = asyncio.run(_visit(place.settings(overrides), address))
+    if as_json:
+        click.echo(json.dumps(visit.to_json()))
+    else:
+        for hop in visit.robots + visit.hops:
+            words = f"{hop.outcome} {hop.status or ''} {hop.robots} {hop.rule} {hop.detail}"
+            click.echo(
+                f"{hop.url}\t{' '.join(words.split())}\t{hop.response_bytes} bytes"
+                f"\t{hop.elapsed_ms:.1f} ms\t{hop.address}"
+            )
+        click.echo(
+            f"{visit.outcome} {visit.status or ''}: {visit.links} links {visit.notes}".strip()
+        )
+    if not visit.good:
+        raise SystemExit(REFUSED)
+
+
+async def _visit(settings: Settings, address: str) -> Visit:
+    by_hand = ByHand(settings)
+    try:
+        return await by_hand.visit(address)
+    finally:
+        await by_hand.close()

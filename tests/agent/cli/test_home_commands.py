@@ -1,0 +1,159 @@
+"""Commands about a home say what is, what is missing, and what to type next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from agent.cli import main
+from agent.control.drain import read_holds
+from agent.control.lock import HomeLock
+from agent.control.status import Status, Stopped, write_status
+from agent.settings import Home, Settings, read_settings
+
+STATUS = Status(
+    name="prs1",
+    manager="https://prsm.example.jp",
+    version="1",
+    pid=7,
+    started_ms=1_700_000_000_000,
+    written_ms=1_700_000_000_000,
+    state="paused",
+    reason="2 bytes are free",
+    trouble="503: busy",
+    units=5,
+    units_finished=2,
+    pages=70,
+    reports_refused=("00000001.log.a: 400: line 3: no",),
+    tightened=("an interval of 60 s",),
+    not_fetched={"too deep": Stopped(3, ("http://a.jp/x/",))},
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "prs")
+    home.make()
+    return home
+
+
+def prs(home: Home, *words: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["--home", str(home.path), *words])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def enrolled(home: Home, **changes: str) -> None:
+    values = {"manager": "https://a.jp", "name": "prs1", "key": "k", "token_hash": "t"} | changes
+    home.key.write_text(json.dumps(values))
+    home.key.chmod(0o600)
+
+
+def test_run_names_what_is_missing(home: Home) -> None:
+    """First the contact, then the key: each with what to write or to type."""
+    code, _, err = prs(home, "run", "--once")
+    assert code == 1
+    assert "under [robot] in" in err
+    code, _, err = prs(home, "run", "--once", "--set", "robot.contact=a@example.org")
+    assert code == 1
+    assert "prs enrol URL TOKEN" in err
+
+
+def test_a_key_of_another_manager_is_not_used(home: Home) -> None:
+    """The key goes to the manager that it was made for, and to no other."""
+    enrolled(home)
+    sets = ("--set", "robot.contact=a@example.org", "--set", "manager.url=https://b.jp/")
+    code, _, err = prs(home, "run", *sets)
+    assert code == 1
+    assert 'manager.url = "https://b.jp", but the key of this home is for https://a.jp' in err
+
+
+def test_a_bad_block_pattern_of_the_site_is_refused(home: Home) -> None:
+    """The site's own pattern must be RE2; it is not passed over."""
+    enrolled(home)
+    sets = ("--set", "robot.contact=a@example.org", "--set", 'politeness.blocked=["(?=x)"]')
+    code, _, err = prs(home, "run", *sets)
+    assert code == 1
+    assert "is no RE2 pattern" in err
+
+
+def test_settings_are_printed(home: Home) -> None:
+    """The printed file can be put into the home as it is."""
+    code, out, _ = prs(home, "settings")
+    assert code == 0
+    home.settings.write_text(out)
+    assert read_settings(home.path) == Settings(home=home.path)
+
+
+def test_an_unknown_setting_is_refused(home: Home) -> None:
+    """A slip of the pen ends every command that needs the settings."""
+    home.settings.write_text("[robot]\ncontcat = 'x'\n")
+    code, _, err = prs(home, "doctor")
+    assert code == 1
+    assert "did you mean robot.contact?" in err
+
+
+def test_holds_without_a_process(home: Home) -> None:
+    """Pause, drain and resume hold for the next process too."""
+    assert "the next one will know" in prs(home, "pause")[1]
+    assert "the next one will know" in prs(home, "drain")[1]
+    holds = read_holds(home.hold)
+    assert (holds.paused_by, holds.drained_by) == (("site",), ("site",))
+    assert "drained by `prs drain`" in prs(home, "status")[1]
+    assert prs(home, "resume")[0] == 0
+    assert not read_holds(home.hold).paused
+
+
+def test_status_of_a_home_that_never_worked(home: Home) -> None:
+    """Nothing to show is said, and is no error."""
+    assert prs(home, "status") == (0, "no agent runs here\nnone has run yet\n", "")
+    assert json.loads(prs(home, "status", "--json")[1]) == {"running": False, "status": None}
+
+
+def test_status_shows_why(home: Home) -> None:
+    """What runs, why it does not fetch, what is refused, what was not fetched."""
+    write_status(home.status, STATUS)
+    code, out, _ = prs(home, "status")
+    assert code == 0
+    assert "no agent runs here" in out
+    lock = HomeLock.take(home.lock)
+    out = prs(home, "status")[1]
+    lock.release()
+    for text in (
+        "prs1 at https://prsm.example.jp: paused (process 7)",
+        "not fetching: 2 bytes are free",
+        "2 of 5 units finished",
+        "manager: 503: busy",
+        "refused: 00000001.log.a: 400: line 3: no",
+        "the manager asks for: an interval of 60 s",
+        "not fetched: 3 too deep, as http://a.jp/x/",
+    ):
+        assert text in out
+    found: dict[str, Any] = json.loads(prs(home, "status", "--json")[1])
+    assert found["status"]["pages"] == 70
+
+
+def test_stop_without_a_process(home: Home) -> None:
+    """Stopping what does not run is done already."""
+    assert prs(home, "stop") == (0, "no agent runs here\n", "")
+
+
+def test_doctor_finds_what_is_missing(home: Home) -> None:
+    """Without contact and key it says so, each with its remedy, and ends with exit code 1."""
+    sets = ("--set", "network.resolver=['127.0.0.1:1']")
+    code, out, _ = prs(home, "doctor", *sets)
+    assert code == 1
+    for text in ("BAD contact: not set", "BAD key: ", "prs enrol URL TOKEN", "BAD name servers: "):
+        assert text in out
+
+
+def test_an_enrolment_needs_tls(home: Home) -> None:
+    """Nothing is sent to a manager on a line that others can read."""
+    code, _, err = prs(home, "enrol", "http://prsm.example.jp/", "token")
+    assert code == 1
+    assert "must begin with https://" in err
+    assert not home.key.exists()
+    assert not home.new_key.exists()
