@@ -126,6 +126,7 @@ class Endings:
             host.rules = "unknown"
         else:
             host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
+            host.rules_fresh = True
             self._set_delay(host, known.crawl_delay_s or 0.0)
         has.dirty.update(host.jobs)
         for queue in host.jobs.values():
@@ -227,6 +228,7 @@ class Endings:
     def _page_ended(self, host: HostQueue, queue: JobQueue, ended: FetchEnded) -> None:
         has, number = self._has, queue.job.number
         queue.in_flight -= 1
+        host.rules_fresh = False
         has.dirty.add(number)
         if ended.outcome in UNTOUCHED:
             url = has.gone(queue, ended.url)

@@ -82,6 +82,8 @@ class Holdings:
         host.jobs.pop(queue.job.number, None)
         queue.stopped = queue.stopped or "dropped"  # still in a ring or the wheel: skipped there
         if not host.jobs:
+            if host.rules == "asked":
+                host.rules = "unknown"  # nobody asks on for a host that is not held
             self.forget_if_idle(host)
 
     def drop_host(self, host: HostQueue) -> None:

@@ -99,6 +99,7 @@ class HostQueue:
     not_before_s: float = 0.0
     rules: RulesState = "unknown"
     rules_until_s: float = 0.0
+    rules_fresh: bool = False  # no page was fetched by them yet: they hold for one, however long
     rules_failures: int = 0
     crawl_delay_s: float = 0.0
     failures: int = 0  # requests in a row without any answer

@@ -126,7 +126,8 @@ class Starts:
         while host.turns:
             job = host.turns[0]
             if job.wants_turn and job.not_before_s <= now:
-                if host.rules == "unknown" or now >= host.rules_until_s:
+                expired = now >= host.rules_until_s and not host.rules_fresh
+                if host.rules == "unknown" or expired:
                     return "rules_due", _ask_for_rules(address, host, job)
                 url = job.next_url(now, has.ledger, has.limits.window)
                 if url is not None:

@@ -496,3 +496,34 @@ def test_a_full_disk_stops_fetching_and_goes_on_by_itself() -> None:
     world.run()
     assert len(world.ledger.captures) == 6
     assert world.crawl.paused == ""
+
+
+def test_a_unit_that_comes_back_asks_for_its_rules_again() -> None:
+    """A list may take a unit away while its robots.txt is looked for, and give it back."""
+    world = world_of("a", pages=6, limits=replace(ANY_NAME, rules_s=50.0))
+    spaced(world, A, B)
+    world.web["http://a.example/robots.txt"] = Page(status=301, location="http://b.example/r")
+    world.web["http://b.example/r"] = Page(body=b"User-agent: *\nCrawl-delay: 250\n")
+    world.give_list([order(A)])
+    while len(world.fetched(rules=True)) < 2:
+        while world.complete():
+            pass
+        world.tick(1.0)
+    while world.complete():  # the redirect is known, and waits for the other address
+        pass
+    world.give_list([])
+    for _ in range(40):
+        world.tick(1.0)
+    world.give_list([order(A)], round_number=2)
+    world.run(step_s=5.0)
+    assert [(unit.round, unit.reason) for unit in world.reports.units] == [(2, "complete")]
+
+
+def test_rules_hold_for_at_least_one_page() -> None:
+    """Rules that expire before their host has its next turn are not asked for for ever."""
+    world = world_of("a", pages=4, limits=replace(ANY_NAME, rules_s=10.0))
+    rules = b"User-agent: *\nCrawl-delay: 100\n"
+    world.web["http://a.example/robots.txt"] = Page(body=rules)
+    world.give_list([order(A)])
+    world.run(step_s=5.0)
+    assert len(world.fetched()) == len(world.fetched(rules=True)) == 4

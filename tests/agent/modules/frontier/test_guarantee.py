@@ -71,7 +71,9 @@ def the_web() -> dict[str, Page]:
     rules = b"User-agent: *\nDisallow: /p2\nCrawl-delay: 45\n"
     web["http://b.example/robots.txt"] = Page(body=rules, header=HTML)
     web["http://c.example/robots.txt"] = Page(status=302, location="http://d.example/robots.txt")
-    web["http://d.example/robots.txt"] = Page(body=b"User-agent: *\nDisallow: /p1\n")
+    web["http://d.example/robots.txt"] = Page(
+        body=b"User-agent: *\nDisallow: /p1\nCrawl-delay: 70\n"
+    )
     web["http://e.example/robots.txt"] = Page(status=500)
     return {url: replace(page, kept_alive="//b." not in url) for url, page in web.items()}
 
@@ -84,7 +86,9 @@ class AnyOrder(RuleBasedStateMachine):
         self.partitions = TWO_OF_EACH if two else {}
         self.random = random.Random(seed)
         self.clock = FakeClock()
-        self.judge = Judge(self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0}, burst=burst)
+        self.judge = Judge(
+            self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0, UNITS[2]: 70.0}, burst=burst
+        )
         self.reports = JudgedReports(self.judge)
         self.ledger = JudgedLedger()
         self.ledger.judge, self.ledger.reports, self.ledger.opened = (
