@@ -38,6 +38,7 @@ from shared.wire.orders import ListHead
 
 __all__ = ["Conversation"]
 
+NO_ROOM_S = 10.0  # what needs room on the disk is tried again so often
 LOOK_S = 1.0  # a machine that slept finds out within this
 GOODBYE_S = 3.0
 
@@ -80,8 +81,12 @@ class Conversation:
             if wait_s > 0:
                 await self._parts.stopping.pause(min(wait_s, LOOK_S))
                 continue
-            await self._leave_or_join()
-            await self.call()
+            try:
+                await self._leave_or_join()
+                await self.call()
+            except DiskFullError as error:
+                self._parts.say(f"the manager was not called: {error}")
+                await self._parts.stopping.pause(NO_ROOM_S)
 
     async def resume_list(self) -> None:
         """Go on with the list that is on the disk, as after a crash; a permit must come first."""
@@ -177,7 +182,8 @@ class Conversation:
         try:
             await self._client.take_list(self._list.coming, limit_bytes=limit_bytes)
             held = await asyncio.to_thread(self._list.accept)
-        except LinkError as error:
+        except (LinkError, DiskFullError) as problem:
+            error = problem if isinstance(problem, LinkError) else LinkError(str(problem))
             await self._do(self.poller.list_failed(error, self._parts.clock.boottime_s()))
             self._parts.say(f"list: {self.poller.trouble}")
             return
@@ -219,11 +225,11 @@ class Conversation:
                 )
             else:
                 self._hold(name)
+            self._memory.remember_command(command_id)
         except DiskFullError as error:
             self._parts.say(f"command {name}: {error}")
             self.poller.command_failed()
             return
-        self._memory.remember_command(command_id)
         self.poller.command_finished(command_id, self._parts.clock.boottime_s())
 
     async def _restart(self, *, pages: bool) -> None:

@@ -134,9 +134,11 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
         return [*checks, reached, Check("key", str(error), remedy(error).removeprefix("; "))]
     except (LinkError, HomeError) as error:
         return [*checks, Check("manager", str(error), _way_out(str(error)))]
+    secure = urlsplit(identity.manager).scheme == "https"
+    line = "its certificate is trusted" if secure else "in plain HTTP on this machine"
     return [
         *checks,
-        Check("manager", f"{identity.manager} answers"),
+        Check("manager", f"{identity.manager} answers, {line}"),
         Check("key", f"accepted, as {identity.name}"),
         check_clock(datetime.now(UTC), date),
     ]

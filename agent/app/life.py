@@ -42,6 +42,7 @@ from agent.link.sending import Sender
 from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings, window_minutes
+from shared.archive.errors import DiskFullError
 
 __all__ = ["Ended", "client_of", "live", "windows_of"]
 
@@ -142,7 +143,10 @@ async def _send_reports(parts: Parts, wake: asyncio.Event) -> None:
     """Work the outbox off whenever something was put into it or its time has come."""
     while not parts.stopping.asked:
         wake.clear()
-        await parts.sender.send_due()
+        try:
+            await parts.sender.send_due()
+        except DiskFullError as error:  # the reason of a refused report, or a folder that grows
+            parts.say(f"reports: {error}")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_REST_S):
                 await wake.wait()

@@ -6,6 +6,7 @@ the whole into `status.json`. Nothing here asks the manager.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Final
 
@@ -72,7 +73,8 @@ class Watch:
         await self._report()
         self._hurry(talk)
         status = self._viewing.status(talk)
-        write_status(parts.home.status, status)
+        with contextlib.suppress(OSError):  # it is only for people, and of this second
+            write_status(parts.home.status, status)
         self._show(status)
         if self._single_run is not None:
             self._single_run.look(talk)

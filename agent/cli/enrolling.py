@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import socket
+import sys
+from pathlib import Path
 
 import click
 
+from agent.adapters.clock import SystemClock
 from agent.app.life import client_of
 from agent.cli.options import Place, in_words, pass_place
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
+from agent.link.memory import Memory
 from agent.settings import Home, Settings, check_manager_url, documented
 from shared.wire.names import check_agent_name
 
@@ -39,10 +44,14 @@ def enrol(
         home = Home(place.path)
         home.make()
         identity = asyncio.run(_enrol(settings, home, url, chosen, token))
-    if not home.settings.exists():
-        given: dict[str, dict[str, object]] = {"robot": {"contact": contact}} if contact else {}
-        home.settings.write_text(documented(**given))
+        if not home.settings.exists():
+            given: dict[str, dict[str, object]] = {"robot": {"contact": contact}} if contact else {}
+            home.settings.write_text(documented(**given))
+        chance = random.SystemRandom()
+        memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
     click.echo(f"enrolled as {identity.name} at {identity.manager}")
+    program = f"{Path(sys.argv[0]).absolute()} --home {home.path.absolute()}"
+    click.echo(f"for cron: {memory.spread_minute} 0 * * * {program} run --once --quiet --replace")
     if not place.settings().robot.contact:
         click.echo(
             f'next: write your mail address as contact = "..." under [robot] in {home.settings}',

@@ -71,6 +71,10 @@ def in_words() -> Iterator[None]:
         reachable = not isinstance(error, LinkError) or isinstance(error, RefusedError)
         kind = click.ClickException if reachable else _UnreachableFailure
         raise kind(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or 'this machine'}: {error.strerror}") from (
+            error
+        )
 
 
 class _UnreachableFailure(click.ClickException):

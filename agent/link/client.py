@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from agent.errors import HomeError
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
 from shared.wire.names import hash_of_key
 from shared.wire.sync import SyncAnswer, SyncRequest
@@ -104,7 +105,10 @@ class ManagerClient:
             ) from error
 
     async def take_list(self, target: Path, *, limit_bytes: int) -> int:
-        """Stream M1, still compressed, into a new file; return its bytes. Raises LinkError."""
+        """Stream M1, still compressed, into a new file; return its bytes.
+
+        Raises LinkError, DiskFullError.
+        """
         size_bytes = 0
         async with self._asking("GET", "/servlets/list", params={"host": self._name}) as answer:
             file = await asyncio.to_thread(_open_new, target)
@@ -116,7 +120,7 @@ class ManagerClient:
                             f"the list has more than {limit_bytes} bytes; "
                             "limits.list_bytes of this agent forbids it"
                         )
-                    await asyncio.to_thread(file.write, chunk)
+                    await asyncio.to_thread(_write, file, target, chunk)
             finally:
                 await asyncio.to_thread(file.close)
         return size_bytes
@@ -318,4 +322,12 @@ def _parse_date(text: str) -> datetime | None:
 
 
 def _open_new(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    with full_disk_said(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    return os.fdopen(handle, "wb", buffering=0)
+
+
+def _write(file: BinaryIO, path: Path, data: bytes) -> None:
+    with full_disk_said(path):
+        while data:  # a file without a buffer may take a part only
+            data = data[file.write(data) :]

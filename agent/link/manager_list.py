@@ -14,7 +14,7 @@ from typing import Final
 
 from agent.errors import LinkError
 from agent.link.poller import ListHeld
-from agent.settings.home import PART, sync_folder
+from agent.settings.home import PART, full_disk_said, sync_folder
 from shared.errors import FormatError, LimitError
 from shared.wire.orders import ListHead, Order, orders
 from shared.wire.server_list import decode
@@ -55,8 +55,8 @@ class ManagerList:
     def accept(self) -> ListHeld:
         """Put the list that came in force, and return which it is.
 
-        Raises LinkError for one that is not whole, or does not say its round and generation; the
-        list before it stays in force.
+        Raises LinkError for one that is not whole, or does not say its round and generation, and
+        DiskFullError; the list before it stays in force.
         """
         try:
             items = self._read(self.coming)
@@ -72,13 +72,14 @@ class ManagerList:
                 "the server list does not begin with #Round= and #Generation=; the manager is of "
                 "another version"
             )
-        handle = os.open(self.coming, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        self.coming.replace(self._path)
-        sync_folder(self._path.parent)
+        with full_disk_said(self._path):
+            handle = os.open(self.coming, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            self.coming.replace(self._path)
+            sync_folder(self._path.parent)
         return held
 
     def drop(self) -> None:

@@ -1,8 +1,10 @@
 """What the link must not forget over restarts: its sequence number, its minute, its last command.
 
-Invariant: a number that was handed out is on the disk before anybody sees it, so it is never
-handed out again. A memory that was lost (not the key) goes on from the clock, far above all
-numbers that were counted, because a number that runs backwards looks like a cloned machine.
+Invariant: a number is handed out only after the disk says that it is used up, so it is never
+handed out again. Numbers are taken from the disk by the hundred: most syncs write nothing, and a
+disk that is full for a while keeps nobody from saying so. A memory that was lost (not the key) goes
+on from the clock in milliseconds, far above all numbers that were counted, because a number that
+runs backwards looks like a cloned machine.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ from agent.settings.home import write_whole
 
 __all__ = ["Memory"]
 
+RESERVED: Final = 100
 _MINUTE: Final = "%Y%m%d%H%M"
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    sequence: int = 0
+    sequence: int = 0  # all up to here are used up
     spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls
     command_done: str = ""
     log_minute: str = ""  # of the last log, yyyymmddHHMM
@@ -36,6 +39,7 @@ class Memory:
     def __init__(self, path: Path, kept: _Kept) -> None:
         self._path = path
         self._kept = kept
+        self._sequence = kept.sequence
 
     @classmethod
     def open(cls, path: Path, *, epoch_ms: int, chance: random.Random) -> Memory:
@@ -49,8 +53,9 @@ class Memory:
                 str(values["log_minute"]),
             )
         except FileNotFoundError:
-            memory = cls(path, _Kept(epoch_ms // 1000, chance.randrange(60)))
-            memory._save()
+            kept = _Kept(epoch_ms, chance.randrange(60))
+            memory = cls(path, kept)
+            memory._keep(kept)
             return memory
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HomeError(
@@ -70,28 +75,29 @@ class Memory:
         return self._kept.command_done
 
     def next_sequence(self) -> int:
-        """Return a number greater than all before, over restarts."""
-        self._kept = replace(self._kept, sequence=self._kept.sequence + 1)
-        self._save()
-        return self._kept.sequence
+        """Return a number greater than all before, over restarts. Raises DiskFullError."""
+        if self._sequence >= self._kept.sequence:
+            self._keep(replace(self._kept, sequence=self._sequence + RESERVED))
+        self._sequence += 1
+        return self._sequence
 
     def remember_command(self, command_id: str) -> None:
-        """Keep the id of a command that was carried out."""
-        self._kept = replace(self._kept, command_done=command_id)
-        self._save()
+        """Keep the id of a command that was carried out. Raises DiskFullError."""
+        self._keep(replace(self._kept, command_done=command_id))
 
     def next_log_minute(self, epoch_ms: int) -> str:
         """Return the minute that names a new log: now, or one later than the last one's.
 
-        The manager knows a log by its name, so two logs must not share a minute.
+        The manager knows a log by its name, so two logs must not share a minute. Raises
+        DiskFullError.
         """
         now = datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime(_MINUTE)
         if self._kept.log_minute >= now:
             last = datetime.strptime(self._kept.log_minute, _MINUTE).replace(tzinfo=UTC)
             now = (last + timedelta(minutes=1)).strftime(_MINUTE)
-        self._kept = replace(self._kept, log_minute=now)
-        self._save()
+        self._keep(replace(self._kept, log_minute=now))
         return now
 
-    def _save(self) -> None:
-        write_whole(self._path, [json.dumps(asdict(self._kept)).encode()])
+    def _keep(self, kept: _Kept) -> None:
+        write_whole(self._path, [json.dumps(asdict(kept)).encode()])
+        self._kept = kept

@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
-from agent.settings.home import PART, Home, sync_folder, write_whole
+from agent.settings.home import PART, Home, full_disk_said, sync_folder, write_whole
 from shared.errors import FormatError
 from shared.wire.crawl_log import (
     NAME_LINE_LIMIT_BYTES,
@@ -116,7 +116,7 @@ class Outbox:
 
     def acknowledged(self, report: Report, epoch_ms: int) -> None:
         """Take a report out that the manager has: hosts are deleted, a log is kept a while."""
-        with self._folder:
+        with self._folder, full_disk_said(report.path):
             if report.kind == "hosts":
                 report.path.unlink(missing_ok=True)
                 sync_folder(self._home.outbox)
@@ -132,7 +132,7 @@ class Outbox:
     def refuse(self, report: Report, reason: str) -> None:
         """Set a report aside with the reason; moved back into the outbox it is sent again."""
         target = self._home.refused / report.path.name
-        with self._folder:
+        with self._folder, full_disk_said(target):
             write_whole(_reason_path(target), [reason.encode(), b"\n"])
             report.path.replace(target)
             sync_folder(self._home.refused)

@@ -1,22 +1,27 @@
 """The agent's home: what lies where, and how a small file there is replaced.
 
 Invariant: `write_whole` leaves the old file or the new one, never half of one, and the new one is
-on the disk when it returns. Nothing outside the home is ever written.
+on the disk when it returns. Nothing outside the home is ever written. A disk without room is
+DiskFullError, wherever it is met: it is no defect, and waiting may help.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.settings.reading import SETTINGS_FILE
+from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
 
-__all__ = ["PART", "Home", "sync_folder", "write_whole"]
+__all__ = ["PART", "Home", "full_disk_said", "sync_folder", "write_whole"]
 
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 
 
@@ -100,24 +105,37 @@ class Home:
 def write_whole(target: Path, chunks: Iterable[bytes], *, mode: int = 0o600) -> int:
     """Replace a file so that its name appears only when it is complete; return its bytes.
 
-    Whatever goes wrong, in the chunks or on the disk, leaves the old file or none.
+    Whatever goes wrong, in the chunks or on the disk, leaves the old file or none. Raises
+    DiskFullError.
     """
     part = target.with_name(target.name + PART)
     size_bytes = 0
     try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(handle, "wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-                size_bytes += len(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-        sync_folder(target.parent)
+        with full_disk_said(target):
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+            with os.fdopen(handle, "wb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+                    size_bytes += len(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+            sync_folder(target.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
     return size_bytes
+
+
+@contextlib.contextmanager
+def full_disk_said(path: Path) -> Iterator[None]:
+    """Turn the system's words for a full disk into DiskFullError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise DiskFullError(f"{path}: no room on the disk ({error.strerror})") from error
 
 
 def sync_folder(folder: Path) -> None:

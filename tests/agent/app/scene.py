@@ -56,10 +56,10 @@ every_s = 0.5
 class Scene:
     """What a test looks at and does."""
 
-    def __init__(self, folder: Path, web: SimulatedWeb, manager: FakeManager) -> None:
+    def __init__(self, home: Path, web: SimulatedWeb, manager: FakeManager) -> None:
         self.web = web
         self.manager = manager
-        self.home = folder / "prs"
+        self.home = home
         settings = SETTINGS.format(interval_s=INTERVAL_S, dns_port=web.dns_port)
         self.agent = Agent(self.home, manager.name, settings)
         self.agent.program.words = ["prs", "run"]
@@ -136,18 +136,12 @@ class Scene:
 
 
 @contextmanager
-def scene(folder: Path, **web_options: Any) -> Iterator[Scene]:
+def scene(folder: Path, home: Path | None = None, **web_options: Any) -> Iterator[Scene]:
     """Give a scene with an enrolled agent that does not run yet; all of it is ended afterwards."""
-    options = {
-        "hosts": 6,
-        "regions": 1,
-        "seeds": 0,
-        "seed": 3,
-        "pages_mean": 12,
-        "trouble_scale": 0,
-    }
+    options: dict[str, Any] = {"hosts": 6, "regions": 1, "seeds": 0, "seed": 3}
+    options |= {"pages_mean": 12, "pages_sigma": 0.6, "trouble_scale": 0}
     with SimulatedWeb(folder / "web", **(options | web_options)) as web, FakeManager() as manager:
-        it = Scene(folder, web, manager).enrol()
+        it = Scene(home or folder / "prs", web, manager).enrol()
         try:
             yield it
         finally:

@@ -1,0 +1,112 @@
+"""Every setting reaches the part that goes by it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.app.mapping import (
+    blocked_by,
+    crawl_limits,
+    fetch_options,
+    page_limits,
+    permit_margin_s,
+    politeness,
+    segment_info,
+    user_agent,
+    version,
+)
+from agent.settings import Settings
+from shared.errors import SettingError
+
+SITE = Settings(home=Path("/nowhere"))
+
+# Read where they are used, as they are, and not carried over to another part's options.
+USED_AS_THEY_ARE = {
+    "manager": None,  # the link's: client, back-off
+    "windows": None,
+    "reports": None,
+    "disk": None,
+    "robot": {"token"},
+    "politeness": {"blocked"},
+    "limits": {"list_bytes", "parse_cpu_s", "parse_memory_bytes"},
+    "network": {"allowed_ranges", "resolver", "workers"},
+}
+
+
+def changed(value: Any) -> Any:
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case float():
+            return value / 2 if value else 1.0
+        case str():
+            return "127.0.0.9"
+    raise AssertionError(value)
+
+
+def everything(settings: Settings) -> tuple[object, ...]:
+    return (
+        politeness(settings),
+        crawl_limits(settings),
+        fetch_options(settings),
+        page_limits(settings),
+        segment_info(settings, "prs1"),
+        permit_margin_s(settings),
+    )
+
+
+def all_settings() -> list[tuple[str, str]]:
+    found = []
+    for group, own in USED_AS_THEY_ARE.items():
+        if own is None:
+            continue
+        kept = getattr(SITE, group)
+        found += [
+            (group, field.name) for field in dataclasses.fields(kept) if field.name not in own
+        ]
+    return found
+
+
+@pytest.mark.parametrize(("group", "name"), all_settings())
+def test_each_setting_has_an_effect(group: str, name: str) -> None:
+    """Changing a setting changes what some part is told."""
+    before = getattr(SITE, group)
+    after = dataclasses.replace(before, **{name: changed(getattr(before, name))})
+    assert everything(dataclasses.replace(SITE, **{group: after})) != everything(SITE)
+
+
+def test_all_groups_are_looked_at() -> None:
+    """A new group of settings must be listed above."""
+    groups = {field.name for field in dataclasses.fields(Settings)} - {"home"}
+    assert groups == set(USED_AS_THEY_ARE)
+
+
+def test_the_robot_says_who_it_is() -> None:
+    """Token, version, a page about the crawl, a mail address."""
+    robot = dataclasses.replace(SITE.robot, contact="a@b.jp", info_url="http://b.jp/robot")
+    site = dataclasses.replace(SITE, robot=robot)
+    assert user_agent(site) == f"PRS/{version()} (+http://b.jp/robot; a@b.jp)"
+    assert fetch_options(site).from_address == "a@b.jp"
+
+
+def test_fast_hosts_are_never_slower_than_others() -> None:
+    """A site that shortens the interval need not shorten the fast one too."""
+    quick = dataclasses.replace(SITE.politeness, interval_s=1.0)
+    assert politeness(dataclasses.replace(SITE, politeness=quick)).fast_interval_s == 1.0
+
+
+def test_blocked() -> None:
+    """Any of the patterns, anywhere in the URL; none blocks nothing; no RE2 is refused."""
+    blocked = blocked_by(("/private/", r"\.exe$"))
+    assert blocked("http://a.jp/private/x")
+    assert blocked("http://a.jp/x.exe")
+    assert not blocked("http://a.jp/x.exe?y")
+    assert not blocked_by(())("http://a.jp/")
+    with pytest.raises(SettingError, match="is no RE2 pattern"):
+        blocked_by(("(?=x)",))
