@@ -21,6 +21,7 @@ soon_poll_s = 0.2
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
+gap_s = 2.0
 log_grace_s = 10.0
 
 [limits]

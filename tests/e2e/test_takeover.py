@@ -18,10 +18,10 @@ WEB = {
     "hosts": 24,
     "seeds": 0,
     "regions": 4,
-    "pages_mean": 60.0,
+    "pages_mean": 40.0,
     "pages_sigma": 0.5,
     "trouble_scale": 0,
-    "names_per_address": 1.5,
+    "names_per_address": 1.2,
     "delay_ms": 1.0,
     "bandwidth_kb_s": 0.0,
     "seed": 11,
@@ -29,8 +29,8 @@ WEB = {
 
 
 def begin_crawl(fleet: Fleet) -> None:
-    fleet.manager.prsm("rounds", "start", "--method", "random")
-    fleet.wait_round("crawling", 90)
+    fleet.manager.prsm("rounds", "start", "--method", "random", "--no-probe")
+    fleet.wait_round("crawling", 30)
     time.sleep(2)  # everybody is in the middle of it
 
 
