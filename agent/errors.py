@@ -1,10 +1,10 @@
 """The agent's branch of the error tree.
 
-    PrsmError
-    ├── LinkError          the manager's or the network's: an exchange with the manager failed
-    │   └── RefusedError   the manager said no, with a reason; repeating will not help
-    ├── HomeError          the site's: the agent's directory cannot be used (lock, disk, rights)
-    └── GraphError         ours: a pipeline that cannot work (agent.pipeline.spec)
+PrsmError
+├── LinkError          the manager's or the network's: an exchange with the manager failed
+│   └── RefusedError   the manager said no, with a reason; repeating will not help
+├── HomeError          the site's: the agent's directory cannot be used (lock, disk, rights)
+└── GraphError         ours: a pipeline that cannot work (agent.pipeline.spec)
 """
 
 from __future__ import annotations
