@@ -93,8 +93,8 @@ class Starts:
             rested_s = self._resumed_s + self._has.pace.base_s(None)
             address.end_burst()
             address.not_before_s = max(address.not_before_s, rested_s)
-        if address.again is not None and address.placed:
-            started = self._give(address, address.again)
+        if address.again is not None:
+            started = self._give(address, address.again) if address.placed else None
             if started is not None:
                 return started
             address.end_burst()

@@ -527,3 +527,26 @@ def test_rules_hold_for_at_least_one_page() -> None:
     world.give_list([order(A)])
     world.run(step_s=5.0)
     assert len(world.fetched()) == len(world.fetched(rules=True)) == 4
+
+
+def test_an_open_connection_is_no_licence_for_others() -> None:
+    """A request to another host at the address waits its rest, though a connection is open."""
+    limits = replace(ANY_NAME, rules_retries=0)
+    world = world_of("a", "b", limits=limits, politeness=replace(PLAIN, burst=3))
+    spaced(world, A, B)
+    world.resolver_addresses[C] = world.resolver_addresses[B]
+    world.web["http://b.example/robots.txt"] = Page(status=500, kept_alive=True)
+    world.web["http://a.example/robots.txt"] = Page(status=302, location="http://c.example/r")
+    world.give_list([order(B), order(A)])
+    while len(world.started) < 2:
+        while world.complete():
+            pass
+        world.tick(0.5)
+    answered = [flight.request.url for flight in world.fetcher.flights]
+    world.fetcher.answer(answered.index("http://b.example/robots.txt"))
+    for _ in range(8):  # the unit of that host is done, and its address has nothing left
+        world.tick(0.5)
+    world.run(step_s=0.5)
+    shared = [when for when, address, _ in world.started if address == "192.0.2.2"]
+    assert len(shared) == 2
+    assert shared[1] - shared[0] >= 20
