@@ -17,15 +17,15 @@ from manager.db.tables import host_addresses, hosts, rights, units
 __all__ = [
     "MANAGER",
     "DueHost",
-    "SharedAddress",
     "addresses_of",
     "due",
+    "groups_at",
+    "groups_of",
     "hosts_of_group",
     "merge_groups",
     "resolutions",
     "set_addresses",
     "set_resolution",
-    "sharing",
 ]
 
 MANAGER = 0
@@ -38,15 +38,6 @@ class DueHost:
 
     id: int
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class SharedAddress:
-    """A host, its group, and an address that its name leads to."""
-
-    address: str
-    host_id: int
-    group_id: int | None
 
 
 def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
@@ -108,17 +99,37 @@ def set_addresses(tx: Transaction, source: int, addresses: Mapping[int, Collecti
     )
 
 
-def sharing(tx: Transaction, addresses: Collection[str]) -> list[SharedAddress]:
-    """Return every host that any source has seen at one of these addresses."""
-    found: list[SharedAddress] = []
+def groups_at(tx: Transaction, addresses: Collection[str]) -> dict[str, int]:
+    """Return the group at each of some addresses, where any source has seen a host there.
+
+    Hosts at one address are in one group, so any of them tells it.
+    """
+    found: dict[str, int] = {}
+    seen = host_addresses.alias("seen")
+    group = (
+        sa.select(hosts.c.group_id)
+        .join(host_addresses, host_addresses.c.host_id == hosts.c.id)
+        .where(host_addresses.c.address == seen.c.address, hosts.c.group_id.is_not(None))
+        .limit(1)
+        .correlate(seen)
+        .scalar_subquery()
+    )
     for part in chunks(addresses):
-        found += tx.rows(
-            SharedAddress,
-            sa.select(host_addresses.c.address, hosts.c.id.label("host_id"), hosts.c.group_id)
+        rows = tx.execute(
+            sa.select(seen.c.address, group.label("group_id"))
+            .where(seen.c.address.in_(part))
             .distinct()
-            .join(hosts, hosts.c.id == host_addresses.c.host_id)
-            .where(host_addresses.c.address.in_(part)),
         )
+        found.update({row.address: row.group_id for row in rows if row.group_id is not None})
+    return found
+
+
+def groups_of(tx: Transaction, host_ids: Collection[int]) -> dict[int, int | None]:
+    """Return the group of each of some hosts, None where it has none yet."""
+    found: dict[int, int | None] = {}
+    for part in chunks(host_ids):
+        rows = tx.execute(sa.select(hosts.c.id, hosts.c.group_id).where(hosts.c.id.in_(part)))
+        found.update({row.id: row.group_id for row in rows})
     return found
 
 

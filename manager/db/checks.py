@@ -274,12 +274,12 @@ def _excluded_but_not_out(tx: Transaction) -> list[str]:
 
 
 def _work_of_who_left(tx: Transaction) -> list[str]:
-    """Who left has no right: it said that it has stopped."""
+    """Who left has no right: it said that it has stopped; not so a machine with its old key."""
     query = (
         sa.select(agents.c.name)
         .distinct()
         .join(rights, rights.c.agent_id == agents.c.id)
-        .where(~agents.c.subscribed)
+        .where(~agents.c.subscribed, ~agents.c.rejoined)
     )
     return tx.values(query.limit(EXAMPLES))
 

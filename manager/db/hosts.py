@@ -8,16 +8,13 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import assignments, hosts, start_pages, units
+from manager.db.tables import assignments, hosts, units
 
 __all__ = [
     "HostRow",
     "NewHost",
-    "NewStartPage",
-    "StartPageRow",
     "UnitRow",
     "add_hosts",
-    "add_start_pages",
     "any_in_state",
     "any_unresolved_since",
     "by_key",
@@ -29,7 +26,6 @@ __all__ = [
     "in_state",
     "set_excluded",
     "set_unit_state",
-    "start_pages_of",
     "units_of_hosts",
     "unplaced_to_idle",
 ]
@@ -78,24 +74,6 @@ class UnitRow:
     pages: int | None
     volume_round: int | None
     start_pages: int
-
-
-@dataclass(frozen=True, slots=True)
-class NewStartPage:
-    """A page that was found outside, to begin from inside a unit."""
-
-    unit_id: int
-    url: str
-    referer: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class StartPageRow:
-    """A start page of a unit, as a list sends it."""
-
-    unit_id: int
-    url: str
-    referer: str | None
 
 
 def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
@@ -243,64 +221,3 @@ def set_excluded(tx: Transaction, host_id: int, excluded_ms: int | None, reason:
         .where(hosts.c.id == host_id)
         .values(excluded_ms=excluded_ms, excluded_reason=reason)
     )
-
-
-def add_start_pages(
-    tx: Transaction, new: Sequence[NewStartPage], limit: int, now_ms: int
-) -> list[NewStartPage]:
-    """Keep start pages that are not known yet, at most `limit` a unit; return the new ones.
-
-    Pages of one call must differ.
-    """
-    known: dict[int, int] = {}
-    for part in chunks({page.unit_id for page in new}):
-        rows = tx.execute(sa.select(units.c.id, units.c.start_pages).where(units.c.id.in_(part)))
-        known.update({row.id: row.start_pages for row in rows})
-    there: set[tuple[int, str]] = set()
-    for pages in chunks(new):
-        rows = tx.execute(
-            sa.select(start_pages.c.unit_id, start_pages.c.url).where(
-                start_pages.c.unit_id.in_({page.unit_id for page in pages}),
-                start_pages.c.url.in_([page.url for page in pages]),
-            )
-        )
-        there.update((row.unit_id, row.url) for row in rows)
-    added: list[NewStartPage] = []
-    for page in new:
-        if (page.unit_id, page.url) not in there and known[page.unit_id] < limit:
-            known[page.unit_id] += 1
-            added.append(page)
-    if not added:
-        return []
-    tx.insert(
-        start_pages,
-        [
-            {
-                "unit_id": page.unit_id,
-                "url": page.url,
-                "referer": page.referer,
-                "found_ms": now_ms,
-            }
-            for page in added
-        ],
-    )
-    tx.execute(
-        units.update()
-        .where(units.c.id == sa.bindparam("unit"))
-        .values(start_pages=sa.bindparam("pages_now")),
-        [{"unit": unit, "pages_now": known[unit]} for unit in sorted({p.unit_id for p in added})],
-    )
-    return added
-
-
-def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
-    """Return the start pages of some units, by unit, in the order in which they were found."""
-    found: list[StartPageRow] = []
-    for part in chunks(unit_ids):
-        found += tx.rows(
-            StartPageRow,
-            sa.select(start_pages.c.unit_id, start_pages.c.url, start_pages.c.referer)
-            .where(start_pages.c.unit_id.in_(part))
-            .order_by(start_pages.c.unit_id, start_pages.c.id),
-        )
-    return found

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import (
-    assignments,
     directory_sums,
     distances,
     host_sums,
-    hosts,
     unit_rounds,
     units,
 )
@@ -21,16 +19,13 @@ from manager.db.tables import (
 __all__ = [
     "DirectoryRow",
     "DistanceRow",
-    "PlanUnit",
     "SumRow",
     "add_directory_sums",
     "add_sums",
     "agent_totals",
     "crawled_sums",
     "directories_of_host",
-    "distances_among",
     "distances_of_units",
-    "plan_units",
     "set_distances",
     "set_volumes",
     "sums_of_agent",
@@ -85,17 +80,6 @@ class DistanceRow:
     bytes: int
     ms: int
     ms_per_kb: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanUnit:
-    """A unit that a plan may place: its group, what is known of its size, who owns it."""
-
-    unit_id: int
-    group_id: int
-    path: str
-    volume_kb: float | None
-    owner: int | None
 
 
 _COUNTED = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
@@ -173,55 +157,6 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
             .where(distances.c.unit_id.in_(part))
             .order_by(distances.c.unit_id, distances.c.agent_id),
         )
-    return found
-
-
-def distances_among(
-    tx: Transaction, agent_ids: Collection[int], states: Collection[str]
-) -> Iterator[tuple[int, int, float | None, int, int]]:
-    """Yield (unit, agent, ms_per_kb, bytes, lines) of all units in some states."""
-    result = tx.execute(
-        sa.select(
-            distances.c.unit_id,
-            distances.c.agent_id,
-            distances.c.ms_per_kb,
-            distances.c.bytes,
-            distances.c.lines,
-        )
-        .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id.in_(agent_ids), units.c.state.in_(states))
-    )
-    for row in result:
-        yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
-
-
-def plan_units(
-    tx: Transaction,
-    *,
-    states: Collection[str] = (),
-    unit_ids: Collection[int] | None = None,
-) -> list[PlanUnit]:
-    """Return units as a plan sees them, by number: all in some states, or those named."""
-    query = (
-        sa.select(
-            units.c.id.label("unit_id"),
-            hosts.c.group_id,
-            units.c.path,
-            units.c.volume_kb,
-            assignments.c.agent_id.label("owner"),
-        )
-        .join(hosts, hosts.c.id == units.c.host_id)
-        .outerjoin(
-            assignments,
-            sa.and_(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None)),
-        )
-        .order_by(units.c.id)
-    )
-    if unit_ids is None:
-        return tx.rows(PlanUnit, query.where(units.c.state.in_(states)))
-    found: list[PlanUnit] = []
-    for part in chunks(sorted(unit_ids)):
-        found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))
     return found
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
-from manager.db.tables import agents, distances, hosts, probe_orders, rights, units
+from manager.db.rights import nobody_else
+from manager.db.tables import agents, hosts, probe_orders, units
 
 __all__ = [
     "OrderRow",
     "WaitingOrder",
-    "add",
     "agents_with_open",
     "any_open",
     "counts",
@@ -25,14 +25,11 @@ __all__ = [
     "fail",
     "fail_round",
     "finish",
-    "fresh_pairs",
     "of_unit",
-    "order_everywhere",
     "overdue",
     "overdue_waiting",
     "set_done",
     "set_granted",
-    "settled_units",
     "unlogged",
     "waiting_for",
 ]
@@ -65,63 +62,6 @@ class OrderRow:
     reason: str
 
 
-def order_everywhere(
-    tx: Transaction, round_number: int, agent_ids: Collection[int], fresh_ms: int, now_ms: int
-) -> int:
-    """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
-
-    Units are those that a round takes: with an address, not excluded. Returns how many orders.
-    """
-    fresh = sa.exists().where(
-        distances.c.unit_id == units.c.id,
-        distances.c.agent_id == agents.c.id,
-        distances.c.measured_ms >= fresh_ms,
-    )
-    pairs = (
-        sa.select(
-            sa.literal(round_number, sa.BigInteger()),
-            units.c.id,
-            agents.c.id,
-            sa.literal("waiting"),
-            sa.literal(now_ms, sa.BigInteger()),
-        )
-        .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
-        .where(units.c.state.in_(("probing", "placed")), ~fresh)
-    )
-    columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
-    return tx.changed(probe_orders.insert().from_select(columns, pairs))
-
-
-def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:
-    """Order (unit, agent) pairs; those ordered in this round already stay as they are."""
-    return tx.insert_new(
-        probe_orders,
-        [
-            {
-                "round": round_number,
-                "unit_id": unit,
-                "agent_id": agent,
-                "state": "waiting",
-                "ordered_ms": now_ms,
-            }
-            for unit, agent in pairs
-        ],
-    )
-
-
-def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> set[tuple[int, int]]:
-    """Return the (unit, agent) pairs of some units whose distance is newer than a moment."""
-    found: set[tuple[int, int]] = set()
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(distances.c.unit_id, distances.c.agent_id).where(
-                distances.c.unit_id.in_(part), distances.c.measured_ms >= fresh_ms
-            )
-        )
-        found.update((row.unit_id, row.agent_id) for row in rows)
-    return found
-
-
 def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int) -> int:
     """Give up what an agent that cannot be given anything was ordered before a moment."""
     return tx.changed(
@@ -137,10 +77,6 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int) -> int:
 
 def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
     """Return orders of an agent in whose group nobody else has a right, lowest unit first."""
-    busy = sa.exists().where(
-        rights.c.group_id == hosts.c.group_id,
-        sa.or_(rights.c.agent_id != agent_id, rights.c.unit_id == probe_orders.c.unit_id),
-    )
     return tx.rows(
         WaitingOrder,
         sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
@@ -149,7 +85,7 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder
         .where(
             probe_orders.c.agent_id == agent_id,
             probe_orders.c.state == "waiting",
-            ~busy,
+            nobody_else(agent_id, probe_orders.c.unit_id),
         )
         .order_by(probe_orders.c.unit_id)
         .limit(limit),
@@ -287,19 +223,6 @@ def any_open(tx: Transaction, round_number: int) -> bool:
             )
         )
     )
-
-
-def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:
-    """Return (unit, group) of units in state `probing` that no open order speaks of."""
-    still = sa.exists().where(probe_orders.c.unit_id == units.c.id, probe_orders.c.state.in_(OPEN))
-    rows = tx.execute(
-        sa.select(units.c.id, hosts.c.group_id)
-        .join(hosts, hosts.c.id == units.c.host_id)
-        .where(units.c.state == "probing", ~still)
-        .order_by(units.c.id)
-        .limit(limit)
-    )
-    return [(row.id, row.group_id) for row in rows]
 
 
 def counts(tx: Transaction, round_number: int) -> dict[str, int]:

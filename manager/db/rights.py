@@ -1,7 +1,7 @@
 """Who may fetch a unit now. A right passes from one agent to another only through *free*.
 
-Invariants: at most one row a unit, which is its key; at most one agent a group, which `waiting_*`
-of `probes` and `rounds` see to. Only `free` deletes rows, and each leaves a holding behind. An
+Invariants: at most one row a unit, which is its key; at most one agent a group, which who grants
+sees to with `nobody_else`. Only `free` deletes rows, and each leaves a holding behind. An
 order or a unit of a round that was being worked on under a right waits again when the right is
 freed without having been finished.
 When a right may be freed is decided by operations.
@@ -18,25 +18,21 @@ from manager.db.engine import Transaction, chunks
 from manager.db.tables import (
     agents,
     holdings,
+    hosts,
     probe_orders,
     rights,
     unit_rounds,
-    units,
 )
 
 __all__ = [
     "Condition",
     "Grant",
-    "HeldRow",
-    "ListedRow",
     "RightRow",
     "count_of",
     "counts",
-    "directories_of_others",
     "free",
     "grant",
-    "held_between",
-    "listed",
+    "nobody_else",
     "of_agent",
     "of_units",
     "set_limit",
@@ -75,29 +71,6 @@ class RightRow:
     withdrawn_generation: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRow:
-    """A unit of a list."""
-
-    unit_id: int
-    host_id: int
-    key: str
-    path: str
-    max_transfer: int
-    start_pages: int
-
-
-@dataclass(frozen=True, slots=True)
-class HeldRow:
-    """When an agent held a unit, and for what; `until_ms` None: still does."""
-
-    unit: str
-    kind: str
-    round: int
-    since_ms: int
-    until_ms: int | None
-
-
 def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) -> None:
     """Give rights to one agent; they stand in its next generation."""
     if not grants:
@@ -123,6 +96,21 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
         ],
     )
     tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
+
+
+def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Return the condition that a unit has no right, and its host's group none of another agent.
+
+    For queries over `hosts`. Three look-ups in indexes, however many units share the address.
+    """
+    in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
+    return sa.not_(
+        sa.or_(
+            sa.exists().where(rights.c.unit_id == unit),
+            in_group.where(rights.c.agent_id < agent_id),
+            in_group.where(rights.c.agent_id > agent_id),
+        )
+    )
 
 
 def withdraw(
@@ -273,89 +261,3 @@ def units_in_groups(tx: Transaction, group_ids: Collection[int]) -> list[RightRo
     for part in chunks(group_ids):
         found += tx.rows(RightRow, sa.select(rights).where(rights.c.group_id.in_(part)))
     return found
-
-
-def listed(
-    tx: Transaction,
-    agent_id: int,
-    generation: int,
-    kind: str | None,
-    after: tuple[int, int],
-    limit: int,
-) -> list[ListedRow]:
-    """Return the next units of an agent's list, in the order of (max_transfer, unit_id).
-
-    kind: only rights of that kind; None: all. after: the last pair that was read.
-    """
-    query = (
-        sa.select(
-            units.c.id.label("unit_id"),
-            units.c.host_id,
-            units.c.key,
-            units.c.path,
-            rights.c.max_transfer,
-            units.c.start_pages,
-        )
-        .join(units, units.c.id == rights.c.unit_id)
-        .where(
-            rights.c.agent_id == agent_id,
-            rights.c.granted_generation <= generation,
-            sa.or_(
-                rights.c.withdrawn_generation.is_(None),
-                rights.c.withdrawn_generation > generation,
-            ),
-            sa.tuple_(rights.c.max_transfer, rights.c.unit_id) > sa.tuple_(*map(sa.literal, after)),
-        )
-        .order_by(rights.c.max_transfer, rights.c.unit_id)
-        .limit(limit)
-    )
-    if kind is not None:
-        query = query.where(rights.c.kind == kind)
-    return tx.rows(ListedRow, query)
-
-
-def directories_of_others(
-    tx: Transaction, agent_id: int, host_ids: Collection[int]
-) -> list[tuple[int, str]]:
-    """Return (host, path) of the directory units of some hosts that an agent has no right to."""
-    found: list[tuple[int, str]] = []
-    for part in chunks(host_ids):
-        mine = sa.exists().where(rights.c.unit_id == units.c.id, rights.c.agent_id == agent_id)
-        rows = tx.execute(
-            sa.select(units.c.host_id, units.c.path)
-            .where(units.c.host_id.in_(part), units.c.path != "/", ~mine)
-            .order_by(units.c.host_id, units.c.path)
-        )
-        found += [(row.host_id, row.path) for row in rows]
-    return found
-
-
-def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -> list[HeldRow]:
-    """Return what an agent held at any moment between two, rights that it still has included."""
-    past = (
-        sa.select(
-            units.c.key.label("unit"),
-            holdings.c.kind,
-            holdings.c.round,
-            holdings.c.since_ms,
-            holdings.c.until_ms,
-        )
-        .join(units, units.c.id == holdings.c.unit_id)
-        .where(
-            holdings.c.agent_id == agent_id,
-            holdings.c.until_ms >= since_ms,
-            holdings.c.since_ms <= until_ms,
-        )
-    )
-    present = (
-        sa.select(
-            units.c.key.label("unit"),
-            rights.c.kind,
-            rights.c.round,
-            rights.c.granted_ms.label("since_ms"),
-            sa.cast(sa.null(), sa.BigInteger()).label("until_ms"),
-        )
-        .join(units, units.c.id == rights.c.unit_id)
-        .where(rights.c.agent_id == agent_id, rights.c.granted_ms <= until_ms)
-    )
-    return tx.rows(HeldRow, past) + tx.rows(HeldRow, present)

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
-from manager.db.tables import assignments, hosts, rights, rounds, unit_rounds, units
+from manager.db.rights import nobody_else
+from manager.db.tables import assignments, hosts, rounds, unit_rounds, units
 
 __all__ = [
     "FinishedRow",
@@ -168,10 +169,6 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
 def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:
     """Return units that wait for a right of their owner, in whose group nobody else has one."""
-    busy = sa.exists().where(
-        rights.c.group_id == hosts.c.group_id,
-        sa.or_(rights.c.agent_id != agent_id, rights.c.unit_id == unit_rounds.c.unit_id),
-    )
     return tx.rows(
         WaitingUnit,
         sa.select(unit_rounds.c.unit_id, hosts.c.group_id)
@@ -181,7 +178,7 @@ def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list
             unit_rounds.c.agent_id == agent_id,
             unit_rounds.c.state == "waiting",
             unit_rounds.c.round == number,
-            ~busy,
+            nobody_else(agent_id, unit_rounds.c.unit_id),
         )
         .order_by(unit_rounds.c.unit_id)
         .limit(limit),

@@ -101,25 +101,26 @@ def record_addresses(
     found = {host: seen for host, seen in found.items() if seen}
     if not found:
         return
-    addresses.set_addresses(tx, source, found)
-    groups = AddressGroups()
-    stored: dict[int, int | None] = {}
-    for row in addresses.sharing(tx, {address for seen in found.values() for address in seen}):
-        stored[row.host_id] = row.group_id
-        groups.add(row.host_id, row.address)
-        if row.group_id is not None:
-            groups.join(row.host_id, row.group_id)
+    stored = addresses.groups_of(tx, found)
+    at = addresses.groups_at(tx, {address for seen in found.values() for address in seen})
+    # A group is named by one of its hosts, so its number can stand for the host.
+    groups = AddressGroups((group, address) for address, group in at.items())
+    for host, seen in found.items():
+        for address in seen:
+            groups.add(host, address)
+        group = stored[host]
+        if group is not None:
+            groups.join(host, group)
     merges: dict[int, int] = {}
-    alone: dict[int, int] = {}
-    for host, old in stored.items():
-        new = groups.group_of(host)
-        assert new is not None, "every host here was added"
-        if old is None:
-            alone[host] = new
-        elif old != new:
+    for old in {*at.values(), *(group for group in stored.values() if group is not None)}:
+        new = groups.group_of(old)
+        if new is not None and new != old:
             merges[old] = new
+    alone = {host: groups.group_of(host) or host for host, group in stored.items() if group is None}
+    addresses.set_addresses(tx, source, found)
     addresses.merge_groups(tx, merges, alone)
-    keep_whole(tx, set(merges.values()) | (set(alone.values()) - alone.keys()), now_ms)
+    # Who only joins a group owned nothing yet.
+    keep_whole(tx, set(merges.values()), now_ms)
 
 
 def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import hosts
+from manager.db import hosts, starting
 from manager.db.engine import Transaction, chunks
-from manager.db.hosts import NewHost, NewStartPage
+from manager.db.hosts import NewHost
+from manager.db.starting import NewStartPage
 from shared.errors import PrsmError, UrlError
 from shared.units import UnitIndex, explicit, is_unit
 from shared.urls import canonical, host_of, reversed_host_key
@@ -94,7 +95,7 @@ def store(
     pages = _start_pages(tx, batch, first)
     room -= added
     left_out += max(0, len(pages) - max(0, room))
-    started = hosts.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
+    started = starting.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
     tally.new += added
     tally.start_pages += len(started)
     brought = {first[found.host].url for found in new} | {page.url for page in started}

@@ -15,14 +15,16 @@ from manager.db import (
     measurements,
     probes,
     rights,
+    starting,
 )
 from manager.db.assignments import AssignmentRow
 from manager.db.engine import Database
 from manager.db.host_views import HostLine
-from manager.db.hosts import HostRow, StartPageRow, UnitRow
+from manager.db.hosts import HostRow, UnitRow
 from manager.db.measurements import DirectoryRow, DistanceRow, SumRow
 from manager.db.probes import OrderRow
 from manager.db.rights import RightRow
+from manager.db.starting import StartPageRow
 from manager.errors import NotFoundError
 from shared.errors import FormatError
 from shared.urls import host_key
@@ -151,6 +153,6 @@ def host_detail(db: Database, key: str) -> HostDetail:
             directories=measurements.directories_of_host(tx, host.id, 100),
             addresses=addresses.addresses_of(tx, host.id),
             group=addresses.hosts_of_group(tx, host.group_id, 100),
-            start_pages=hosts.start_pages_of(tx, unit_ids)[:100],
+            start_pages=starting.start_pages_of(tx, unit_ids)[:100],
             agents=agents.names(tx),
         )

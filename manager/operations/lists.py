@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from manager.db import agents, hosts, rights, rounds
+from manager.db import agents, listing, rights, rounds, starting
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.rights import ListedRow
+from manager.db.listing import ListedRow
 from manager.errors import ForbiddenError
 from manager.operations.contact import renew_plain
 from manager.operations.enrolment import AgentIdentity
@@ -121,7 +121,7 @@ def _orders(db: Database, row: AgentRow, kind: str | None) -> Iterator[Order]:
     after = (-1, -1)
     while True:
         with db.read() as tx:
-            page = rights.listed(tx, row.id, row.generation, kind, after, PAGE)
+            page = listing.listed(tx, row.id, row.generation, kind, after, PAGE)
             made = _page_orders(tx, row.id, page)
         if not page:
             return
@@ -131,11 +131,11 @@ def _orders(db: Database, row: AgentRow, kind: str | None) -> Iterator[Order]:
 
 def _page_orders(tx: Transaction, agent_id: int, page: list[ListedRow]) -> list[Order]:
     of_others: dict[int, list[str]] = defaultdict(list)
-    for host, path in rights.directories_of_others(tx, agent_id, {row.host_id for row in page}):
+    for host, path in listing.directories_of_others(tx, agent_id, {row.host_id for row in page}):
         of_others[host].append(path)
     pages: dict[int, list[Order]] = defaultdict(list)
     limits = {row.unit_id: row.max_transfer for row in page if row.start_pages}
-    for start in hosts.start_pages_of(tx, limits):
+    for start in starting.start_pages_of(tx, limits):
         order = Order(start.url, start.referer, limits[start.unit_id])
         pages[start.unit_id].append(order)
     made: list[Order] = []

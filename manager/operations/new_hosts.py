@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from manager.db import agents, assignments, hosts, probes, rounds
+from manager.db import agents, assignments, hosts, ordering, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
@@ -57,7 +57,7 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         current = rounds.open_round(tx)
         if current is None or current.state != "crawling":
             return 0
-        settled = probes.settled_units(tx, policy.batch)
+        settled = ordering.settled_units(tx, policy.batch)
         owned = _owners(tx, settled)
         _join(tx, current, owned, "shares an address with other units of this agent", now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from manager.db import hosts, probes
+from manager.db import hosts, ordering
 from manager.db.engine import Transaction, chunks
 from manager.operations.policy import Policy
 
@@ -41,7 +41,7 @@ def order_some(
 ) -> int:
     """Order some agents to probe each of some units, where they have no fresh distance."""
     finders = hosts.finders(tx, unit_ids)
-    fresh = probes.fresh_pairs(tx, unit_ids, fresh_ms)
+    fresh = ordering.fresh_pairs(tx, unit_ids, fresh_ms)
     pairs = [
         (unit, agent)
         for unit in unit_ids
@@ -50,7 +50,7 @@ def order_some(
         )
         if (unit, agent) not in fresh
     ]
-    return probes.add(tx, round_number, pairs, now_ms)
+    return ordering.add(tx, round_number, pairs, now_ms)
 
 
 def order_some_everywhere(

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from manager.balancing import NOBODY, Options, Plan, Problem, collapse, cost_matrix
 from manager.balancing.placing import place
-from manager.db import measurements
+from manager.db import measurements, planning
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.measurements import PlanUnit
+from manager.db.planning import PlanUnit
 from manager.distance import SpanningTree, network_distance, spanning_tree
 
 __all__ = ["Loaded", "Planner", "cheapest_owners", "load_all", "load_some"]
@@ -50,8 +50,8 @@ def load_all(
     """Load the units in some states; None where there is no agent or no unit."""
     if not agents:
         return None
-    known = measurements.distances_among(tx, [agent.id for agent in agents], states)
-    return _load(agents, measurements.plan_units(tx, states=states), known, probe_pages)
+    known = planning.distances_among(tx, [agent.id for agent in agents], states)
+    return _load(agents, planning.plan_units(tx, states=states), known, probe_pages)
 
 
 def load_some(
@@ -66,7 +66,7 @@ def load_some(
         for row in measurements.distances_of_units(tx, unit_ids)
         if row.agent_id in ids
     ]
-    return _load(agents, measurements.plan_units(tx, unit_ids=unit_ids), known, probe_pages)
+    return _load(agents, planning.plan_units(tx, unit_ids=unit_ids), known, probe_pages)
 
 
 def cheapest_owners(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from manager.db import agents, hosts, measurements, probes, reports, rights
+from manager.db import agents, hosts, listing, measurements, probes, reports, rights
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.measurements import DirectoryRow, SumRow
@@ -151,7 +151,7 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
     with db.read() as tx:
         held = tuple(
             HeldUnit(row.unit, row.kind, row.round, row.since_ms, row.until_ms)
-            for row in rights.held_between(tx, agent.id, since_ms, until_ms)
+            for row in listing.held_between(tx, agent.id, since_ms, until_ms)
         )
         before = reports.last_until(tx, agent.id)
     newest = max(held, key=lambda unit: unit.since_ms, default=None)

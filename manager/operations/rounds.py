@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.balancing import BALANCERS
-from manager.db import agents, hosts, measurements, plans, probes, rights, rounds
+from manager.db import (
+    agents,
+    hosts,
+    measurements,
+    ordering,
+    planning,
+    plans,
+    probes,
+    rights,
+    rounds,
+)
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
@@ -116,10 +126,9 @@ def _order(tx: Transaction, number: int, taking: list[int], now_ms: int, policy:
     fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
     pairs = hosts.count_in_state(tx, ["placed", "probing"]) * len(taking)
     if pairs <= policy.probe_everywhere_pairs:
-        return probes.order_everywhere(tx, number, taking, fresh_ms, now_ms)
+        return ordering.order_everywhere(tx, number, taking, fresh_ms, now_ms)
     units = [
-        (unit.unit_id, unit.owner)
-        for unit in measurements.plan_units(tx, states=["placed", "probing"])
+        (unit.unit_id, unit.owner) for unit in planning.plan_units(tx, states=["placed", "probing"])
     ]
     return order_some_everywhere(tx, number, units, taking, fresh_ms, now_ms, policy)
 

@@ -12,8 +12,8 @@ from manager.db import agents, clock, probes, rights
 from manager.db.agents import AgentRow
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
-from manager.operations.contact import end_permit
 from manager.operations.granting import may_receive
+from manager.operations.permits import end_permit
 from manager.operations.policy import Policy
 
 __all__ = ["expire_permits", "follow_clock", "give_up_probes"]

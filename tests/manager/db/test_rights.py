@@ -26,7 +26,7 @@ from manager.assignment.rights import (
     permit_over,
     withdraw,
 )
-from manager.db import agents, hosts, rights
+from manager.db import agents, hosts, listing, rights
 from manager.db.addresses import merge_groups
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import NewHost
@@ -175,10 +175,10 @@ def test_every_right_that_ends_leaves_a_holding(database: Database) -> None:
         rights.grant(tx, 1, [Grant(1, 1, "crawl", 3, 0)], 100)
         rights.free(tx, 250, "finished", agent_id=1, unit_ids=[1])
         rights.grant(tx, 2, [Grant(1, 1, "probe", 4, 50)], 300)
-        held = rights.held_between(tx, 1, 200, 240)
+        held = listing.held_between(tx, 1, 200, 240)
         assert [(row.unit, row.kind, row.round, row.since_ms, row.until_ms) for row in held] == [
             (KEYS[0], "crawl", 3, 100, 250)
         ]
-        assert rights.held_between(tx, 1, 251, 999) == []
-        assert [row.until_ms for row in rights.held_between(tx, 2, 0, 999)] == [None]
+        assert listing.held_between(tx, 1, 251, 999) == []
+        assert [row.until_ms for row in listing.held_between(tx, 2, 0, 999)] == [None]
         assert tx.value(sa.select(sa.func.count()).select_from(holdings)) == 1

@@ -241,6 +241,23 @@ def test_a_new_key_waits_for_the_old_permit(database: Database) -> None:
     assert world.sync("a").permit is not None
 
 
+def test_who_leaves_with_a_new_key_does_not_speak_for_the_old_machine(database: Database) -> None:
+    """The machine with the old key has not stopped: its rights are free when its permit is over."""
+    world = crawling(database, "a", "b")
+    owner = owner_of(world)
+    other = "b" if owner == "a" else "a"
+    token = issue_join_token(database, owner, ADMIN, world.now_ms).token
+    enrol(database, owner, token, hash_of_key("new"), world.now_ms)
+    unsubscribe(database, world.agents[owner].identity, world.now_ms, world.policy)
+    for _ in range(20):
+        world.tick()
+        world.call(other)
+        world.check_exclusive()
+        world.wait(40)
+    assert H1 in world.agents[other].fetchable(world.true_ms)
+    assert check(database) == []
+
+
 def test_a_list_newer_than_any_is_passed_over(database: Database) -> None:
     """After a restored backup agents hold newer lists: they get one that is newer still."""
     world = World(database)

@@ -1,0 +1,88 @@
+"""Probes that are missing: ordering them, and knowing when none is missing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.probes import OPEN
+from manager.db.tables import agents, distances, hosts, probe_orders, units
+
+__all__ = [
+    "add",
+    "fresh_pairs",
+    "order_everywhere",
+    "settled_units",
+]
+
+
+def order_everywhere(
+    tx: Transaction, round_number: int, agent_ids: Collection[int], fresh_ms: int, now_ms: int
+) -> int:
+    """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
+
+    Units are those that a round takes: with an address, not excluded. Returns how many orders.
+    """
+    fresh = sa.exists().where(
+        distances.c.unit_id == units.c.id,
+        distances.c.agent_id == agents.c.id,
+        distances.c.measured_ms >= fresh_ms,
+    )
+    pairs = (
+        sa.select(
+            sa.literal(round_number, sa.BigInteger()),
+            units.c.id,
+            agents.c.id,
+            sa.literal("waiting"),
+            sa.literal(now_ms, sa.BigInteger()),
+        )
+        .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
+        .where(units.c.state.in_(("probing", "placed")), ~fresh)
+    )
+    columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
+    return tx.changed(probe_orders.insert().from_select(columns, pairs))
+
+
+def add(tx: Transaction, round_number: int, pairs: Sequence[tuple[int, int]], now_ms: int) -> int:
+    """Order (unit, agent) pairs; those ordered in this round already stay as they are."""
+    return tx.insert_new(
+        probe_orders,
+        [
+            {
+                "round": round_number,
+                "unit_id": unit,
+                "agent_id": agent,
+                "state": "waiting",
+                "ordered_ms": now_ms,
+            }
+            for unit, agent in pairs
+        ],
+    )
+
+
+def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> set[tuple[int, int]]:
+    """Return the (unit, agent) pairs of some units whose distance is newer than a moment."""
+    found: set[tuple[int, int]] = set()
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(distances.c.unit_id, distances.c.agent_id).where(
+                distances.c.unit_id.in_(part), distances.c.measured_ms >= fresh_ms
+            )
+        )
+        found.update((row.unit_id, row.agent_id) for row in rows)
+    return found
+
+
+def settled_units(tx: Transaction, limit: int) -> list[tuple[int, int]]:
+    """Return (unit, group) of units in state `probing` that no open order speaks of."""
+    still = sa.exists().where(probe_orders.c.unit_id == units.c.id, probe_orders.c.state.in_(OPEN))
+    rows = tx.execute(
+        sa.select(units.c.id, hosts.c.group_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(units.c.state == "probing", ~still)
+        .order_by(units.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.group_id) for row in rows]

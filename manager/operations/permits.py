@@ -1,0 +1,63 @@
+"""Renew the permit of an agent, or end it.
+
+Invariant: a permit is renewed only for a list that is not older than the fence, and not before the
+permit of a key that it replaced is over. The rules are those of `manager.assignment.permits`; who
+calls `end_permit` has freed the agent's rights in the same transaction.
+"""
+
+from __future__ import annotations
+
+from manager.assignment import Permit, manager_time
+from manager.db import agents, clock
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.operations.policy import Policy
+from shared.wire.sync import Permit as SyncPermit
+
+__all__ = [
+    "end_permit",
+    "renew_permit",
+]
+
+
+def renew_permit(
+    tx: Transaction,
+    row: AgentRow,
+    generation_held: int,
+    now_ms: int,
+    duration_s: float,
+    policy: Policy,
+) -> SyncPermit | None:
+    """Renew the permit, or return None: not a member, an old list, or another key's not over."""
+    if not row.subscribed or row.rejoined:
+        return None
+    kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)
+    at_ms = manager_time(now_ms, clock.last_tick(tx) or now_ms)
+    # 0: no list is in force there, and the one that it takes next is new.
+    held = generation_held or row.fence_generation
+    renewed = kept.renew(held, at_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
+    if renewed is None:
+        return None
+    agents.update(
+        tx,
+        row.id,
+        permit_epoch=renewed.epoch,
+        permit_set_ms=now_ms,
+        permit_until_ms=renewed.until_ms,
+    )
+    return SyncPermit(epoch=renewed.epoch, duration_s=duration_s)
+
+
+def end_permit(tx: Transaction, row: AgentRow) -> None:
+    """Write down that an agent's permit is over and its rights are free; its list is fenced off."""
+    agents.raise_generation(tx, row.id)
+    over = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation).expire(
+        row.generation + 1
+    )
+    agents.update(
+        tx,
+        row.id,
+        permit_until_ms=0,
+        fence_generation=over.fence_generation,
+        rejoined=False,
+    )
