@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from manager.balancing import Options, Plan, Problem
+from manager.balancing import make_plan as solve
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
+from manager.operations.contact import unsubscribe
 from manager.operations.discovered import record_discovered
 from manager.operations.host_views import HostFilter, host_detail, list_hosts
+from manager.operations.hosts import exclude_host
 from manager.operations.probing import choose_agents
 from manager.operations.rounds import (
     cancel_round,
@@ -21,6 +25,7 @@ from manager.operations.rounds import (
     round_detail,
     start_round,
 )
+from manager.operations.tick import tick
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, POLICY, World
 
@@ -276,3 +281,54 @@ def test_each_step_is_in_the_audit(database: Database) -> None:
     assert rounds == [("round.start", "hana"), ("round.crawl", "tick"), ("round.finish", "tick")]
     with pytest.raises(NotFoundError):
         round_detail(database, 9)
+
+
+def test_what_changes_while_a_plan_is_made_makes_it_stale(database: Database) -> None:
+    """Plans are made outside transactions; one that does not fit is made again by the next tick."""
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp", "h2.jp")
+    start_round(database, "prices", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    plans: list[str] = []
+
+    def slow_planner(method: str, problem: Problem, options: Options) -> Plan:
+        if not plans:
+            exclude_host(database, "h1.jp", "asked to", ADMIN, world.now_ms)
+        plans.append(method)
+        return solve(method, problem, options)
+
+    assert not tick(database, world.now_ms, world.policy, slow_planner).crawl_began
+    assert check(database) == []
+    assert tick(database, world.now_ms, world.policy, slow_planner).crawl_began
+    assert plans == ["prices", "prices"]
+    assert round_detail(database, 1).units == {"granted": 1}
+
+
+def test_a_round_that_is_cancelled_while_a_plan_is_made_stays_cancelled(
+    database: Database,
+) -> None:
+    """The plan comes too late and moves nothing."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp")
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+
+    def slow_planner(method: str, problem: Problem, options: Options) -> Plan:
+        cancel_round(database, ADMIN, world.now_ms)
+        return solve(method, problem, options)
+
+    assert not tick(database, world.now_ms, world.policy, slow_planner).crawl_began
+    assert host_detail(database, "h1.jp").owners == []
+    assert check(database) == []
+
+
+def test_a_round_without_anybody_waits(database: Database) -> None:
+    """Where the only agent left, the round goes on when somebody joins."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp")
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    unsubscribe(database, world.agents["a"].identity, world.now_ms, world.policy)
+    assert not world.tick().crawl_began
+    world.join("b")
+    assert world.tick().crawl_began
