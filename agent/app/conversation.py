@@ -7,10 +7,11 @@ other; so a permit that was answered before the work was handed back cannot come
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from agent.app.mapping import blocked_by
+from agent.app.mapping import blocked_by, permit_margin_s
 from agent.app.parts import Parts
 from agent.control.drain import Holds, change_holds
 from agent.link.actions import (
@@ -94,7 +95,7 @@ class Conversation:
         if held == ListHeld():
             return
         server_list = await asyncio.to_thread(self._read_list, held)
-        await self._parts.keeper.take_list(server_list, new=False)
+        self._parts.session.take_list(server_list)
         self._parts.say(f"going on with list {held.generation} of round {held.round}")
 
     async def call(self) -> None:
@@ -139,11 +140,11 @@ class Conversation:
                     self._parts.permission.no_permit = reason
                     self._parts.say(f"permit ended: {reason}")
                 case ForgetTold(finished, addresses):
-                    await self._forget(finished, addresses)
+                    self._forget(finished, addresses)
                 case TakeList():
                     await self._take_list()
                 case ApplySettings(settings):
-                    await self._apply(settings)
+                    self._apply(settings)
                 case RunCommand(command_id, name, argument):
                     await self._command(command_id, name, argument)
                 case ShowMessage(text):
@@ -153,7 +154,9 @@ class Conversation:
 
     def _grant(self, permit: GrantPermit) -> None:
         fetched = self._parts.gate.may_fetch()
-        self._parts.gate.grant(permit.epoch, permit.duration_s, permit.sent_boottime_s)
+        # The gate's margin holds the site's interval; one that the manager asked for is longer.
+        wider_s = permit_margin_s(self._parts.session.settings) - permit_margin_s(self._site)
+        self._parts.gate.grant(permit.epoch, permit.duration_s - wider_s, permit.sent_boottime_s)
         left_s = self._parts.gate.remaining_s()
         if left_s > 0 and not fetched:
             self._parts.say(f"permit of {left_s:.0f} s, epoch {permit.epoch}")
@@ -165,17 +168,14 @@ class Conversation:
         else:
             self._parts.permission.no_permit = "the last one is over, and no new one came"
 
-    async def _forget(
+    def _forget(
         self, finished: tuple[sync.FinishedUnit, ...], addresses: tuple[sync.HostAddresses, ...]
     ) -> None:
-        async with self._parts.keeper.lock:
-            session = self._parts.keeper.session
-            session.reports.forget_finished(finished)
-            session.reports.forget_addresses(addresses)
-            try:
-                session.ledger.commit()
-            except DiskFullError:
-                return  # they are said once more, which is harmless
+        session = self._parts.session
+        session.reports.forget_finished(finished)
+        session.reports.forget_addresses(addresses)
+        with contextlib.suppress(DiskFullError):  # they are said once more, which is harmless
+            session.ledger.commit()
 
     async def _take_list(self) -> None:
         limit_bytes = self._site.limits.list_bytes
@@ -188,7 +188,8 @@ class Conversation:
             self._parts.say(f"list: {self.poller.trouble}")
             return
         server_list = await asyncio.to_thread(self._read_list, held)
-        closing = await self._parts.keeper.take_list(server_list, new=True)
+        closing = self._parts.session.take_list(server_list)
+        self._parts.session.tell_again()
         self._parts.say(
             f"list {held.generation} of round {held.round}: {len(server_list.orders)} lines"
         )
@@ -197,7 +198,7 @@ class Conversation:
     def _read_list(self, held: ListHeld) -> ServerList:
         return ServerList(ListHead(held.round, held.generation), tuple(self._list.orders()))
 
-    async def _apply(self, asked: sync.Settings) -> None:
+    def _apply(self, asked: sync.Settings) -> None:
         good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
         if asked.blocked and len(good) < len(asked.blocked):
             self._parts.say(
@@ -206,13 +207,12 @@ class Conversation:
         asked = asked.model_copy(update={"blocked": good or None})
         settings = tightened(self._site, asked)
         self.tightened = _words(asked) if settings != self._site else ()
-        if settings == self._parts.keeper.settings:
+        if settings == self._parts.session.settings:
             return
         self._parts.say(
             f"the manager asks for {', '.join(_words(asked)) or 'nothing special any more'}"
         )
-        await self._parts.keeper.renew(settings)
-        self.poller.all_quiet(self._parts.clock.boottime_s())
+        self._parts.session.retune(settings)
 
     async def _command(self, command_id: str, name: sync.CommandName, argument: str) -> None:
         self._parts.say(f"command of the manager: {name} {argument}".rstrip())
@@ -234,7 +234,9 @@ class Conversation:
 
     async def _restart(self, *, pages: bool) -> None:
         await asyncio.to_thread(self._list.drop)
-        closing = await self._parts.keeper.drop(pages=pages)
+        closing = self._parts.session.drop()
+        if pages:
+            self._parts.session.drop_pages()
         self.poller.list_dropped(closing, self._parts.clock.boottime_s())
 
     def _hold(self, name: str) -> None:

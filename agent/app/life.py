@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.app.conversation import Conversation
-from agent.app.keeper import SessionKeeper
 from agent.app.mapping import permit_margin_s, user_agent, version
 from agent.app.parts import Parts, Say
 from agent.app.permission import Permission
@@ -46,7 +45,6 @@ from shared.archive.errors import DiskFullError
 
 __all__ = ["Ended", "client_of", "live", "windows_of"]
 
-LOGS: Final = "logs"
 LONGEST_REST_S: Final = 5.0  # whoever sends looks into the outbox so often
 GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given up at a stop
 
@@ -114,7 +112,7 @@ async def live(
             await watch.look(talk)
             await talk.goodbye()
         finally:
-            await parts.keeper.close()
+            await parts.session.close()
             stopping.deaf()
     return Ended(stopping.reason, single_run.refused if single_run is not None else "")
 
@@ -122,15 +120,14 @@ async def live(
 async def _side_by_side(parts: Parts, works: list[Coroutine[Any, Any, None]]) -> None:
     """Run everything until the agent is to stop or something fails; then end it in order."""
     loop = asyncio.get_running_loop()
-    crawl = loop.create_task(parts.keeper.run())
-    tasks = [crawl, *(loop.create_task(work) for work in works)]
+    tasks = [loop.create_task(work) for work in (parts.session.run(), *works)]
     await asyncio.wait(
         [*tasks, stop := loop.create_task(parts.stopping.wait())],
         return_when=asyncio.FIRST_COMPLETED,
     )
     stop.cancel()
     parts.stopping.ask("an error")
-    await parts.keeper.halt()
+    await parts.session.halt()
     _, late = await asyncio.wait(tasks, timeout=GRACE_S)
     for task in late:
         task.cancel()
@@ -179,17 +176,14 @@ def _put_together(
         carry = client.send_log if report.kind == "log" else client.send_record
         await carry(report.path)
 
-    def open_session(wanted: Settings) -> CrawlSession:
-        return CrawlSession.open(
-            wanted,
-            home.crawl,
-            identity.name,
-            clock,
-            permitted=permission.permitted,
-            fetching=permission.fetching,
-        )
-
-    keeper = SessionKeeper(settings, home, open_session)
+    session = CrawlSession.open(
+        settings,
+        home.crawl,
+        identity.name,
+        clock,
+        permitted=permission.permitted,
+        fetching=permission.fetching,
+    )
     parts = Parts(
         home=home,
         name=identity.name,
@@ -201,8 +195,8 @@ def _put_together(
         disk=DiskGuard(home.path, settings.disk.reserve_bytes),
         outbox=outbox,
         sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
-        keeper=keeper,
-        reporting=Reporting(keeper, outbox, memory, clock, home.crawl / LOGS, say),
+        session=session,
+        reporting=Reporting(session, outbox, memory, clock, say),
         schedule=ReportSchedule(
             settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
         ),

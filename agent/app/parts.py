@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.app.keeper import SessionKeeper
 from agent.app.permission import Permission
 from agent.app.reporting import Reporting, ReportSchedule
+from agent.app.session import CrawlSession
 from agent.control.disk import DiskGuard
 from agent.control.stop import Stopping
 from agent.link.outbox import Outbox
@@ -36,7 +36,7 @@ class Parts:
     disk: DiskGuard
     outbox: Outbox
     sender: Sender
-    keeper: SessionKeeper
+    session: CrawlSession
     reporting: Reporting
     schedule: ReportSchedule
     spread_s: float
@@ -45,8 +45,8 @@ class Parts:
     @property
     def worked_off(self) -> bool:
         """Whether all units that are held are finished, and nothing of them is under way."""
-        scope = self.keeper.session.scope
-        return len(scope.finished) == len(scope.jobs) and self.keeper.session.quiet
+        scope = self.session.scope
+        return len(scope.finished) == len(scope.jobs) and self.session.quiet
 
     @property
     def unreported(self) -> int:

@@ -13,11 +13,10 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from pathlib import Path
 from typing import Final
 
 from agent.adapters.reports import OutsideBatch
-from agent.app.keeper import SessionKeeper
+from agent.app.session import CrawlSession
 from agent.link.memory import Memory
 from agent.link.outbox import Outbox
 from agent.pipeline.ports import Clock
@@ -120,55 +119,48 @@ class Reporting:
 
     def __init__(
         self,
-        keeper: SessionKeeper,
+        session: CrawlSession,
         outbox: Outbox,
         memory: Memory,
         clock: Clock,
-        logs: Path,
         say: Callable[[str], None],
     ) -> None:
-        """logs: the folder of the ledger's logs, whose sizes are looked at."""
-        self._keeper = keeper
+        self._session = session
         self._outbox = outbox
         self._memory = memory
         self._clock = clock
-        self._logs = logs
         self._say = say
 
     @property
     def open_log_bytes(self) -> int:
         """Return the size of the log that grows."""
-        waiting = sum(log.size_bytes for log in self._keeper.session.ledger.closed_logs())
-        return max(0, sum(path.stat().st_size for path in self._logs.glob("*.log")) - waiting)
+        return self._session.ledger.open_log_bytes
 
     async def close_log(self, reason: str) -> None:
         """Close the open log and put it, and any that a crash left, into the outbox."""
-        async with self._keeper.lock:
-            self._keeper.session.ledger.close_log(self._clock.epoch_ms())
+        self._session.ledger.close_log(self._clock.epoch_ms())
         await self.hand_over_logs(reason)
 
     async def hand_over_logs(self, reason: str) -> None:
         """Put closed logs into the outbox."""
-        async with self._keeper.lock:
-            ledger = self._keeper.session.ledger
-            for log in ledger.closed_logs():
-                minute = self._memory.next_log_minute(self._clock.epoch_ms())
-                # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
-                report = await asyncio.to_thread(self._outbox.put_log, log.key, minute, log.body())
-                ledger.forget_log(log)
-                ledger.commit()
-                self._say(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
+        ledger = self._session.ledger
+        for log in ledger.closed_logs():
+            minute = self._memory.next_log_minute(self._clock.epoch_ms())
+            # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
+            report = await asyncio.to_thread(self._outbox.put_log, log.key, minute, log.body())
+            ledger.forget_log(log)
+            ledger.commit()
+            self._say(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
 
     async def hand_over_hosts(self) -> int:
         """Put hosts that were found into the outbox; return how many."""
         count = 0
-        async with self._keeper.lock:
-            session = self._keeper.session
-            while batch := session.reports.take_outside(HOSTS_A_REPORT):
-                await asyncio.to_thread(self._outbox.put_hosts, batch.key, _lines(batch))
-                session.reports.forget_outside(batch)
-                session.ledger.commit()
-                count += len(batch.urls)
+        session = self._session
+        while batch := session.reports.take_outside(HOSTS_A_REPORT):
+            await asyncio.to_thread(self._outbox.put_hosts, batch.key, _lines(batch))
+            session.reports.forget_outside(batch)
+            session.ledger.commit()
+            count += len(batch.urls)
         if count:
             self._say(f"{count} URLs of other hosts are ready to be sent")
         return count

@@ -1,7 +1,8 @@
-"""One crawl under one set of settings: ledger, adapters, modules and their loop, put together.
+"""One crawl: ledger, adapters, modules and their loop, put together.
 
-A session is opened, run until it is stopped, and closed. All that it knows is in the ledger, so
-the next one goes on from there: settings that change begin a new session, and every part is told.
+It is opened, run until it is halted, and closed; all that it knows is in the ledger, so the next
+one goes on from there. Between the last two it can still be asked what it knows.
+Invariant: a crawl that failed is let go of without a commit: its last one is what counts.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
 from shared.urls import host_of
+from shared.wire.orders import ListHead
 
 __all__ = ["CrawlSession", "resolver_of"]
 
@@ -62,6 +64,7 @@ class CrawlSession:
     def __init__(
         self,
         settings: Settings,
+        folder: Path,
         ledger: SqliteLedger,
         reports: DurableReports,
         fetcher: CurlFetcher,
@@ -72,6 +75,7 @@ class CrawlSession:
     ) -> None:
         """Use `open`."""
         self.settings = settings
+        self._folder = folder
         self.ledger = ledger
         self.reports = reports
         self._fetcher = fetcher
@@ -80,6 +84,8 @@ class CrawlSession:
         self._loop = loop
         self._runner = runner
         self._stop = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._failed = False
 
     @classmethod
     def open(
@@ -124,28 +130,42 @@ class CrawlSession:
         )
         runner = InProcessRunner(CRAWL, crawl.make)
         loop = CrawlLoop(runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_s)
-        return cls(settings, ledger, reports, fetcher, resolver, crawl, loop, runner)
+        return cls(settings, folder, ledger, reports, fetcher, resolver, crawl, loop, runner)
 
     async def run(self) -> None:
-        """Crawl until `stop`; then what was fetched is kept, and committed.
+        """Crawl until `halt`; then what was fetched is kept, and committed.
 
         Raises what a defect of a module raises; the ledger then keeps its last commit.
         """
-        await self._loop.run(self._stop, DRAIN_S + _LAST_S)
+        try:
+            await self._loop.run(self._stop, DRAIN_S + _LAST_S)
+        except BaseException:
+            self._failed = True
+            raise
+        finally:
+            self._ended.set()
 
-    async def stop(self) -> None:
-        """Begin nothing more, and let requests that are under way end, or be sent again later."""
+    async def halt(self) -> None:
+        """Begin nothing more, let requests that are under way end, or be sent again later."""
         self._stop.set()
         await self._fetcher.drain(DRAIN_S)
+        await self._ended.wait()
 
-    async def close(self, *, commit: bool = True) -> None:
-        """Let go of everything; `run` has returned."""
+    async def close(self) -> None:
+        """Let go of everything."""
         self._fetcher.close()
         await self._resolver.close()
-        if commit:
-            self.ledger.close()
-        else:
+        if self._failed:
             self.ledger.abandon()
+        else:
+            self.ledger.close()
+
+    def retune(self, settings: Settings) -> None:
+        """Go on under other settings; what is under way ends as it was begun."""
+        self.settings = settings
+        blocked = blocked_by(settings.politeness.blocked)
+        self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
+        self._fetcher.limit_rate(settings.network.bytes_per_s)
 
     def take_list(self, server_list: ServerList) -> set[int]:
         """Put a list in force; return the jobs that ended and are not quiet yet.
@@ -184,10 +204,21 @@ class CrawlSession:
                     )
                 )
 
-    def drop_pages(self, folder: Path) -> None:
-        """Delete all pages that were collected here."""
+    def drop(self) -> set[int]:
+        """Forget all units, queues and seen URLs, and what was finished and not told.
+
+        Returns the jobs that ended and are not quiet yet. Raises DiskFullError.
+        """
+        ended = self.take_list(ServerList(ListHead(), ()))
+        while units := self.reports.pending_finished(1000):
+            self.reports.forget_finished(units)
+            self.ledger.commit()
+        return ended
+
+    def drop_pages(self) -> None:
+        """Delete all pages that were collected here. Raises DiskFullError."""
         self.ledger.seal_segment()
-        for path in (folder / SEGMENTS).iterdir():
+        for path in (self._folder / SEGMENTS).iterdir():
             path.unlink()
 
     @property

@@ -51,7 +51,7 @@ class SingleRun:
             stopping.ask("all units are finished, and all is reported")
 
     def _all_told(self, talk: Conversation) -> bool:
-        session = self._parts.keeper.session
+        session = self._parts.session
         return (
             session.quiet
             and not self._parts.unreported

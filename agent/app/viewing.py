@@ -30,7 +30,7 @@ class Viewing:
     def view(self) -> View:
         """Return what the next sync says."""
         parts = self._parts
-        session = parts.keeper.session
+        session = parts.session
         state, reason = self._state()
         promise_ms, rest_s = self._sleep()
         counted, crawl = session.reports.counters(), session.state()
@@ -65,7 +65,7 @@ class Viewing:
     def status(self, talk: Conversation) -> Status:
         """Return the whole for `prs status`."""
         parts = self._parts
-        session, permission = parts.keeper.session, parts.permission
+        session, permission = parts.session, parts.permission
         counted, crawl, scope = session.reports.counters(), session.state(), session.scope
         now_s = parts.clock.monotonic_s()
         pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)

@@ -58,7 +58,7 @@ class Watch:
     async def look(self, talk: Conversation) -> None:
         """Look once."""
         parts = self._parts
-        for job in parts.keeper.closed_jobs():
+        for job in parts.session.reports.closed_jobs():
             talk.poller.unit_closed(job, parts.clock.boottime_s())
         now_s = parts.clock.monotonic_s()
         if now_s - self._second_s < SECOND_S:
@@ -67,7 +67,7 @@ class Watch:
         permission = parts.permission
         permission.disk = parts.disk.look()
         permission.outbox = parts.outbox.full
-        permission.crawl = parts.keeper.session.paused
+        permission.crawl = parts.session.paused
         permission.holds = read_holds(parts.home.hold)
         self._say_why()
         await self._report()
@@ -87,7 +87,7 @@ class Watch:
 
     async def _report(self) -> None:
         parts = self._parts
-        session = parts.keeper.session
+        session = parts.session
         jobs = session.scope.jobs
         finished = [jobs[unit] for unit in session.scope.finished]
         probes = frozenset(job.number for job in finished if job.kind == "probe")
@@ -119,7 +119,7 @@ class Watch:
         """Call the manager soon where it waits for something, once for each piece of news."""
         parts = self._parts
         holds = parts.permission.holds
-        session = parts.keeper.session
+        session = parts.session
         untold = len(session.reports.pending_finished(MAX_ITEMS))
         over = parts.worked_off or not parts.permission.window_open
         talk.may_hand_back = session.quiet and not parts.unreported

@@ -239,11 +239,6 @@ class Poller:
             self._closing.discard(job)
             self._acknowledge(now_s)
 
-    def all_quiet(self, now_s: float) -> None:
-        """Take note that no request at all is under way: the crawl stood still for a moment."""
-        self._closing.clear()
-        self._acknowledge(now_s)
-
     def permit_given_up(self) -> list[Action]:
         """Take note that this agent gives its rights back; a new list and permit must come."""
         self._pending = None

@@ -139,7 +139,7 @@ class Scene:
 def scene(folder: Path, home: Path | None = None, **web_options: Any) -> Iterator[Scene]:
     """Give a scene with an enrolled agent that does not run yet; all of it is ended afterwards."""
     options: dict[str, Any] = {"hosts": 6, "regions": 1, "seeds": 0, "seed": 3}
-    options |= {"pages_mean": 12, "pages_sigma": 0.6, "trouble_scale": 0}
+    options |= {"pages_mean": 12, "pages_sigma": 0.6, "trouble_scale": 0, "crawl_delay_s": 0.2}
     with SimulatedWeb(folder / "web", **(options | web_options)) as web, FakeManager() as manager:
         it = Scene(home or folder / "prs", web, manager).enrol()
         try:

@@ -153,11 +153,8 @@ class Desk:
         self.reports = DurableReports(self.ledger.database)
         self.outbox = Outbox(self.home, agent="prs1", limit_bytes=10**9, keep_logs_s=60.0)
         memory = Memory.open(self.home.link_state, epoch_ms=0, chance=Random(1))
-        session = SimpleNamespace(ledger=self.ledger, reports=self.reports)
-        keeper: Any = SimpleNamespace(lock=asyncio.Lock(), session=session)
-        self.reporting = Reporting(
-            keeper, self.outbox, memory, self.clock, self.home.crawl / "logs", self.said.append
-        )
+        session: Any = SimpleNamespace(ledger=self.ledger, reports=self.reports)
+        self.reporting = Reporting(session, self.outbox, memory, self.clock, self.said.append)
 
     def die(self) -> None:
         self.ledger.abandon()

@@ -250,16 +250,6 @@ def test_what_is_handed_back_needs_a_new_list() -> None:
     assert machine.list_in_force(ListHeld(1, 5), [], 3.0) == [GrantPermit(3, 7200, 0.0)]
 
 
-def test_a_crawl_that_stood_still_has_nothing_under_way() -> None:
-    """Then all that left the list is quiet, whoever would have said so."""
-    machine = poller(list_held=ListHeld(1, 4))
-    ask(machine, 1)
-    machine.answered(1, answer(generation=5), 1.0)
-    machine.list_in_force(ListHeld(1, 5), [1, 2], 2.0)
-    machine.all_quiet(3.0)
-    assert machine.acknowledged == ListHeld(1, 5)
-
-
 def test_settings_and_message_are_told_when_they_change() -> None:
     """The same wish or message twice is no news; its end is."""
     machine = poller()
