@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -285,12 +286,15 @@ class AnyOrder(RuleBasedStateMachine):
         return [row.job.unit for row in self.ledger.jobs() if not row.finished]
 
 
-def test_any_order_of_events_keeps_the_guarantee() -> None:
+@pytest.mark.parametrize(
+    "examples", [60, pytest.param(3000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+)
+def test_any_order_of_events_keeps_the_guarantee(examples: int) -> None:
     """Whatever happens, an address is never asked too soon, nothing is lost, all gets done."""
     run_state_machine_as_test(
         AnyOrder,
         settings=settings(
-            max_examples=60,
+            max_examples=examples,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
