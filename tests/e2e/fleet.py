@@ -108,6 +108,7 @@ class Fleet:
 @contextmanager
 def running_fleet(
     folder: Path,
+    /,
     *,
     agents: int,
     interval_s: float = 0.1,

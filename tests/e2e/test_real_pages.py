@@ -1,0 +1,121 @@
+"""About 4,600 real pages, crawled by three agents and by wget: the same set, and valid archives.
+
+Each documentation package is a host of the simulated web. What wget asked for and we did not must
+be explained by a rule: wget reads CSS and fetches what that names; we do not.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+
+from simweb.launch import SimulatedWeb
+from tests.e2e.fleet import running_fleet
+from tools.demo.system import BIN
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
+
+FOLDERS = {
+    "python": "/usr/share/doc/python3-doc/html",
+    "postgresql": "/usr/share/doc/postgresql-doc-15/html",
+    "git": "/usr/share/doc/git/html",
+    "apache": "/usr/share/doc/apache2-doc/manual",
+}
+OPTIONS: dict[str, Any] = {
+    "hosts": 0,
+    "seeds": 0,
+    "regions": 1,
+    "delay_ms": 0.0,
+    "bandwidth_kb_s": 0.0,
+    "folder": [f"{name}={folder}" for name, folder in FOLDERS.items()],
+}
+CSS_NAMES = re.compile(rb"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
+
+
+@pytest.fixture(scope="module")
+def found_by_wget(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """The paths of each host that answered wget with 200."""
+    for folder in FOLDERS.values():
+        if not Path(folder).is_dir():
+            pytest.skip(
+                f"no {folder}: apt-get install python3-doc postgresql-doc-15 git-doc apache2-doc"
+            )
+    if shutil.which("wget") is None:
+        pytest.skip("no wget")
+    scratch = tmp_path_factory.mktemp("wget")
+    with SimulatedWeb(scratch / "web", **OPTIONS) as web:
+        for host in web.hosts:
+            subprocess.run(
+                [
+                    "wget",
+                    "--quiet",
+                    "--recursive",
+                    "--level=inf",
+                    f"--header=Host: {host.name}",
+                    f"--directory-prefix={scratch / host.name}",
+                    f"http://{host.address}:{web.port}/",
+                ],
+                check=False,  # 8: some link was a 404, as on any real site
+            )
+        return answered(web)
+
+
+def answered(web: SimulatedWeb) -> dict[str, set[str]]:
+    """Return the paths of each host that were answered with 200, by the server's own log."""
+    paths: dict[str, set[str]] = {}
+    for request in web.requests():
+        if request["status"] == 200:
+            paths.setdefault(request["host"], set()).add(request["path"])
+    return paths
+
+
+def named_by_css(name: str, paths: set[str]) -> set[str]:
+    """Return what the stylesheets among some paths name."""
+    named: set[str] = set()
+    folder = Path(FOLDERS[name])
+    for path in paths:
+        file = folder / path.lstrip("/").split("?")[0]
+        if path.split("?")[0].endswith(".css") and file.is_file():
+            for by_url, by_import in CSS_NAMES.findall(file.read_bytes()):
+                named.add(urljoin(path, (by_url or by_import).decode().strip()))
+    return named
+
+
+def test_three_agents_find_what_wget_finds(
+    found_by_wget: dict[str, set[str]], tmp_path: Path
+) -> None:
+    """The captured set is wget's, less what only stylesheets name; every segment is valid."""
+    with running_fleet(tmp_path, agents=3, interval_s=0.0, **OPTIONS) as fleet:
+        fleet.manager.prsm("rounds", "start", "--method", "random", "--no-probe")
+        fleet.wait_round("finished", 600)
+        fleet.check()
+        ours = answered(fleet.web)
+        for agent in fleet.agents:
+            agent.stop()
+        assert set(ours) == set(found_by_wget)
+        for host, paths in ours.items():
+            missing = found_by_wget[host] - paths
+            assert paths <= found_by_wget[host], host
+            assert missing <= named_by_css(host.split(".")[0], found_by_wget[host]), host
+        assert sum(map(len, ours.values())) > 4_000
+        checked = 0
+        for number, segment in enumerate(tmp_path.rglob("*.warc.gz*")):
+            if segment.name.endswith((".warc.gz", ".warc.gz.open")):
+                copy = tmp_path / f"checked-{number}.warc.gz"
+                shutil.copy(segment, copy)
+                for tool in ("warcio", "fastwarc"):
+                    outcome = subprocess.run(
+                        [str(BIN / tool), "check", str(copy)],
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
+                    assert outcome.returncode == 0, f"{tool}: {outcome.stdout}{outcome.stderr}"
+                checked += 1
+        assert checked >= 2
