@@ -1,8 +1,9 @@
 """Start a PostgreSQL for the tests, and give each test a database of its own on either kind.
 
 The server is Debian's, found under /usr/lib/postgresql; it lives in a temporary folder, listens on
-a Unix socket only and is ended with the session. A server does not run as root, so as root it is
-started as `postgres` or `nobody`. Durability is off: what is tested is what SQL does.
+a Unix socket only, and ends with the session: it hangs on a pipe from the tests, so that it ends
+also where they were killed. A server does not run as root, so as root it is started as `postgres`
+or `nobody`. Durability is off: what is tested is what SQL does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,31 +33,76 @@ __all__ = ["PostgresServer", "database", "database_url", "postgres_server", "sql
 TEMPLATE = "prsm_template"
 
 
+# Ends the server at once, and removes its folder, when the other end of its input is closed.
+LIFELINE = """
+folder=$1; shift
+"$@" </dev/null >"$folder/log" 2>&1 & server=$!
+read -r _
+kill -QUIT $server; wait $server
+test -e "$folder/keep" || rm -rf "$folder"
+"""
+
+OPTIONS = ("listen_addresses=", "fsync=off", "full_page_writes=off", "synchronous_commit=off",
+           "shared_buffers=64MB", "max_connections=60")  # fmt: skip
+
+
 @dataclass
 class PostgresServer:
-    """A running server: where its socket is, who its superuser, how it is controlled."""
+    """A server: where its socket and data are, who its superuser is, how it is started."""
 
     folder: Path
     user: str
-    control: list[str]
+    binaries: Path
+    as_user: list[str]
     databases: int = 0
+    process: subprocess.Popen[bytes] | None = None
 
     def url(self, name: str) -> str:
         """Return the URL of one of its databases."""
         return f"postgresql://{self.user}@/{name}?host={self.folder}"
 
+    def initialise(self) -> None:
+        """Make its data folder."""
+        command = [*self.as_user, str(self.binaries / "initdb"), "-D", str(self.folder / "data"),
+                   "-A", "trust", "-U", self.user, "-E", "UTF8", "--locale=C",
+                   "--no-sync"]  # fmt: skip
+        done = subprocess.run(
+            command, cwd="/", capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
-        options += " -c synchronous_commit=off -c shared_buffers=64MB -c max_connections=60"
-        log = str(self.folder / "log")
-        _run([*self.control, "-D", str(self.folder / "data"), "-s", "-w", "-l", log,
-              "-o", options, "start"])  # fmt: skip
+        command = [str(self.binaries / "postgres"), "-D", str(self.folder / "data"),
+                   "-k", str(self.folder)]  # fmt: skip
+        for option in OPTIONS:
+            command += ["-c", option]
+        self.process = subprocess.Popen(
+            [*self.as_user, "sh", "-c", LIFELINE, "sh", str(self.folder), *command],
+            cwd="/",
+            stdin=subprocess.PIPE,
+        )
+        give_up = time.monotonic() + 60
+        while True:
+            try:
+                self.run_sql("SELECT 1")
+            except psycopg.OperationalError:
+                assert self.process.poll() is None, (self.folder / "log").read_text()
+                assert time.monotonic() < give_up, "PostgreSQL does not answer"
+                threading.Event().wait(0.05)
+            else:
+                return
 
-    def stop(self) -> None:
-        """Stop it at once, without a checkpoint; who is connected is cut off."""
-        _run([*self.control, "-D", str(self.folder / "data"), "-s", "-w", "-m", "immediate",
-              "stop"])  # fmt: skip
+    def stop(self, *, keep: bool = False) -> None:
+        """End it at once, without a checkpoint; who is connected is cut off. keep: its data."""
+        assert self.process is not None
+        assert self.process.stdin is not None
+        mark = self.folder / "keep"
+        if keep:
+            mark.touch()
+        self.process.stdin.close()
+        self.process.wait(60)
+        mark.unlink(missing_ok=True)
 
     @contextmanager
     def new_database(self) -> Iterator[str]:
@@ -97,10 +145,9 @@ def postgres_server() -> Iterator[PostgresServer]:
     if user is not None:
         shutil.chown(folder, user)
         as_user = ["setpriv", f"--reuid={user}", "--regid=" + _group(user), "--clear-groups", "--"]
-    server = PostgresServer(folder, "prsm", [*as_user, str(binaries / "pg_ctl")])
+    server = PostgresServer(folder, "prsm", binaries, as_user)
     try:
-        _run([*as_user, str(binaries / "initdb"), "-D", str(folder / "data"), "-A", "trust",
-              "-U", "prsm", "-E", "UTF8", "--locale=C", "--no-sync"])  # fmt: skip
+        server.initialise()
         server.start()
         try:
             server.run_sql(f"CREATE DATABASE {TEMPLATE}")
@@ -116,13 +163,6 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 def _group(user: str) -> str:
     return str(pwd.getpwnam(user).pw_gid)
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command, cwd="/", capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
 @pytest.fixture(scope="session")

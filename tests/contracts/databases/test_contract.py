@@ -150,7 +150,7 @@ def test_a_server_that_was_restarted_is_used_again(postgres_server: PostgresServ
         database = Database(url)
         import_hosts(database, [(1, "h1.jp")], ADMIN, 1)
         postgres_server.run_sql("CHECKPOINT")
-        postgres_server.stop()
+        postgres_server.stop(keep=True)
         with pytest.raises(BusyError, match="does not answer") as busy:
             import_hosts(database, [(1, "h2.jp")], ADMIN, 1)
         assert busy.value.retry_after_s > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,9 @@ steps = st.lists(
 
 
 @pytest.fixture(scope="module")
-def template(sqlite_template: Path) -> Path:
+def template(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two agents and three hosts, the last two at one address."""
-    path = Path(tempfile.mkdtemp(prefix="prsm-rights-")) / "db"
+    path = tmp_path_factory.mktemp("rights") / "db"
     shutil.copyfile(sqlite_template, path)
     db = Database(f"sqlite:///{path}")
     prepare(db)
