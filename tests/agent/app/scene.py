@@ -81,7 +81,7 @@ class Scene:
         assert program.process is not None
         return program.process.wait(seconds)
 
-    def until(self, what: str, ready: Callable[[], Any], seconds: float = 30.0) -> Any:
+    def until(self, what: str, ready: Callable[[], Any], seconds: float = 90.0) -> Any:
         """Wait until something is so, or fail with what the agent said."""
         try:
             return wait_for(what, ready, seconds=seconds, every_s=0.05)
