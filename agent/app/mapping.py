@@ -5,7 +5,6 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 
 from __future__ import annotations
 
-import os
 from importlib import metadata
 
 import re2
@@ -28,7 +27,6 @@ __all__ = [
     "segment_info",
     "user_agent",
     "version",
-    "worker_count",
 ]
 
 
@@ -98,11 +96,6 @@ def page_limits(settings: Settings) -> PageLimits:
     return PageLimits(
         agent_token=settings.robot.token, max_decoded_bytes=settings.limits.body_bytes
     )
-
-
-def worker_count(settings: Settings) -> int:
-    """Return how many processes work on pages: as set, or all cores but the loop's own."""
-    return settings.network.workers or max(1, len(os.sched_getaffinity(0)) - 1)
 
 
 def permit_margin_s(settings: Settings) -> float:

@@ -23,6 +23,7 @@ __all__ = [
     "Place",
     "in_words",
     "pass_place",
+    "plain",
     "set_option",
 ]
 
@@ -75,6 +76,11 @@ def in_words() -> Iterator[None]:
         raise click.ClickException(f"{error.filename or 'this machine'}: {error.strerror}") from (
             error
         )
+
+
+def plain(text: str) -> str:
+    """Return a text from outside as a terminal may show it: nothing in it is a command to it."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 class _UnreachableFailure(click.ClickException):

@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from agent.app.running import run_agent
-from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, set_option
 from agent.control.status import Status
 
 __all__ = ["run"]
@@ -55,7 +55,7 @@ class _Terminal:
             return
         now = datetime.now().astimezone()
         self._clear()
-        click.echo(f"{now:%Y-%m-%d %H:%M:%S} {text}", err=True)
+        click.echo(f"{now:%Y-%m-%d %H:%M:%S} {plain(text)}", err=True)
 
     def show(self, status: Status) -> None:
         """Replace the line."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import click
 
 from agent.app.diagnosis import diagnose
-from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, set_option
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
@@ -40,7 +40,7 @@ def status(place: Place, as_json: bool) -> None:
         click.echo("none has run yet")
         return
     for line in _lines(last, running=holder is not None):
-        click.echo(line)
+        click.echo(plain(line))
 
 
 @click.command()

@@ -7,12 +7,10 @@ are streamed both ways; what comes back is capped. Retrying, order and time are 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import ssl
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 from urllib.parse import urlsplit
@@ -21,7 +19,16 @@ import httpx
 from pydantic import ValidationError
 
 from agent.errors import HomeError
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from agent.link.errors import LinkError
+from agent.link.exchange import (
+    CHUNK_BYTES,
+    REASON_LIMIT_BYTES,
+    Asking,
+    guarded,
+    http_date,
+    json_object,
+    read_body,
+)
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
 from shared.wire.names import hash_of_key
@@ -29,10 +36,7 @@ from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["ManagerClient", "tls_context"]
 
-CHUNK_BYTES: Final = 64 * 1024
 ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
-REASON_LIMIT_BYTES: Final = 4096
-REASON_LIMIT_CHARS: Final = 500
 CONNECT_S: Final = 20.0
 
 
@@ -113,7 +117,7 @@ class ManagerClient:
         async with self._asking("GET", "/servlets/list", params={"host": self._name}) as answer:
             file = await asyncio.to_thread(_open_new, target)
             try:
-                async for chunk in _guarded(answer.aiter_raw(CHUNK_BYTES)):
+                async for chunk in guarded(answer.aiter_raw(CHUNK_BYTES)):
                     size_bytes += len(chunk)
                     if size_bytes > limit_bytes:
                         raise LinkError(
@@ -145,7 +149,7 @@ class ManagerClient:
                 "kind": "sync",
             },
         )
-        return _object(body)
+        return json_object(body)
 
     async def subscribe(self) -> None:
         """Take part (M5). Raises LinkError."""
@@ -161,10 +165,10 @@ class ManagerClient:
         The cheapest question that needs the key: `prs doctor` asks it.
         """
         async with self._asking("GET", "/servlets/isrestart", params={"host": self._name}) as got:
-            body = await _read(got, REASON_LIMIT_BYTES)
+            body = await read_body(got, REASON_LIMIT_BYTES)
             date = got.headers.get("Date", "")
         lines = body.decode("utf-8", "replace").splitlines()
-        return (lines[0].strip() if lines else "", _parse_date(date))
+        return (lines[0].strip() if lines else "", http_date(date))
 
     async def _send_file(self, path: str, file_path: Path) -> None:
         file = await asyncio.to_thread(file_path.open, "rb")
@@ -180,145 +184,21 @@ class ManagerClient:
                     "Content-Type": "application/octet-stream",
                 },
             ) as answer:
-                await _read(answer, REASON_LIMIT_BYTES)
+                await read_body(answer, REASON_LIMIT_BYTES)
         finally:
             await asyncio.to_thread(file.close)
 
     async def _exchange(self, method: str, path: str, **how: Any) -> bytes:
         async with self._asking(method, path, **how) as answer:
-            return await _read(answer, ANSWER_LIMIT_BYTES)
+            return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def _asking(self, method: str, path: str, **how: Any) -> _Asking:
-        return _Asking(self._http, self._http.build_request(method, self._url + path, **how))
-
-
-class _Asking:
-    """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
-
-    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
-        self._http = http
-        self._request = request
-        self._answer: httpx.Response | None = None
-
-    async def __aenter__(self) -> httpx.Response:
-        try:
-            self._answer = await self._http.send(self._request, stream=True)
-        except httpx.HTTPError as error:
-            raise _network_error(self._request, error) from error
-        try:
-            await _check(self._answer)
-        except BaseException:
-            await self._answer.aclose()
-            raise
-        return self._answer
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._answer is not None:
-            await self._answer.aclose()
-
-
-async def _check(answer: httpx.Response) -> None:
-    """Raise what a status code means; return for 2xx."""
-    status = answer.status_code
-    if 200 <= status < 300:
-        return
-    if 300 <= status < 400:
-        raise LinkError(
-            f"{status}: the manager redirects to {_line(answer.headers.get('Location', '?'))}; "
-            "the key goes nowhere else: set manager.url to the final address"
-        )
-    reason = await _reason(answer)
-    if status in {429, 503}:
-        raise WaitError(status, reason, _retry_after_s(answer))
-    if status == 408 or status >= 500:
-        raise FaultError(status, reason)
-    raise RefusedError(status, reason)
-
-
-async def _reason(answer: httpx.Response) -> str:
-    """Return what the manager says about its no: `detail` of JSON, or the first line of text."""
-    body = await _read(answer, REASON_LIMIT_BYTES, cut=True)
-    said: object = body.decode("utf-8", "replace")
-    if answer.headers.get("Content-Type", "").startswith("application/"):
-        values = _object(body)
-        said = values.get("detail") or values.get("reason") or values.get("title") or said
-    if isinstance(said, str) and said.lstrip().startswith("<"):
-        said = ""  # a proxy's page: nothing in it is meant for us
-    return _line(str(said)) or answer.reason_phrase or "no reason given"
-
-
-def _line(text: str) -> str:
-    lines = text.strip().splitlines()
-    printable = (
-        "".join(character if character.isprintable() else " " for character in lines[0])
-        if lines
-        else ""
-    )
-    return printable[:REASON_LIMIT_CHARS]
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        values = json.loads(body)
-    except ValueError:
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
-async def _read(answer: httpx.Response, limit_bytes: int, *, cut: bool = False) -> bytes:
-    body = bytearray()
-    async for chunk in _guarded(answer.aiter_raw(CHUNK_BYTES)):
-        body += chunk
-        if len(body) > limit_bytes:
-            if cut:
-                return bytes(body[:limit_bytes])
-            raise LinkError(f"the manager's answer has more than {limit_bytes} bytes")
-    return bytes(body)
-
-
-async def _guarded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    try:
-        async for chunk in chunks:
-            yield chunk
-    except httpx.HTTPError as error:
-        raise LinkError(f"the manager's answer broke off ({_words(error)})") from error
+    def _asking(self, method: str, path: str, **how: Any) -> Asking:
+        return Asking(self._http, self._http.build_request(method, self._url + path, **how))
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
     while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
         yield chunk
-
-
-def _network_error(request: httpx.Request, error: httpx.HTTPError) -> LinkError:
-    place = f"{request.url.scheme}://{request.url.netloc.decode('ascii', 'replace')}"
-    if isinstance(error, httpx.ProxyError):
-        return LinkError(f"the proxy does not lead to {place} ({_words(error)})")
-    if isinstance(error, httpx.TimeoutException):
-        return LinkError(f"{place} did not answer in time ({type(error).__name__})")
-    return LinkError(f"{place} cannot be reached ({_words(error)})")
-
-
-def _words(error: Exception) -> str:
-    return _line(str(error)) or type(error).__name__
-
-
-def _retry_after_s(answer: httpx.Response) -> float | None:
-    """Return the seconds of Retry-After: a number, or a date on the manager's own clock."""
-    text = answer.headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    then, now = _parse_date(text), _parse_date(answer.headers.get("Date", ""))
-    if then is None:
-        return None
-    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
-
-
-def _parse_date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def _open_new(path: Path) -> BinaryIO:

@@ -150,12 +150,6 @@ class LimitSettings:
     public_suffix: bool = setting(
         True, unit="yes/no", reason="report found hosts only if their names could be registered"
     )
-    parse_cpu_s: float = setting(
-        2.0, unit="s", least=0.1, most=60, reason="of processor time for one page"
-    )
-    parse_memory_bytes: int = setting(
-        512 * MB, unit="bytes", least=64 * MB, reason="of one page worker"
-    )
     list_bytes: int = setting(
         2 * GB, unit="bytes", least=KB, reason="of a decoded server list: ten million units"
     )
@@ -182,9 +176,6 @@ class NetworkSettings:
     )
     proxy: str = setting(
         "", unit="URL", reason="for pages, where a firewall demands one; empty: fetch directly"
-    )
-    workers: int = setting(
-        0, unit="processes", least=0, most=64, reason="that parse pages; 0: one less than the cores"
     )
 
 

@@ -32,8 +32,8 @@ USED_AS_THEY_ARE = {
     "disk": None,
     "robot": {"token"},
     "politeness": {"blocked"},
-    "limits": {"list_bytes", "parse_cpu_s", "parse_memory_bytes"},
-    "network": {"allowed_ranges", "resolver", "workers"},
+    "limits": {"list_bytes"},
+    "network": {"allowed_ranges", "resolver"},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,14 @@ def test_status_shows_why(home: Home) -> None:
         assert text in out
     found: dict[str, Any] = json.loads(prs(home, "status", "--json")[1])
     assert found["status"]["pages"] == 70
+
+
+def test_nothing_from_outside_commands_the_terminal(home: Home) -> None:
+    """What the manager or a site wrote is shown without control characters."""
+    write_status(home.status, replace(STATUS, message="red \x1b[31m alert\r\n"))
+    out = prs(home, "status")[1]
+    assert "red  [31m alert" in out
+    assert "\x1b" not in out
 
 
 def test_stop_without_a_process(home: Home) -> None:

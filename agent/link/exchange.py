@@ -1,0 +1,160 @@
+"""One HTTP exchange: what each status code means, and bodies that are never read without a limit.
+
+Invariant: inside `async with Asking(...)` stands a 2xx answer; all else is an error of
+`agent.link.errors` that says the place and the manager's reason, on one line and without control
+characters. No redirect is followed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import httpx
+
+from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+
+__all__ = [
+    "CHUNK_BYTES",
+    "REASON_LIMIT_BYTES",
+    "Asking",
+    "guarded",
+    "http_date",
+    "json_object",
+    "read_body",
+]
+
+CHUNK_BYTES: Final = 64 * 1024
+REASON_LIMIT_BYTES: Final = 4096
+REASON_LIMIT_CHARS: Final = 500
+
+
+class Asking:
+    """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
+
+    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
+        self._http = http
+        self._request = request
+        self._answer: httpx.Response | None = None
+
+    async def __aenter__(self) -> httpx.Response:
+        try:
+            self._answer = await self._http.send(self._request, stream=True)
+        except httpx.HTTPError as error:
+            raise _network_error(self._request, error) from error
+        try:
+            await _check(self._answer)
+        except BaseException:
+            await self._answer.aclose()
+            raise
+        return self._answer
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._answer is not None:
+            await self._answer.aclose()
+
+
+async def _check(answer: httpx.Response) -> None:
+    """Raise what a status code means; return for 2xx."""
+    status = answer.status_code
+    if 200 <= status < 300:
+        return
+    if 300 <= status < 400:
+        raise LinkError(
+            f"{status}: the manager redirects to {_line(answer.headers.get('Location', '?'))}; "
+            "the key goes nowhere else: set manager.url to the final address"
+        )
+    reason = await _reason(answer)
+    if status in {429, 503}:
+        raise WaitError(status, reason, _retry_after_s(answer))
+    if status == 408 or status >= 500:
+        raise FaultError(status, reason)
+    raise RefusedError(status, reason)
+
+
+async def _reason(answer: httpx.Response) -> str:
+    """Return what the manager says about its no: `detail` of JSON, or the first line of text."""
+    body = await read_body(answer, REASON_LIMIT_BYTES, cut=True)
+    said: object = body.decode("utf-8", "replace")
+    if answer.headers.get("Content-Type", "").startswith("application/"):
+        values = json_object(body)
+        said = values.get("detail") or values.get("reason") or values.get("title") or said
+    if isinstance(said, str) and said.lstrip().startswith("<"):
+        said = ""  # a proxy's page: nothing in it is meant for us
+    return _line(str(said)) or answer.reason_phrase or "no reason given"
+
+
+def _line(text: str) -> str:
+    lines = text.strip().splitlines()
+    printable = (
+        "".join(character if character.isprintable() else " " for character in lines[0])
+        if lines
+        else ""
+    )
+    return printable[:REASON_LIMIT_CHARS]
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """Return a JSON object; anything else is an empty one."""
+    try:
+        values = json.loads(body)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+async def read_body(answer: httpx.Response, limit_bytes: int, *, cut: bool = False) -> bytes:
+    """Return a body of at most so many bytes; cut: leave out the rest instead of LinkError."""
+    body = bytearray()
+    async for chunk in guarded(answer.aiter_raw(CHUNK_BYTES)):
+        body += chunk
+        if len(body) > limit_bytes:
+            if cut:
+                return bytes(body[:limit_bytes])
+            raise LinkError(f"the manager's answer has more than {limit_bytes} bytes")
+    return bytes(body)
+
+
+async def guarded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the pieces of a body; raises LinkError where it breaks off."""
+    try:
+        async for chunk in chunks:
+            yield chunk
+    except httpx.HTTPError as error:
+        raise LinkError(f"the manager's answer broke off ({_words(error)})") from error
+
+
+def _network_error(request: httpx.Request, error: httpx.HTTPError) -> LinkError:
+    place = f"{request.url.scheme}://{request.url.netloc.decode('ascii', 'replace')}"
+    if isinstance(error, httpx.ProxyError):
+        return LinkError(f"the proxy does not lead to {place} ({_words(error)})")
+    if isinstance(error, httpx.TimeoutException):
+        return LinkError(f"{place} did not answer in time ({type(error).__name__})")
+    return LinkError(f"{place} cannot be reached ({_words(error)})")
+
+
+def _words(error: Exception) -> str:
+    return _line(str(error)) or type(error).__name__
+
+
+def _retry_after_s(answer: httpx.Response) -> float | None:
+    """Return the seconds of Retry-After: a number, or a date on the manager's own clock."""
+    text = answer.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    then, now = http_date(text), http_date(answer.headers.get("Date", ""))
+    if then is None:
+        return None
+    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+
+
+def http_date(text: str) -> datetime | None:
+    """Return the moment that a header names; None: it names none."""
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
