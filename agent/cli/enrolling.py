@@ -22,7 +22,8 @@ from shared.wire.names import check_agent_name
 __all__ = ["enrol"]
 
 
-@click.command()
+# A token is random text: it may begin with `-`, and must not be taken for an option.
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("manager_url", metavar="URL")
 @click.argument("token")
 @click.option("--name", help="The agent's name; default: this machine's.")

@@ -166,3 +166,11 @@ def test_an_enrolment_needs_tls(home: Home) -> None:
     assert "must begin with https://" in err
     assert not home.key.exists()
     assert not home.new_key.exists()
+
+
+@pytest.mark.parametrize("token", ["-n3dbo8KyMSo", "-hello", "--x", "-", "_a-"])
+def test_a_token_that_looks_like_an_option(home: Home, token: str) -> None:
+    """A token is random text, and one in sixty begins with a hyphen."""
+    code, _, err = prs(home, "enrol", "http://prsm.example.jp/", token, "--name", "prs1")
+    assert code == 1
+    assert "must begin with https://" in err, "the command line was understood"
