@@ -71,12 +71,15 @@ def change(number: float, before: float) -> str:
 
 
 def duration(length_ms: float | None) -> str:
-    """Return a length of time in its two largest parts; milliseconds below a second."""
+    """Return a length of time in its two largest parts; finer where it is short."""
     if length_ms is None:
         return NOTHING
-    if length_ms < 1000:
-        return f"{max(0.0, length_ms):.0f}{GAP}ms"
-    return spoken_duration(round(length_ms)).replace(" ", GAP)
+    whole_ms = max(0, int(length_ms))
+    if whole_ms < 1000:
+        return f"{whole_ms}{GAP}ms"
+    if whole_ms < 10_000:
+        return f"{whole_ms // 100 / 10}{GAP}s"
+    return _spoken(whole_ms)
 
 
 def sentence(text: str) -> str:
@@ -86,8 +89,8 @@ def sentence(text: str) -> str:
 
 def skew(difference_ms: int) -> str:
     """Return how far a clock is ahead (+) or behind (-)."""
-    if abs(difference_ms) < 1000:
-        return f"{difference_ms:+d}{GAP}ms" if difference_ms else f"0{GAP}ms"
+    if not difference_ms:
+        return f"0{GAP}ms"
     sign = "+" if difference_ms > 0 else "−"
     return f"{sign}{duration(abs(difference_ms))}"
 
@@ -97,8 +100,8 @@ def ago(at_ms: int, now_ms: int) -> str:
     if abs(now_ms - at_ms) < 1000:
         return "now"
     if at_ms > now_ms:
-        return f"in{GAP}{duration(at_ms - now_ms)}"
-    return f"{duration(now_ms - at_ms)}{GAP}ago"
+        return f"in{GAP}{_spoken(at_ms - now_ms)}"
+    return f"{_spoken(now_ms - at_ms)}{GAP}ago"
 
 
 def moment(at_ms: int) -> str:
@@ -109,6 +112,10 @@ def moment(at_ms: int) -> str:
 def iso(at_ms: int) -> str:
     """Return a moment as machines read it."""
     return f"{_utc(at_ms):%Y-%m-%dT%H:%M:%S}Z"
+
+
+def _spoken(length_ms: int) -> str:
+    return spoken_duration(length_ms).replace(" ", GAP)
 
 
 def _utc(at_ms: int) -> datetime:

@@ -37,6 +37,9 @@ def test_bytes_are_decimal(size_bytes: float | None, said: str) -> None:
         (None, "–"),
         (0, "0 ms"),
         (350.4, "350 ms"),
+        (999.7, "999 ms"),
+        (2_940, "2.9 s"),
+        (9_960, "9.9 s"),
         (64_100, "1 min 4 s"),
         (11_520_000, "3 h 12 min"),
     ],
@@ -56,7 +59,8 @@ def test_moments_before_and_after_now() -> None:
 def test_a_clock_is_ahead_or_behind() -> None:
     """A skew has a sign, and none where there is none."""
     assert _plain(figures.skew(90_000)) == "+1 min 30 s"
-    assert _plain(figures.skew(-2_000)) == "−2 s"
+    assert _plain(figures.skew(-2_000)) == "−2.0 s"
+    assert _plain(figures.skew(-8)) == "−8 ms"
     assert _plain(figures.skew(0)) == "0 ms"
 
 
