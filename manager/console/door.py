@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
+from manager.console.kept import Kept
 from manager.db import Database
 from manager.operations.policy import Policy
 from manager.operations.problems import Planner
@@ -13,13 +15,16 @@ from shared.errors import PrsmError
 
 __all__ = ["ConsoleDoor"]
 
+HOST_COUNTS_MS: Final = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class ConsoleDoor:
     """The parts of the manager that pages reach.
 
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
-    refusal, or None where it is the manager's own failure.
+    refusal, or None where it is the manager's own failure. host_counts: hosts by state, which
+    are dear to count and looked at every few seconds by everybody.
     """
 
     db: Database
@@ -28,3 +33,4 @@ class ConsoleDoor:
     planner: Planner
     now_ms: Callable[[], int]
     status_of: Callable[[PrsmError], int | None]
+    host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))

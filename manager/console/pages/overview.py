@@ -89,10 +89,7 @@ def _groups(agents: list[AgentView]) -> list[AgentGroup]:
 
 
 def _host_numbers(visit: Visit) -> HostNumbers:
-    by_state = {
-        state: list_hosts(visit.db, HostFilter(state=state), limit=1).matching
-        for state in HOST_STATES
-    }
+    by_state = visit.door.host_counts.get(visit.now_ms, lambda: _count_hosts(visit))
     waiting = by_state["new"] + by_state["idle"] + by_state["probing"]
     return HostNumbers(
         known=sum(by_state.values()),
@@ -102,6 +99,13 @@ def _host_numbers(visit: Visit) -> HostNumbers:
         by_state=by_state,
         parts=stacked([(state, by_state[state]) for state in HOST_STATES]),
     )
+
+
+def _count_hosts(visit: Visit) -> dict[str, int]:
+    return {
+        state: list_hosts(visit.db, HostFilter(state=state), limit=1).matching
+        for state in HOST_STATES
+    }
 
 
 def _progress(visit: Visit) -> Progress | None:
