@@ -42,6 +42,7 @@ __all__ = ["Conversation"]
 NO_ROOM_S = 10.0  # what needs room on the disk is tried again so often
 LOOK_S = 1.0  # a machine that slept finds out within this
 GOODBYE_S = 3.0
+URL_CHARS = 4000  # of a unit: sync takes 4096, with the port written out
 
 
 class Conversation:
@@ -196,7 +197,11 @@ class Conversation:
         await self._do(self.poller.list_in_force(held, closing, self._parts.clock.boottime_s()))
 
     def _read_list(self, held: ListHeld) -> ServerList:
-        return ServerList(ListHead(held.round, held.generation), tuple(self._list.orders()))
+        orders = list(self._list.orders())
+        good = tuple(order for order in orders if len(order.url) <= URL_CHARS)
+        if len(good) < len(orders):
+            self._parts.say(f"{len(orders) - len(good)} lines of the list have too long a URL")
+        return ServerList(ListHead(held.round, held.generation), good)
 
     def _apply(self, asked: sync.Settings) -> None:
         good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]

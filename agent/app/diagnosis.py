@@ -113,7 +113,8 @@ async def _name_servers(settings: Settings) -> Check:
 async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     host = urlsplit(identity.manager).hostname or ""
     proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
-    checks = [Check("proxy", proxy or "none: the manager is called directly")]
+    shown = _without_password(proxy)
+    checks = [Check("proxy", shown or "none: the manager is called directly")]
     wanted = urlsplit(proxy).hostname or host if proxy else host
     try:
         await asyncio.get_running_loop().getaddrinfo(wanted, None)
@@ -146,6 +147,11 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
 
 def _environment_proxy(identity: Identity) -> str:
     return getproxies().get(urlsplit(identity.manager).scheme, "")
+
+
+def _without_password(proxy: str) -> str:
+    scheme, mark, rest = proxy.rpartition("://")
+    return scheme + mark + rest.rpartition("@")[2]
 
 
 def _way_out(said: str) -> str:

@@ -1,0 +1,89 @@
+"""What doctor and enrolment say where the manager is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from agent.app import diagnosis
+from agent.cli import main
+from agent.control.doctor import Check
+from agent.settings import Home, ManagerSettings, NetworkSettings, RobotSettings, Settings
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """An enrolled home whose manager has no address; no name server is asked."""
+    home = Home(tmp_path / "prs")
+    home.make()
+    home.key.write_text(
+        json.dumps(
+            {
+                "manager": "https://prsm.invalid",
+                "name": "prs1",
+                "key": "secret-key",
+                "token_hash": "t",
+            }
+        )
+    )
+    home.key.chmod(0o600)
+
+    async def answers(_: Settings) -> Check:
+        return Check("name servers", "answer")
+
+    monkeypatch.setattr(diagnosis, "_name_servers", answers)
+    return Settings(
+        home=home.path,
+        robot=RobotSettings(contact="a@example.org"),
+        network=NetworkSettings(resolver=("127.0.0.1:1",)),
+    )
+
+
+def look(site: Settings) -> dict[str, Check]:
+    return {check.name: check for check in asyncio.run(diagnosis.diagnose(site))}
+
+
+def test_a_manager_without_an_address(site: Settings) -> None:
+    """The name is said with what to check; all that could be looked at is good."""
+    checks = look(site)
+    assert "prsm.invalid has no address" in checks["manager"].said
+    assert "manager.url" in checks["manager"].remedy
+    assert [name for name, check in checks.items() if not check.good] == ["manager"]
+
+
+def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy's user and password stay out of what partners paste into mails; so does the key."""
+    for proxy in ("http://user:pa55@proxy.invalid:8080", "http://proxy.invalid:8080"):
+        asked = replace(site, manager=ManagerSettings(proxy=proxy))
+        assert look(asked)["proxy"].said == "http://proxy.invalid:8080"
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:pa55@proxy.invalid:8080")
+    checks = look(site)
+    assert checks["proxy"].said == "http://proxy.invalid:8080"
+    assert "pa55" not in str(checks)
+    assert "secret-key" not in str(checks)
+
+
+def test_an_address_that_is_not_ours(site: Settings) -> None:
+    """Requests cannot leave from another machine's address."""
+    other = replace(site, network=NetworkSettings(source_address="192.0.2.1"))
+    assert "network.source_address" in look(other)["source"].remedy
+    own = replace(site, network=NetworkSettings(source_address="127.0.0.1"))
+    assert look(own)["source"].good
+
+
+def test_enrolment_without_a_manager(tmp_path: Path) -> None:
+    """Exit code 3 and the place; the key that was made waits for another try."""
+    home = Home(tmp_path / "prs")
+    words = ["--home", str(home.path), "enrol", "http://127.0.0.1:1/", "token", "--name", "prs1"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 3
+    assert "http://127.0.0.1:1 cannot be reached" in result.stderr
+    assert home.new_key.exists()
+    assert not home.key.exists()
