@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import AdminDoor, Door, Viewer
+from manager.operations.addresses import names_waiting
 from manager.operations.agents import list_agents
 from manager.operations.audit import AuditRow, audit_page
 from manager.operations.host_views import HostFilter, list_hosts
@@ -39,6 +40,9 @@ class Overview(BaseModel):
     hosts: Annotated[
         dict[str, int], Field(description="how many are in each state; counted up to 10,000")
     ]
+    names_waiting: Annotated[
+        int, Field(description="hosts whose names are to be looked up now; counted up to 10,000")
+    ]
     round: RoundDetail | None
     attention: list[Attention]
     alerts: Annotated[list[AuditRow], Field(description="the newest ten")]
@@ -61,6 +65,7 @@ def _overview(door: AdminDoor) -> Overview:
             state: list_hosts(door.db, HostFilter(state=state), limit=1).matching
             for state in HOST_STATES
         },
+        names_waiting=names_waiting(door.db, now_ms),
         round=round_detail(door.db, newest[0].number) if newest else None,
         attention=[
             Attention(

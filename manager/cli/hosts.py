@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
@@ -15,6 +16,7 @@ __all__ = ["hosts"]
 
 CHUNK_BYTES: Final = 256 * 1024
 REFUSALS_SHOWN: Final = 20
+LOOK_EVERY_S: Final = 0.3
 
 
 @click.group()
@@ -24,14 +26,18 @@ def hosts() -> None:
 
 @hosts.command("import")
 @click.argument("file", type=click.File("rb"))
+@click.option("--wait", is_flag=True, help="Return when their names were looked up.")
 @json_option
 @pass_place
-def import_(place: Place, file: BinaryIO, as_json: bool) -> None:
+def import_(place: Place, file: BinaryIO, wait: bool, as_json: bool) -> None:
     """Add hosts from FILE (`-`: standard input): a URL or name a line, plain or gzip.
 
-    Lines that name no host are shown with their numbers; the others are taken.
+    Lines that name no host are shown with their numbers; the others are taken. A round begins
+    with the hosts whose names were looked up: --wait before `prsm rounds start`.
     """
     answer = place.calls.upload("/hosts/import", _chunks(file))
+    while wait and place.calls.get("/overview")["names_waiting"]:
+        time.sleep(LOOK_EVERY_S)
     if as_json:
         showing.as_json(answer)
     else:

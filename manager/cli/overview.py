@@ -27,6 +27,7 @@ def status(place: Place, as_json: bool) -> None:
         (
             ("agents", _counts(seen["agents"]) or "none; `prsm agents token NAME` lets one join"),
             ("hosts", _counts(seen["hosts"]) or "none; `prsm hosts import FILE` adds some"),
+            ("names waiting", seen["names_waiting"] or ""),
             (
                 "round",
                 f"{about['number']}, {about['state']}, by {about['method']}" if about else "",

@@ -19,6 +19,7 @@ __all__ = [
     "DueHost",
     "addresses_of",
     "due",
+    "due_count",
     "groups_at",
     "groups_of",
     "hosts_of_group",
@@ -49,6 +50,12 @@ def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
         .order_by(hosts.c.resolve_after_ms)
         .limit(limit),
     )
+
+
+def due_count(tx: Transaction, now_ms: int, most: int) -> int:
+    """Return how many hosts are to be resolved now, counting up to `most`."""
+    waiting = sa.select(hosts.c.id).where(hosts.c.resolve_after_ms <= now_ms).limit(most).subquery()
+    return int(tx.value(sa.select(sa.func.count()).select_from(waiting)))
 
 
 def resolutions(tx: Transaction, host_ids: Collection[int]) -> dict[int, tuple[str, int]]:

@@ -20,9 +20,17 @@ from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
 from manager.operations.policy import DEFAULT_POLICY, Policy
 
-__all__ = ["Resolution", "hosts_to_resolve", "keep_whole", "record_addresses", "record_resolutions"]
+__all__ = [
+    "Resolution",
+    "hosts_to_resolve",
+    "keep_whole",
+    "names_waiting",
+    "record_addresses",
+    "record_resolutions",
+]
 
 SLOWEST_RETRY_S: Final = 86_400.0
+COUNTED_MOST: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,12 @@ def hosts_to_resolve(db: Database, now_ms: int, limit: int) -> list[Resolution]:
     """Return hosts whose name is to be resolved now, the longest waiting first."""
     with db.read() as tx:
         return [Resolution(host.id, host.key) for host in addresses.due(tx, now_ms, limit)]
+
+
+def names_waiting(db: Database, now_ms: int) -> int:
+    """Return how many hosts' names are to be looked up now, counting up to 10,000."""
+    with db.read() as tx:
+        return addresses.due_count(tx, now_ms, COUNTED_MOST)
 
 
 def record_resolutions(

@@ -94,7 +94,8 @@ def start_round(
         hosts.change_state(tx, "idle", "probing")
         if not hosts.any_in_state(tx, ["placed", "probing"]):
             raise ConflictError(
-                "no host has an address yet: import hosts, and wait until they are resolved"
+                "no host has an address yet: import hosts, wait until their names were looked up "
+                "(`prsm hosts import FILE --wait`, `prsm status`)"
             )
         number = rounds.last_number(tx) + 1
         rounds.add(

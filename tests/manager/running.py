@@ -31,6 +31,7 @@ __all__ = [
     "Running",
     "fill",
     "log_body",
+    "look_up",
     "running",
     "zipped",
 ]
@@ -129,6 +130,12 @@ def fill(prsm: Running, *hosts: str) -> None:
     """Make hosts known, with an address each."""
     manager = prsm.manager
     import_hosts(manager.db, enumerate(hosts, 1), LOCAL, prsm.clock(), manager.policy)
+    look_up(prsm)
+
+
+def look_up(prsm: Running) -> None:
+    """Give each host that waits for it an address."""
+    manager = prsm.manager
     due = hosts_to_resolve(manager.db, prsm.clock(), 100)
     resolved = [
         Resolution(host.host_id, host.key, (f"133.9.1.{index}",)) for index, host in enumerate(due)

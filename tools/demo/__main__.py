@@ -126,7 +126,7 @@ def main(keep: bool, seed: int, folder: Path) -> None:
             agent = start_agent(manager, folder, region, web.dns_port)
             stack.callback(agent.stop)
         say(f"agents: {REGIONS}, one in each region")
-        manager.prsm("hosts", "import", str(folder / "web" / "seeds.txt"))
+        manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
         first = run_round(manager, "random")
         second = run_round(manager, "tree")
         result = summary(manager, first, second, time.monotonic() - begun)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.wire.crawl_log import LogLine
-from tests.manager.running import Running, fill, log_body
+from tests.manager.running import Running, fill, log_body, look_up
 
 
 def test_reports_are_listed(prsm: Running) -> None:
@@ -47,6 +47,11 @@ def test_the_overview_says_what_there_is(prsm: Running) -> None:
     assert (empty["agents"], empty["round"], empty["attention"], empty["alerts"]) == (
         {}, None, [], []
     )  # fmt: skip
+    prsm.local.post("/api/v1/hosts/import", b"a.example\nb.example\nc.example\n")
+    assert prsm.local.get("/api/v1/overview").json()["names_waiting"] == 3
+    look_up(prsm)
+    assert prsm.local.get("/api/v1/overview").json()["names_waiting"] == 0
+    prsm.local.post("/api/v1/hosts/exclude", json={"host": "c.example"})
     fill(prsm, "a.example", "b.example")
     prsm.local.post("/api/v1/hosts/exclude", json={"host": "b.example"})
     prsm.agent().call.get("/servlets/subscribe?host=a.example")
@@ -54,8 +59,8 @@ def test_the_overview_says_what_there_is(prsm: Running) -> None:
     prsm.clock.advance(30 * 86400)
     seen = prsm.local.get("/api/v1/overview").json()
     assert seen["server_time_ms"] == prsm.clock()
-    assert seen["hosts"]["excluded"] == 1
-    assert sum(seen["hosts"].values()) == 2
+    assert seen["hosts"]["excluded"] == 2
+    assert sum(seen["hosts"].values()) == 3
     assert seen["round"]["round"]["method"] == "keep"
     assert sum(seen["agents"].values()) == 1
     assert [one["agent"] for one in seen["attention"]] == ["a.example"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from shared.wire.crawl_log import LogLine
 from tests.manager.cli.conftest import Prsm
-from tests.manager.running import Running, fill, log_body
+from tests.manager.running import Running, fill, log_body, look_up
 
 
 def test_hosts_are_imported_from_a_file(prsm: Prsm, tmp_path: Path) -> None:
@@ -23,6 +24,15 @@ def test_hosts_are_imported_from_a_file(prsm: Prsm, tmp_path: Path) -> None:
     listed = prsm("hosts", "list").stdout
     assert "http://a.example:80/" in listed
     assert "http://b.example:8080/" in listed
+
+
+def test_an_import_waits_for_its_names(prsm: Prsm, manager: Running) -> None:
+    """With `--wait` it returns when every name was looked up, so that a round can begin."""
+    looking = threading.Timer(0.1, look_up, [manager])
+    looking.start()
+    prsm("hosts", "import", "-", "--wait", stdin="a.example\n")
+    assert looking.finished.is_set()
+    assert json.loads(prsm("status", "--json").stdout)["names_waiting"] == 0
 
 
 def test_hosts_are_imported_from_standard_input(prsm: Prsm) -> None:
