@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.adapters.networks import AddressRules
 from agent.app.mapping import fetch_options, page_limits
 from agent.app.session import resolver_of
 from agent.modules.limits import CrawlLimits
@@ -30,6 +29,7 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.errors import UrlError
+from shared.naming import AddressRules
 from shared.urls import canonical, host_of
 
 __all__ = ["ByHand", "Hop", "Visit", "links_in", "with_contact"]

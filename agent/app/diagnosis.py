@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from agent.adapters.dns import NameServers
-from agent.adapters.dns.questions import NoAnswerError, NoSuchNameError
 from agent.app.life import client_of, windows_of
 from agent.app.running import files_needed, identity_of
 from agent.control.disk import free_bytes
@@ -23,6 +21,7 @@ from agent.link.remedies import remedy
 from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
+from shared.naming import NameServers, NoAnswerError, NoSuchNameError
 
 __all__ = ["diagnose"]
 
@@ -105,7 +104,7 @@ async def _name_servers(settings: Settings) -> Check:
             "check the network; network.resolver names other servers. A crawl asks a lot: a "
             "caching resolver on this machine is best",
         )
-    except HomeError as error:
+    except SettingError as error:
         return Check("name servers", asked, str(error))
     return Check("name servers", f"{asked}: answer")
 

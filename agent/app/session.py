@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from agent.adapters.curl import CurlFetcher
-from agent.adapters.dns import DnsResolver, NameServers, ResolverOptions
+from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.adapters.networks import AddressRules
 from agent.adapters.pages import InlinePages
 from agent.adapters.reports import DurableReports
 from agent.app.mapping import (
@@ -38,6 +37,7 @@ from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
+from shared.naming import AddressRules, NameServers
 from shared.urls import host_of
 from shared.wire.orders import ListHead
 

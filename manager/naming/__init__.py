@@ -1,21 +1,5 @@
-"""From host names to addresses, before anybody is sent there.
+"""From host names to addresses, before anybody is sent there: batches of look-ups for the clock."""
 
-`questions` asks name servers, `networks` knows which addresses are nobody's business, `look_up`
-does both for a batch of hosts.
-"""
+from manager.naming.look_up import Names, look_up_all, resolve_due
 
-from manager.naming.look_up import HostAnswer, Names, look_up, resolve_due
-from manager.naming.networks import AddressRules
-from manager.naming.questions import NameServers, NoAnswerError, NoSuchNameError, Record
-
-__all__ = [
-    "AddressRules",
-    "HostAnswer",
-    "NameServers",
-    "Names",
-    "NoAnswerError",
-    "NoSuchNameError",
-    "Record",
-    "look_up",
-    "resolve_due",
-]
+__all__ = ["Names", "look_up_all", "resolve_due"]

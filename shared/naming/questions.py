@@ -15,12 +15,12 @@ import aiodns
 import pycares
 from aiodns.error import DNSError
 
-from agent.errors import HomeError
-from shared.errors import PrsmError
+from shared.errors import PrsmError, SettingError
 
-__all__ = ["Kind", "NameServers", "NoAnswerError", "NoSuchNameError", "Question", "Record"]
+__all__ = ["KINDS", "Kind", "NameServers", "NoAnswerError", "NoSuchNameError", "Question", "Record"]
 
 Kind = Literal["A", "AAAA"]
+KINDS: Final[tuple[Kind, ...]] = ("A", "AAAA")
 
 
 class NoSuchNameError(PrsmError):
@@ -64,13 +64,13 @@ class NameServers:
     def __init__(
         self, servers: Sequence[str] = (), *, timeout_s: float = 5.0, tries: int = 3
     ) -> None:
-        """servers: `address:port`; none: those of this machine."""
+        """servers: `address:port`; none: those of this machine. Raises SettingError."""
         try:
             self._resolver = aiodns.DNSResolver(
                 nameservers=list(servers) or None, timeout=timeout_s, tries=tries
             )
         except (DNSError, pycares.AresError, ValueError) as error:
-            raise HomeError(
+            raise SettingError(
                 f"name servers {list(servers)}: {error}; write them as 192.0.2.53:53, or leave "
                 "the setting empty"
             ) from error

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.naming import AddressRules
+from shared.naming import AddressRules
 from shared.urls import canonical, split_host
 from tests.fixtures_dir import fixture_folder
 
@@ -51,9 +51,15 @@ def test_every_spelling_of_a_forbidden_address_is_refused(targets: dict[str, Any
     assert seen >= 60
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "133.9.1.1", "2001:4860:4860::8888", "2400::1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("8.8.8.8", "133.9.1.1", "2001:4860:4860::8888", "2400::1", "2606:4700::1"),
+        *("172.32.0.1", "100.128.0.1"),
+    ],
+)
 def test_public_addresses_are_allowed(address: str) -> None:
-    """An ordinary public address is crawled."""
+    """An ordinary public address is crawled, also a neighbour of a special range."""
     assert AddressRules().refusal(address) is None
 
 
@@ -75,6 +81,8 @@ def test_what_python_calls_private_is_refused(
 
 
 def test_what_is_no_address_is_an_error() -> None:
-    """A text that is no address is never judged to be fine."""
+    """Neither as a rule nor as a question: such a text is never judged to be fine."""
+    with pytest.raises(ValueError, match="ten"):
+        AddressRules(["ten"])
     with pytest.raises(ValueError, match="example"):
         AddressRules().refusal("example.jp")

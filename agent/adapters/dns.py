@@ -1,0 +1,81 @@
+"""Names to addresses: `Resolver`'s real side. How a name is looked up: `shared.naming`.
+
+Behind a proxy the host itself stands for its address, because the proxy looks it up. It is asked
+here too, only to refuse names that are known to lead inside; without an answer the proxy decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from agent.pipeline.ports import LookUp
+from shared.naming import KINDS, Kind, Question, look_up
+
+__all__ = ["DnsResolver", "ResolverOptions"]
+
+LEAST_TTL_S: Final = 60.0  # nobody may make an agent ask every second
+LONGEST_TTL_S: Final = 86_400.0
+NEGATIVE_TTL_S: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverOptions:
+    """ipv6: ask for AAAA as well. proxied: requests go through a proxy."""
+
+    ipv6: bool = True
+    proxied: bool = False
+
+
+class DnsResolver:
+    """Fulfils `agent.pipeline.ports.Resolver`. Make it inside a running event loop."""
+
+    def __init__(
+        self,
+        question: Question,
+        refusal: Callable[[str], str | None],
+        options: ResolverOptions | None = None,
+    ) -> None:
+        """question: belongs to the resolver from now on. refusal: why an address must not be
+        crawled, or None.
+        """
+        self._question = question
+        self._refusal = refusal
+        self._options = options or ResolverOptions()
+        self._kinds: tuple[Kind, ...] = KINDS if self._options.ipv6 else ("A",)
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def start(self, host: str, done: Callable[[LookUp], None]) -> None:
+        """Begin to look a host key's name up; `done` is called once, later, by the loop."""
+        task = asyncio.get_running_loop().create_task(self._answer(host, done))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def close(self) -> None:
+        """End what is under way, whose `done` is not called any more; let the servers go."""
+        for task in list(self._under_way):
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._question.close()
+
+    async def look_up(self, host: str) -> LookUp:
+        """Return where a host leads, or why nowhere."""
+        found = await look_up(host, self._question, self._refusal, self._kinds)
+        if self._options.proxied and not found.forbidden:
+            ttl_s = _believed(found.ttl_s) if found.addresses else LONGEST_TTL_S
+            return LookUp(host, (host,), ttl_s)
+        if found.addresses:
+            return LookUp(host, found.addresses, _believed(found.ttl_s))
+        if found.temporary:
+            return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True)
+        ttl_s = LONGEST_TTL_S if found.forbidden else NEGATIVE_TTL_S
+        return LookUp(host, (), ttl_s, found.failure)
+
+    async def _answer(self, host: str, done: Callable[[LookUp], None]) -> None:
+        done(await self.look_up(host))
+
+
+def _believed(ttl_s: int) -> float:
+    return min(max(float(ttl_s), LEAST_TTL_S), LONGEST_TTL_S)

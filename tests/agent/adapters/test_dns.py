@@ -1,0 +1,88 @@
+"""The agent's look-ups: for how long an answer is believed, and what a proxy changes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.adapters.dns import DnsResolver, ResolverOptions
+from agent.pipeline.ports import LookUp
+from shared.naming import AddressRules, Kind, NoAnswerError, Record
+from tests.shared.naming.zone import Zone
+
+HOST = "http://www.a.example:80/"
+A: tuple[str, Kind] = ("www.a.example", "A")
+AAAA: tuple[str, Kind] = ("www.a.example", "AAAA")
+
+
+def look_up(host: str, zone: Zone, options: ResolverOptions | None = None) -> LookUp:
+    async def once() -> LookUp:
+        answers: asyncio.Queue[LookUp] = asyncio.Queue()
+        resolver = DnsResolver(zone, AddressRules().refusal, options)
+        resolver.start(host, answers.put_nowait)
+        answer = await answers.get()
+        await resolver.close()
+        return answer
+
+    return asyncio.run(once())
+
+
+def test_ipv6_is_asked_for_where_it_is_wanted() -> None:
+    """A site without IPv6 asks for A only."""
+    zone = Zone({A: [Record("133.9.9.1", 300)]})
+    look_up(HOST, zone, ResolverOptions(ipv6=False))
+    assert zone.asked == [A]
+    assert zone.closed
+    look_up(HOST, zone)
+    assert set(zone.asked) == {A, AAAA}
+
+
+@pytest.mark.parametrize(("said_s", "kept_s"), [(0, 60), (59, 60), (61, 61), (10**7, 86_400)])
+def test_answers_are_believed_for_a_minute_to_a_day(said_s: int, kept_s: int) -> None:
+    """No server makes us ask each second, or never again."""
+    zone = Zone({A: [Record("133.9.9.1", said_s)]})
+    assert look_up(HOST, zone).ttl_s == kept_s
+
+
+def test_a_no_a_silence_and_a_refusal_are_told_apart() -> None:
+    """Silence may pass; a no holds for minutes, a name that leads inside for a day."""
+    no = look_up(HOST, Zone())
+    assert (no.addresses, no.temporary, no.ttl_s) == ((), False, 600)
+    silence = look_up(HOST, Zone({AAAA: NoAnswerError("timeout")}))
+    assert (silence.addresses, silence.temporary) == ((), True)
+    inside = look_up(HOST, Zone({A: [Record("10.0.0.1", 1)]}))
+    assert (inside.addresses, inside.temporary, inside.ttl_s) == ((), False, 86_400)
+    assert "forbidden address: 10.0.0.1" in inside.reason
+
+
+def test_behind_a_proxy_the_host_stands_for_its_address() -> None:
+    """The proxy looks names up; those known here to lead inside are refused all the same."""
+    proxied = ResolverOptions(proxied=True)
+    assert look_up(HOST, Zone(), proxied).addresses == (HOST,)
+    assert look_up(HOST, Zone({A: NoAnswerError("x")}), proxied).addresses
+    assert look_up(HOST, Zone({A: [Record("133.9.9.1", 300)]}), proxied).addresses == (HOST,)
+    assert look_up(HOST, Zone({A: [Record("10.0.0.1", 300)]}), proxied).addresses == ()
+    assert look_up("http://127.0.0.1:80/", Zone(), proxied).addresses == ()
+
+
+def test_closing_ends_what_is_under_way() -> None:
+    """A look-up that nobody waits for any more is not answered."""
+
+    class Silent:
+        async def ask(self, name: str, kind: Kind) -> list[Record]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def close(self) -> None:
+            pass
+
+    async def run() -> list[LookUp]:
+        answers: list[LookUp] = []
+        resolver = DnsResolver(Silent(), AddressRules().refusal)
+        resolver.start(HOST, answers.append)
+        await asyncio.sleep(0)
+        await resolver.close()
+        return answers
+
+    assert asyncio.run(run()) == []
