@@ -78,6 +78,7 @@ def fetch_options(settings: Settings) -> FetchOptions:
     return FetchOptions(
         user_agent=user_agent(settings),
         from_address=settings.robot.contact,
+        accept_encoding=", ".join(network.content_codings) or "identity",
         max_header_bytes=limits.header_bytes,
         connect_s=limits.connect_s,
         first_byte_s=limits.first_byte_s,

@@ -168,6 +168,11 @@ class NetworkSettings:
     allowed_ranges: tuple[str, ...] = setting(
         (), unit="networks", reason="private ranges that may be crawled, as 127.0.0.0/8"
     )
+    content_codings: tuple[str, ...] = setting(
+        ("gzip", "deflate"),
+        unit="codings",
+        reason="asked of servers, also br and zstd: less traffic, but few archive tools read them",
+    )
     resolver: tuple[str, ...] = setting(
         (), unit="address:port", reason="name servers to ask; empty: those of the system"
     )

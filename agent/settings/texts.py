@@ -17,6 +17,7 @@ from shared.errors import FormatError, SettingError
 from shared.wire.names import check_agent_name
 
 __all__ = [
+    "CONTENT_CODINGS",
     "check_manager_url",
     "check_texts",
     "day_minutes",
@@ -28,6 +29,9 @@ __all__ = [
 _MAIL: Final = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]{1,64}")
 _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
+CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
+"""What the work on pages takes off a body."""
+
 _PROXY_SCHEMES: Final = {"http", "https"}
 
 
@@ -160,6 +164,12 @@ def _check_network(settings: Settings) -> None:
             raise SettingError(
                 f'network.allowed_ranges has "{text}": {error}; write it as 127.0.0.0/8'
             ) from error
+    for text in network.content_codings:
+        if text not in CONTENT_CODINGS:
+            raise SettingError(
+                f'network.content_codings has "{text}": must be of {", ".join(CONTENT_CODINGS)}; '
+                "an empty list asks for bodies as they are"
+            )
     for text in network.resolver:
         name_server(text)
     if network.source_address:

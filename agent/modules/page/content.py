@@ -1,9 +1,9 @@
 """Takes the content encodings off a body: what comes out is counted, capped, and never lost.
 
 A body that is cut, damaged or larger than allowed gives what could be decoded, and a note that
-says why it is not all. Brotli is understood where its library is installed; `ACCEPTED` names what
-may be asked for.
-Source: RFC 9110, 8.4; RFC 1950 to 1952, 7932.
+says why it is not all. What a request asks for is a setting; a server that sends another encoding
+than it was asked for is understood too (`UNDERSTOOD`).
+Source: RFC 9110, 8.4; RFC 1950 to 1952 (gzip, deflate), 7932 (br), 8878 and 9659 (zstd).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final, cast
 
+import brotli
+from backports import zstd
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
-__all__ = ["ACCEPTED", "Decoded", "decode_content"]
+__all__ = ["UNDERSTOOD", "Decoded", "decode_content"]
 
 MAX_ENCODINGS: Final = 5
 CHUNK_BYTES: Final = 16 * 1024
@@ -27,10 +27,8 @@ _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW: Final = -15
 _ISAL_ERROR: Final = cast("type[Exception]", IsalError)  # isal's stubs do not say so
-_BROTLI: Final[Any] = import_module("brotli") if find_spec("brotli") else None
-
-ACCEPTED: Final = "gzip, deflate, br" if _BROTLI else "gzip, deflate"
-"""The value of Accept-Encoding: what `decode_content` can take off."""
+_ZSTD_WINDOW: Final = {zstd.DecompressionParameter.window_log_max: 23}
+"""8 MB, the most that RFC 9659 lets a server use: a frame may ask for gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ def _undeflate(body: bytes, max_bytes: int) -> Decoded:
 
 
 def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
-    decoder = _BROTLI.Decompressor()
+    decoder: Any = brotli.Decompressor()
     out = bytearray()
     data = body
     try:
@@ -104,8 +102,29 @@ def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
                 return _too_long(out, max_bytes)
             if not piece and decoder.can_accept_more_data() and not decoder.is_finished():
                 return Decoded(bytes(out), "decode-error: brotli stream ends early")
-    except _BROTLI.error:
+    except brotli.error:
         return Decoded(bytes(out), "decode-error: brotli stream is damaged")
+    return Decoded(bytes(out))
+
+
+def _unzstd(body: bytes, max_bytes: int) -> Decoded:
+    """Take `zstd` off: frames may follow one another, and an empty one says nothing."""
+    out = bytearray()
+    rest = body
+    while rest:
+        decoder = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
+        try:
+            while not decoder.eof:
+                piece = decoder.decompress(rest, min(CHUNK_BYTES, max_bytes + 1 - len(out)))
+                rest = b""
+                out += piece
+                if len(out) > max_bytes:
+                    return _too_long(out, max_bytes)
+                if not piece and decoder.needs_input and not decoder.eof:
+                    return Decoded(bytes(out), "decode-error: zstd stream ends early")
+        except zstd.ZstdError as error:
+            return Decoded(bytes(out), f"decode-error: zstd: {_plain(error)}")
+        rest = decoder.unused_data
     return Decoded(bytes(out))
 
 
@@ -167,5 +186,9 @@ _DECODERS: Final[dict[str, Callable[[bytes, int], Decoded]]] = {
     "gzip": _gunzip,
     "x-gzip": _gunzip,
     "deflate": _undeflate,
-    **({"br": _unbrotli} if _BROTLI else {}),
+    "br": _unbrotli,
+    "zstd": _unzstd,
 }
+
+UNDERSTOOD: Final = ("gzip", "deflate", "br", "zstd")
+"""What may be asked for in Accept-Encoding, and is taken off."""

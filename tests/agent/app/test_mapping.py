@@ -19,7 +19,9 @@ from agent.app.mapping import (
     user_agent,
     version,
 )
+from agent.modules.page.content import UNDERSTOOD
 from agent.settings import Settings
+from agent.settings.texts import CONTENT_CODINGS
 from shared.errors import SettingError
 
 SITE = Settings(home=Path("/nowhere"))
@@ -47,6 +49,8 @@ def changed(value: Any) -> Any:
             return value / 2 if value else 1.0
         case str():
             return "127.0.0.9"
+        case tuple():
+            return value[:-1]
     raise AssertionError(value)
 
 
@@ -110,3 +114,11 @@ def test_blocked() -> None:
     assert not blocked_by(())("http://a.jp/")
     with pytest.raises(SettingError, match="is no RE2 pattern"):
         blocked_by(("(?=x)",))
+
+
+def test_asks_only_for_codings_that_are_taken_off() -> None:
+    """What may be set, and what the work on pages understands, is one list."""
+    assert CONTENT_CODINGS == UNDERSTOOD
+    bare = dataclasses.replace(SITE, network=dataclasses.replace(SITE.network, content_codings=()))
+    assert fetch_options(SITE).accept_encoding == "gzip, deflate"
+    assert fetch_options(bare).accept_encoding == "identity"

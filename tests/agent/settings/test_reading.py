@@ -92,6 +92,7 @@ def test_the_documented_file_can_carry_values(tmp_path: Path) -> None:
         ('[network]\nallowed_ranges = ["127.0.0.1/8"]\n', "write it as 127.0.0.0/8"),
         ('[network]\nresolver = ["ns.example.org"]\n', "must be address:port"),
         ('[network]\nresolver = ["127.0.0.1:99999"]\n', "must be address:port"),
+        ('[network]\ncontent_codings = ["lzma"]\n', "network.content_codings"),
         ('[network]\nsource_address = "eth0"\n', "network.source_address"),
         ('[windows]\nweekday = ["2-8"]\n', "must be a time of day"),
         ('[windows]\nweekday = ["02:00"]\n', "must be HH:MM-HH:MM"),

@@ -7,10 +7,11 @@ import zlib
 
 import brotli
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.content import ACCEPTED, decode_content
+from agent.modules.page.content import UNDERSTOOD, decode_content
 from tests.fixtures_dir import fixture_folder
 
 LIMIT = 1_000_000
@@ -28,6 +29,9 @@ def sample(name: str) -> bytes:
         ("html-rawdeflate.bin", "deflate"),
         ("html-zlibdeflate.bin", "deflate"),
         ("html-br.bin", "br"),
+        ("html-zstd-static-content-size.bin", "zstd"),
+        ("html-zstd-static-no-content-size.bin", "zstd"),
+        ("html-zstd-streaming-no-content-size.bin", "zstd"),
         ("html-gzip-deflate.bin", "gzip, deflate"),
         ("html-gzip-deflate-gzip.bin", " GZIP,deflate , identity, gzip"),
     ],
@@ -40,7 +44,7 @@ def test_takes_encodings_off(name: str, encodings: str) -> None:
     assert decoded.body.rstrip().endswith(b"</html>")
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 def test_a_bomb_stops_at_the_limit(encoding: str) -> None:
     """A small body that would become a large one is cut at the limit, and says so."""
     decoded = decode_content(sample(f"bomb-{encoding}.bin"), encoding, LIMIT)
@@ -76,6 +80,7 @@ def test_damage_loses_only_what_is_behind_it(plain: bytes, data: st.DataObject) 
                 ("gzip", gzip.compress(plain)),
                 ("deflate", zlib.compress(plain)),
                 ("br", brotli.compress(plain)),
+                ("zstd", zstd.compress(plain)),
             ]
         )
     )
@@ -85,7 +90,10 @@ def test_damage_loses_only_what_is_behind_it(plain: bytes, data: st.DataObject) 
     assert decoded.note
 
 
-@given(st.binary(max_size=500), st.sampled_from(["gzip", "deflate", "br", "gzip,br,deflate"]))
+@given(
+    st.binary(max_size=500),
+    st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip,br,deflate,zstd"]),
+)
 def test_any_bytes_are_a_body(body: bytes, encodings: str) -> None:
     """Nothing a server sends raises or grows beyond the limit."""
     assert len(decode_content(body, encodings, 1000).body) <= 1000
@@ -98,6 +106,7 @@ def test_the_limit_is_exact(plain: bytes, limit: int) -> None:
         ("gzip", gzip.compress(plain)),
         ("deflate", zlib.compress(plain)),
         ("br", brotli.compress(plain)),
+        ("zstd", zstd.compress(plain)),
     ):
         decoded = decode_content(packed, encoding, limit)
         assert decoded.body == plain[:limit]
@@ -124,7 +133,31 @@ def test_too_many_encodings_are_left_on() -> None:
     assert "6 encodings" in decode_content(b"x", ",".join(["gzip"] * 6), LIMIT).note
 
 
-def test_asks_for_what_it_can_take_off() -> None:
-    """What is announced is what is understood."""
-    for encoding in ACCEPTED.split(", "):
+def test_takes_off_what_may_be_asked_for() -> None:
+    """What the settings let a partner ask for is understood."""
+    for encoding in UNDERSTOOD:
         assert "unknown" not in decode_content(b"x", encoding, LIMIT).note
+
+
+def test_zstd_frames_follow_one_another() -> None:
+    """Several frames are one page, as several gzip members are."""
+    assert decode_content(zstd.compress(b"a") + zstd.compress(b"b"), "zstd", LIMIT).body == b"ab"
+
+
+def test_a_zstd_frame_may_not_ask_for_gigabytes() -> None:
+    """A window beyond what HTTP allows is refused before memory is taken for it."""
+    greedy = {zstd.CompressionParameter.window_log: 27}
+    frame = zstd.ZstdCompressor(options=greedy)
+    packed = frame.compress(b"x" * 100, mode=frame.FLUSH_BLOCK) + frame.flush()
+    decoded = decode_content(packed, "zstd", LIMIT)
+    assert decoded.body == b""
+    assert decoded.note.startswith("decode-error: zstd")
+
+
+def test_feeds_and_archives_of_others_are_bodies() -> None:
+    """Every sample of the set is taken off or kept as it came, whatever it is announced as."""
+    samples = sorted(fixture_folder("compressed-bodies").glob("*.*"))
+    assert len(samples) >= 20
+    for path in samples:
+        for encoding in ("", "gzip", "deflate", "br", "zstd", "bzip2"):
+            assert len(decode_content(path.read_bytes(), encoding, LIMIT).body) <= LIMIT
