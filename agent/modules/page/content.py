@@ -27,7 +27,7 @@ _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW: Final = -15
 _ISAL_ERROR: Final = cast("type[Exception]", IsalError)  # isal's stubs do not say so
-_ZSTD_WINDOW: Final = {zstd.DecompressionParameter.window_log_max: 23}
+_ZSTD_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that RFC 9659 lets a server use: a frame may ask for gigabytes."""
 
 

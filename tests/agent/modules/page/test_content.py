@@ -146,7 +146,7 @@ def test_zstd_frames_follow_one_another() -> None:
 
 def test_a_zstd_frame_may_not_ask_for_gigabytes() -> None:
     """A window beyond what HTTP allows is refused before memory is taken for it."""
-    greedy = {zstd.CompressionParameter.window_log: 27}
+    greedy: dict[int, int] = {zstd.CompressionParameter.window_log: 27}
     frame = zstd.ZstdCompressor(options=greedy)
     packed = frame.compress(b"x" * 100, mode=frame.FLUSH_BLOCK) + frame.flush()
     decoded = decode_content(packed, "zstd", LIMIT)
