@@ -32,6 +32,7 @@ def test_only_elements_that_lead_somewhere_are_given() -> None:
         "<div>" * 200_000 + "<a href=x>",
         "<b " + " ".join(f"a{n}=1" for n in range(200_000)) + "><a href=x>",
         ("<div>" * 100 + "</div>" * 99) * 6000 + "<a href=x>",
+        "</b>" * 40_000 + "<div>" * 5_500 + "<a href=x>",
     ],
 )
 def test_text_that_would_stop_the_parser_is_searched(text: str) -> None:
