@@ -80,6 +80,16 @@ class CrawlLimits:
     rules_retry_s: float = 60.0
     """Seconds until the first of them; each one waits four times as long."""
 
+    probe_rules_retries: int = 1
+    """The same for a probe: a round waits for its slowest probe, and a lost packet is no reason."""
+
+    probe_rules_retry_s: float = 15.0
+    """Seconds until it, if only probes wait for the rules; the address rests longer anyway."""
+
+    probe_patience_s: float = 300.0
+    """Seconds of rest after which a probe is given up: a `Retry-After`, or the fourth error in a
+    row at an interval of 20 s. A crawl waits."""
+
     rules_s: float = 86400.0
     """Seconds for which a robots.txt holds: RFC 9309, 2.4, at most 24 h."""
 

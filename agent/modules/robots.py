@@ -3,11 +3,12 @@
     2xx                      the rules that it says
     4xx, other 3xx, 1xx      there are none: everything is allowed
     5xx, no answer, garbage  nothing is allowed until it answers; rules that were known hold on
+    429                      as 5xx: it says that the server is loaded, not that it has no rules
 
 Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
 for 24 hours at most, unless its host is unreachable.
 Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
-Source: RFC 9309, 2.3.1 and 2.4.
+Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots_txt import Rules, parse
@@ -24,6 +25,8 @@ from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
 
 __all__ = ["Robots"]
+
+TOO_MANY: Final = 429
 
 
 @dataclass(slots=True)
@@ -99,7 +102,7 @@ class Robots:
 
 def _unreachable(fetched: RulesFetched) -> str:
     """Return why a robots.txt counts as unreachable; "": it does not."""
-    if fetched.status >= 500:
+    if fetched.status >= 500 or fetched.status == TOO_MANY:
         return f"status {fetched.status}"
     if fetched.status < 100:
         return fetched.reason or "no answer"

@@ -14,7 +14,7 @@ from agent.modules.attempts import ANSWERED, UNTOUCHED, gets_another_attempt
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
-from agent.modules.limits import Politeness
+from agent.modules.frontier.rulings import Rulings
 from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
@@ -22,7 +22,6 @@ from agent.pipeline.messages import (
     Job,
     Kept,
     RulesDue,
-    RulesKnown,
     UnitFinished,
 )
 from agent.pipeline.spec import Output
@@ -38,22 +37,20 @@ RETRIES_REMEMBERED: Final = 1000  # of a job; of more, the times are forgotten, 
 class Endings:
     """Ends requests and jobs.
 
-    given_up: counts URLs that are not fetched. remarks: what else a person should know.
+    given_up: counts URLs that are not fetched. silence: tells a dead host from a dead network.
     """
 
     def __init__(
         self,
         holdings: Holdings,
-        politeness: Politeness,
         given_up: StopCounts,
-        remarks: StopCounts,
+        silence: Silence,
+        rulings: Rulings,
     ) -> None:
         self._has = holdings
-        self.politeness = politeness
         self._given_up = given_up
-        self._remarks = remarks
-        limits = holdings.limits
-        self._silence = Silence(limits.offline_addresses, limits.offline_s)
+        self._silence = silence
+        self._rulings = rulings
 
     def ended(self, ended: FetchEnded) -> Iterator[Output]:
         """Take the token back after a request, and begin the rest."""
@@ -71,7 +68,7 @@ class Endings:
         queue = self._has.jobs.get(ended.job)
         self._rest(address, here, queue, ended)
         if isinstance(holder, RulesDue):
-            self._rules_ended(address, holder, host, ended)
+            self._rulings.ended(address, holder, host, ended)
         elif queue is not None and here is not None:
             self._page_ended(here, queue, ended)
         self._go_on(address, here, queue)
@@ -108,30 +105,6 @@ class Endings:
         self._has.ledger.count(kept.job, pages=0, kept=1, response_bytes=0)
         if not queue.under_way:
             self._has.dirty.add(kept.job)
-
-    def rules_known(self, known: RulesKnown) -> None:
-        """Let a host's URLs have their turns, or ask again later, or give the host up."""
-        has, limits = self._has, self._has.limits
-        host = has.hosts.get(known.host)
-        if host is None:
-            return
-        if known.all_denied:
-            host.rules_failures += 1
-            ours = self._silence.is_ours(has.turns.now_s)
-            if host.rules_failures > limits.rules_retries and not ours:
-                has.stop(host, f"unreachable: robots.txt: {known.reason}")
-            steps = min(host.rules_failures, limits.rules_retries + 1) - 1
-            wait_s = limits.rules_retry_s * RETRY_GROWTH**steps
-            host.not_before_s = max(host.not_before_s, has.turns.now_s + wait_s)
-            host.rules = "unknown"
-        else:
-            host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
-            host.rules_fresh = True
-            self._set_delay(host, known.crawl_delay_s or 0.0)
-        has.dirty.update(host.jobs)
-        for queue in host.jobs.values():
-            has.turns.offer_job(queue)
-        has.turns.offer_host(host)
 
     def finished(self) -> Iterator[Output]:
         """Report the jobs that are done. To be called when nothing is on its way inside."""
@@ -206,24 +179,25 @@ class Endings:
         if queue is not None and share_s:
             queue.not_before_s = max(queue.not_before_s, ended.ended_s + share_s)
         address.last_end_s = ended.ended_s
-        address.rest_s = pace.rest_s(address, host, ended)
+        ours = self._silence.is_ours(ended.ended_s)
+        address.rest_s = pace.rest_s(address, host, ended, ours=ours)
         address.in_a_row += 1
         if host is not None and not share_s and pace.may_go_on(address, host, ended):
             address.again, address.not_before_s = host, ended.ended_s
         else:
             address.again, address.in_a_row = None, 0
             address.not_before_s = ended.ended_s + address.rest_s
+        if address.rest_s > self._has.limits.probe_patience_s and not ours:
+            self._stop_probes(address, ended)
 
-    def _rules_ended(
-        self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchEnded
-    ) -> None:
-        if ended.outcome in UNTOUCHED:
-            if due.hop:
-                address.rules.appendleft(due)
-            elif host is not None and host.rules == "asked":
-                host.rules = "unknown"
-        if host is not None:
-            self._has.dirty.update(host.jobs)
+    def _stop_probes(self, address: AddressQueue, ended: FetchEnded) -> None:
+        """Let nobody wait for a probe of an address that must rest for long."""
+        said = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
+        if not ended.job:
+            said = f"robots.txt: {said}"
+        reason = f"unreachable: {said}, and {address.rest_s:.0f} s until the next request"
+        for host in address.hosts.values():
+            self._has.stop(host, reason, probes_only=True)
 
     def _page_ended(self, host: HostQueue, queue: JobQueue, ended: FetchEnded) -> None:
         has, number = self._has, queue.job.number
@@ -269,17 +243,6 @@ class Endings:
             queue.retry_at.clear()
         queue.retry_at[ended.url] = ended.ended_s + wait_s
         queue.more = True
-
-    def _set_delay(self, host: HostQueue, delay_s: float) -> None:
-        cap_s = self.politeness.crawl_delay_cap_s
-        if delay_s > cap_s:
-            self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
-        host.crawl_delay_s = min(delay_s, cap_s)
-        if host.crawl_delay_s and host.address.last_end_s:
-            # The robots.txt itself was a request.
-            since_s = host.address.last_end_s + host.crawl_delay_s
-            host.not_before_s = max(host.not_before_s, since_s)
-            host.address.end_burst()
 
     def _go_on(self, address: AddressQueue, host: HostQueue | None, queue: JobQueue | None) -> None:
         turns = self._has.turns

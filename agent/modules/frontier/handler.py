@@ -16,9 +16,11 @@ from agent.modules.frontier.endings import Endings
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.moving import Moving
 from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.rulings import Rulings
 from agent.modules.frontier.starts import Starts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.scope import scope_of
+from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
     FetchEnded,
@@ -73,7 +75,9 @@ class Frontier:
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
         self._has = has = Holdings(scope_of(rows), ledger, limits, Pace(politeness))
         self._starts = Starts(has)
-        self._endings = Endings(has, politeness, given_up, remarks)
+        silence = Silence(limits.offline_addresses, limits.offline_s)
+        self._rulings = Rulings(has, politeness, silence, remarks)
+        self._endings = Endings(has, given_up, silence, self._rulings)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK
         for row in rows:
@@ -107,7 +111,7 @@ class Frontier:
         limits = replace(limits, parallel=max(1, limits.parallel // self._partitions))
         has.limits = limits
         has.pace.politeness = politeness
-        self._endings.politeness = politeness
+        self._rulings.politeness = politeness
         has.turns.parallel = limits.parallel
 
     def state(self) -> FrontierState:
@@ -198,7 +202,7 @@ class Frontier:
 
     def _rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
         for known in batch:
-            self._endings.rules_known(known)
+            self._rulings.known(known)
             yield from self._let_go(known.host)
 
     def _denied(self, batch: Sequence[Denied]) -> Iterator[Output]:

@@ -92,11 +92,12 @@ class Holdings:
             self.drop_job(queue)
         self._remove(host)
 
-    def stop(self, host: HostQueue, reason: str) -> None:
+    def stop(self, host: HostQueue, reason: str, *, probes_only: bool = False) -> None:
         """Fetch no more of a host's jobs; they are done when nothing of them is under way."""
         for number, queue in host.jobs.items():
-            queue.stopped = queue.stopped or reason
-            self.dirty.add(number)
+            if queue.job.kind == "probe" or not probes_only:
+                queue.stopped = queue.stopped or reason
+                self.dirty.add(number)
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Forget a host without jobs, and its address without hosts, once they have rested."""

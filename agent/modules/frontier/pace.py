@@ -1,7 +1,7 @@
 """How long an address rests after a request.
 
     20 s; 10 s for the fastest fifth of the hosts
-    ten times as long as the fetch took, where that is longer
+    ten times as long as the answer took, where that is longer
     twice as long for each error, 429 or 503, and half as long again for each success
     as long as `Retry-After` says
 Crawl-delay and a unit's own interval are rests of the host and the job, not of the address.
@@ -71,15 +71,30 @@ class Pace:
             # but for a logarithm.
             self._until_next_look = max(self._enough, len(speeds) // 10)
 
-    def rest_s(self, address: AddressQueue, host: HostQueue | None, ended: FetchEnded) -> float:
-        """Return how long an address rests after a request, and remember its strikes."""
+    def rest_s(
+        self,
+        address: AddressQueue,
+        host: HostQueue | None,
+        ended: FetchEnded,
+        *,
+        ours: bool = False,
+    ) -> float:
+        """Return how long an address rests after a request, and remember its strikes.
+
+        ours: it is our own network that is down, so silence says nothing of the address.
+        """
         politeness = self.politeness
+        answered = ended.outcome in ANSWERED
+        if ours and not answered:
+            return self.base_s(host)
         if is_strike(ended):
             address.strikes = min(address.strikes + 1, MAX_STRIKES)
         else:
             address.strikes = max(address.strikes - 1, 0)
         base = self.base_s(host)
-        rest = max(base, politeness.times_last * ended.elapsed_ms / 1000)
+        rest = base
+        if answered:  # how long we waited for nothing is a limit of ours, no measure of theirs
+            rest = max(rest, politeness.times_last * ended.elapsed_ms / 1000)
         if address.strikes:
             rest = max(rest, politeness.backoff_least_s) * 2.0**address.strikes
         rest = min(rest, max(base, politeness.backoff_cap_s))

@@ -1,0 +1,96 @@
+"""What a robots.txt, or its absence, means for the turns of its host.
+
+Without rules nothing of a host is fetched. They are asked for again, each time later, until the
+host is given up: a crawl is patient, a probe is not, because a round waits for its slowest probe.
+While our own network is down nobody is given up, and no attempt counts.
+Leaves to others: what the rules say (robots), under whose token they are fetched (starts).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.modules.attempts import UNTOUCHED
+from agent.modules.counts import StopCounts
+from agent.modules.frontier.holdings import Holdings
+from agent.modules.frontier.queues import AddressQueue, HostQueue
+from agent.modules.limits import Politeness
+from agent.modules.silence import Silence
+from agent.pipeline.messages import FetchEnded, RulesDue, RulesKnown
+
+__all__ = ["Rulings"]
+
+RETRY_GROWTH: Final = 4.0
+
+
+class Rulings:
+    """Takes rules, and the ends of requests for them.
+
+    remarks: what else a person should know.
+    """
+
+    def __init__(
+        self, holdings: Holdings, politeness: Politeness, silence: Silence, remarks: StopCounts
+    ) -> None:
+        self._has = holdings
+        self.politeness = politeness
+        self._silence = silence
+        self._remarks = remarks
+
+    def known(self, known: RulesKnown) -> None:
+        """Let a host's URLs have their turns, or ask again later, or give the host up."""
+        has = self._has
+        host = has.hosts.get(known.host)
+        if host is None:
+            return
+        if known.all_denied:
+            host.rules = "unknown"
+            wait_s = self._without(host, known.reason)
+            host.not_before_s = max(host.not_before_s, has.turns.now_s + wait_s)
+        else:
+            host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
+            host.rules_fresh = True
+            self._set_delay(host, known.crawl_delay_s or 0.0)
+        has.dirty.update(host.jobs)
+        for queue in host.jobs.values():
+            has.turns.offer_job(queue)
+        has.turns.offer_host(host)
+
+    def ended(
+        self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchEnded
+    ) -> None:
+        """Take note that a request for rules is over; what it brought is told by `known`."""
+        if ended.outcome in UNTOUCHED:
+            if due.hop:
+                address.rules.appendleft(due)
+            elif host is not None and host.rules == "asked":
+                host.rules = "unknown"
+        if host is not None:
+            self._has.dirty.update(host.jobs)
+
+    def _without(self, host: HostQueue, reason: str) -> float:
+        """Count an attempt without rules, or give up; return how many seconds until the next."""
+        limits = self._has.limits
+        if self._silence.is_ours(self._has.turns.now_s):
+            return limits.rules_retry_s
+        host.rules_failures += 1
+        said = f"unreachable: robots.txt: {reason}"
+        if host.rules_failures > limits.rules_retries:
+            self._has.stop(host, said)
+        elif host.rules_failures > limits.probe_rules_retries:
+            self._has.stop(host, said, probes_only=True)
+        elif all(queue.job.kind == "probe" for queue in host.jobs.values()):
+            return limits.probe_rules_retry_s
+        steps = min(host.rules_failures, limits.rules_retries + 1) - 1
+        return limits.rules_retry_s * RETRY_GROWTH**steps
+
+    def _set_delay(self, host: HostQueue, delay_s: float) -> None:
+        cap_s = self.politeness.crawl_delay_cap_s
+        if delay_s > cap_s:
+            self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
+        host.crawl_delay_s = min(delay_s, cap_s)
+        if host.crawl_delay_s and host.address.last_end_s:
+            # The robots.txt itself was a request.
+            since_s = host.address.last_end_s + host.crawl_delay_s
+            host.not_before_s = max(host.not_before_s, since_s)
+            host.address.end_burst()

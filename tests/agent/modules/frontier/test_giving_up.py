@@ -1,0 +1,168 @@
+"""When a probe gives up and a crawl waits: a round is held up by its slowest probe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.pipeline.messages import Outcome
+from tests.agent.fakes import Page
+from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
+from tests.agent.world import World, order
+
+RULES_A = "http://a.example/robots.txt"
+
+
+def minutes(world: World) -> float:
+    """How long it took from the first request to the end of everything, in fake time."""
+    return (world.clock.now_s - world.started[0][0]) / 60
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (Page(status=500), "status 500"),
+        (Page(status=429), "status 429"),
+        (Page(outcome="refused"), "refused"),
+        (Page(outcome="timeout", elapsed_ms=30_000), "timeout"),
+        (Page(outcome="tls"), "tls"),
+    ],
+)
+def test_a_probe_without_rules_is_tried_once_more_soon(rules: Page, said: str) -> None:
+    """A lost packet is no reason, but two minutes later the probe is over and says why."""
+    world = world_of("a")
+    world.web[RULES_A] = rules
+    world.give_list([order(A, max_transfer=50)])
+    world.run()
+    assert len(world.fetched(rules=True)) == 2
+    assert world.fetched() == []
+    assert minutes(world) < 2
+    (unit,) = world.reports.units
+    assert (unit.kind, unit.reason) == ("probe", f"unreachable: robots.txt: {said}")
+
+
+def test_the_second_answer_lets_a_probe_go_on() -> None:
+    """Rules that come with the second attempt are kept to, and the probe is whole."""
+    world = world_of("a")
+    world.web[RULES_A] = Page(status=503)
+    world.give_list([order(A, max_transfer=50)])
+    while len(world.started) < 1:
+        world.complete()
+        world.tick(1.0)
+    world.complete()
+    world.web[RULES_A] = Page(body=b"User-agent: *\nDisallow: /p1\n")
+    world.run()
+    assert world.reports.units[0].reason == "complete"
+    assert "http://a.example/p1" not in world.fetched()
+
+
+def test_a_crawl_waits_for_rules_that_its_probe_would_not() -> None:
+    """A crawl asks for a robots.txt four times within half an hour before it gives the host up."""
+    world = world_of("a")
+    world.web[RULES_A] = Page(status=429)
+    world.give_list([order(A)])
+    world.run()
+    assert len(world.fetched(rules=True)) == 4
+    assert 10 < minutes(world) < 40
+    assert world.reports.units[0].reason == "unreachable: robots.txt: status 429"
+
+
+def test_retry_after_of_a_robots_txt_is_kept_by_a_crawl() -> None:
+    """429 on robots.txt is no permission: the host is asked again when it said, then crawled."""
+    world = world_of("a")
+    world.web[RULES_A] = Page(status=429, retry_after_s=900.0)
+    world.give_list([order(A)])
+    while not world.started:
+        world.complete()
+        world.tick(1.0)
+    world.complete()
+    world.web[RULES_A] = Page(status=404)
+    world.run()
+    assert gaps(world)[0] == 900.0
+    assert world.reports.units[0].reason == "complete"
+
+
+@pytest.mark.parametrize("url", [RULES_A, "http://a.example/"])
+def test_nobody_waits_hours_for_a_probe(url: str) -> None:
+    """A probe that is asked to come back in an hour is over at once, and says so."""
+    world = world_of("a", "b")
+    world.web[url] = Page(status=503, retry_after_s=3600.0)
+    spaced(world, A, B)
+    world.give_list([order(A, max_transfer=50), order(B, max_transfer=50)])
+    world.run()
+    assert minutes(world) < 5
+    reasons = {unit.unit: unit.reason for unit in world.reports.units}
+    assert reasons[B] == "complete"
+    assert reasons[A].startswith("unreachable: ")
+    assert "status 503, and 3600 s until the next request" in reasons[A]
+
+
+def test_all_probes_of_an_address_that_must_rest_are_over() -> None:
+    """Names that share an address would wait for it too."""
+    world = world_of("a", "b")
+    world.web["http://a.example/"] = Page(status=429, retry_after_s=7200.0)
+    world.give_list([order(A, max_transfer=50), order(B, max_transfer=50)])
+    world.run()
+    assert minutes(world) < 5
+    assert all("until the next request" in unit.reason for unit in world.reports.units)
+
+
+def test_a_crawl_waits_hours_if_it_is_asked_to() -> None:
+    """A crawl of the same host comes back when it was told to, and misses nothing."""
+    world = world_of("a", pages=3)
+    top = world.web["http://a.example/"]
+    world.web["http://a.example/"] = Page(status=503, retry_after_s=3600.0)
+    world.give_list([order(A)])
+    while "http://a.example/" not in world.fetched():
+        world.complete()
+        world.tick(1.0)
+    world.complete()
+    world.web["http://a.example/"] = top
+    world.run()
+    assert max(gaps(world)) == 3600.0
+    assert world.reports.units[0].reason == "complete"
+    assert len(world.ledger.captures) == 4
+
+
+@pytest.mark.parametrize("outcome", ["timeout", "refused", "disconnected"])
+def test_a_probe_of_a_host_that_falls_silent_is_over_in_minutes(outcome: Outcome) -> None:
+    """Doubling rests end a probe after the fourth request in a row without an answer."""
+    world = world_of("a", pages=30)
+    world.give_list([order(A, max_transfer=50)])
+    while len(world.started) < 4:
+        world.complete()
+        world.tick(1.0)
+    for url in world.web:
+        world.web[url] = Page(outcome=outcome, elapsed_ms=30_000)
+    silent_s = world.clock.now_s
+    world.run()
+    assert world.clock.now_s - silent_s < 6 * 60
+    assert (
+        world.reports.units[0].reason == f"unreachable: {outcome}, and 320 s until the next request"
+    )
+
+
+def test_our_own_outage_ends_no_probe() -> None:
+    """While nobody answers at all, probes wait, and rest no longer afterwards than before."""
+    names = "abcdefgh"
+    units = [f"http://{name}.example:80/" for name in names]
+    world = world_of(*names, pages=6, politeness=replace(PLAIN, times_last=10))
+    spaced(world, *units)
+    web = dict(world.web)
+    world.give_list([order(unit, max_transfer=50) for unit in units])
+    while len(world.fetched()) < 2 * len(units):
+        world.complete()
+        world.tick(1.0)
+    for url in world.web:
+        world.web[url] = Page(outcome="timeout", elapsed_ms=30_000)
+    for _ in range(1800):
+        while world.complete():
+            pass
+        world.tick(1.0)
+    assert world.reports.units == []
+    world.web.update(web)
+    back_s = world.clock.now_s
+    world.run()
+    assert {unit.reason for unit in world.reports.units} == {"complete"}
+    assert world.clock.now_s - back_s < 6 * 60
