@@ -4,7 +4,7 @@ VENV   := .venv/bin
 KEEP   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all coverage lint format lock
+.PHONY: help venv demo test test-all coverage lint format lock bench-crawl peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -15,6 +15,10 @@ venv:  ## the virtual environment, from the lock file with hashes
 lock: venv  ## choose versions anew and write requirements.lock with hashes
 	$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	  --all-extras --group dev pyproject.toml -o requirements.lock --no-emit-index-url --no-emit-find-links
+
+peers-lock: venv  ## the same for the crawlers that we are compared with, which nothing else installs
+	$(VENV)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header \
+	  --group peers -o benchmarks/crawl/peers.lock --no-emit-index-url --no-emit-find-links
 
 lint: venv  ## ruff, mypy strict, import contracts
 	$(VENV)/ruff check .
@@ -39,3 +43,7 @@ coverage: venv  ## the default suite, and which lines and branches it runs
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
+
+bench-crawl: venv  ## ours, Scrapy and crawlee on the same pages; ARGS="--pages 3000" for a quick look
+	@tools/bench_packages.sh
+	$(VENV)/python -m benchmarks.crawl $(ARGS)

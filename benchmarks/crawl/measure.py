@@ -1,0 +1,121 @@
+"""What a command costs with everything it starts: CPU time, memory, and how long it takes.
+
+    python -m benchmarks.crawl.measure OUT.json SECONDS COMMAND...
+
+This process adopts orphans (PR_SET_CHILD_SUBREAPER) and waits for the last of them, so that no
+process escapes the count. Invariant: its own CPU time, which samples memory, is not in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["Cost", "measure"]
+
+SAMPLE_S: Final = 0.2
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_PAGE_BYTES: Final = resource.getpagesize()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of a command and all its processes; `peak_bytes` resident, shared ones counted each time."""
+
+    status: int
+    cpu_s: float
+    wall_s: float
+    peak_bytes: int
+
+
+def measure(words: list[str], seconds: float, scratch: Path, **environment: str) -> Cost:
+    """Run a command in a measuring process of its own; it is ended after `seconds`.
+
+    What it prints is appended to `scratch/output.txt`.
+    """
+    scratch.mkdir(parents=True, exist_ok=True)
+    out = scratch / "cost.json"
+    with (scratch / "output.txt").open("ab") as output:
+        subprocess.run(
+            [sys.executable, "-m", __name__, str(out), str(seconds), *words],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=os.environ | environment,
+        )
+    return Cost(**json.loads(out.read_text()))
+
+
+def _run(out: Path, seconds: float, words: list[str]) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    peak, ended = _Peak(), threading.Event()
+    begun_s = time.monotonic()
+    process = subprocess.Popen(words)
+
+    def watch() -> None:
+        while not ended.wait(SAMPLE_S):
+            peak.look()
+            if time.monotonic() - begun_s > seconds:
+                for child in _descendants(os.getpid()):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(child, signal.SIGKILL)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    status = process.wait()
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    wall_s = time.monotonic() - begun_s
+    ended.set()
+    watcher.join()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cost = Cost(status, used.ru_utime + used.ru_stime, wall_s, peak.bytes)
+    out.write_text(json.dumps(asdict(cost)))
+
+
+class _Peak:
+    """The greatest sum of what the processes below this one have had in memory."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def look(self) -> None:
+        """Take a sample."""
+        self.bytes = max(self.bytes, sum(map(_resident, _descendants(os.getpid()))))
+
+
+def _descendants(process: int) -> list[int]:
+    found: list[int] = []
+    waiting = [process]
+    while waiting:
+        one = waiting.pop()
+        for children in Path(f"/proc/{one}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                below = [int(word) for word in children.read_text().split()]
+                found += below
+                waiting += below
+    return found
+
+
+def _resident(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE_BYTES
+    except OSError:
+        return 0
+
+
+if __name__ == "__main__":
+    _run(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])
