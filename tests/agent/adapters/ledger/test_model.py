@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -16,11 +15,10 @@ from agent.pipeline.messages import Job, Requested
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
-from tests.agent.adapters.installation import OPTIONS, captures_of, lines_of, open_ledger
+from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
 from tests.agent.fakes import FakeLedger
 
 HEADER = b"HTTP/1.1 200 OK\r\n\r\n"
-SMALL = replace(OPTIONS, max_segment_bytes=3000)
 NUMBERS = st.integers(0, 4)
 PAGES = st.lists(st.integers(0, 12), max_size=6)
 
@@ -35,7 +33,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-        self.real: SqliteLedger = open_ledger(self.folder, SMALL)
+        self.real: SqliteLedger = open_ledger(self.folder, TINY)
         self.model = FakeLedger()
         self.numbers: list[int] = []
 
@@ -122,7 +120,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         self.real.abandon()
-        self.real = open_ledger(self.folder, SMALL)
+        self.real = open_ledger(self.folder, TINY)
         self.model = self.model.after_crash()
         assert captures_of(self.folder) == self.model.captures
         assert [line.url for line in lines_of(self.folder)] == [one.url for one in self.model.log]
