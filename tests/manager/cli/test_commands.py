@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_an_import_waits_for_its_names(
         waited.append(seconds)
         look_up(manager)
 
-    monkeypatch.setattr("manager.cli.hosts.time.sleep", sleep)
+    monkeypatch.setattr(time, "sleep", sleep)
     prsm("hosts", "import", "-", "--wait", stdin="a.example\n")
     assert len(waited) == 1
     assert json.loads(prsm("status", "--json").stdout)["names_waiting"] == 0
