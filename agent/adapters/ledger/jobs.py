@@ -10,7 +10,6 @@ Invariant: a state that is not in memory is the one of its row.
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 
 from agent.adapters.ledger.database import Database, Value, numbers
 from agent.pipeline.messages import Job
-from agent.pipeline.ports import JobRow
+from agent.pipeline.ports import LEVELS, JobRow
 
-__all__ = ["IN_MEMORY", "JobState", "Jobs"]
+__all__ = ["IN_MEMORY", "Fifo", "JobState", "Jobs"]
 
 IN_MEMORY: Final = 1 << 15
 """States of jobs that nothing happens to: 0.5 KB each."""
@@ -31,17 +30,13 @@ IN_MEMORY: Final = 1 << 15
 LOOKED_AT: Final = 4096
 """States that are looked at in one commit, to let them go."""
 
-_STATE: Final = "finished, pages, kept, response_bytes, low, stored, gone"
+_STATE: Final = "finished, pages, kept, response_bytes, queue"
 
 
 @dataclass(slots=True)
-class JobState:
-    """A job's counters and queue. Positions count from 1 in each job."""
+class Fifo:
+    """One level of a job's queue. Its positions count from 1."""
 
-    finished: bool = False
-    pages: int = 0
-    kept: int = 0
-    response_bytes: int = 0
     low: int = 1  # positions before it are gone
     stored: int = 1  # positions before it are in blocks, those from it on in `tail`
     gone: set[int] = field(default_factory=set)  # from `low` on
@@ -50,12 +45,12 @@ class JobState:
 
     @property
     def next(self) -> int:
-        """Return the next position of the queue."""
+        """Return the next position."""
         return self.stored + len(self.tail)
 
     @property
     def queued(self) -> int:
-        """Return how many URLs are in the queue."""
+        """Return how many URLs are in it."""
         return self.stored + len(self.tail) - self.low - len(self.gone)
 
     def remove(self, position: int) -> bool:
@@ -72,11 +67,35 @@ class JobState:
             self.low += 1
         return True
 
-    def empty(self) -> None:
-        """Forget the whole queue."""
-        self.low = self.stored = self.cleaned = 1
-        self.gone = set()
-        self.tail = []
+
+@dataclass(slots=True)
+class JobState:
+    """A job's counters and its queue."""
+
+    finished: bool = False
+    pages: int = 0
+    kept: int = 0
+    response_bytes: int = 0
+    levels: dict[int, Fifo] = field(default_factory=dict)
+
+    @property
+    def queued(self) -> int:
+        """Return how many URLs are in the queue."""
+        return sum(fifo.queued for fifo in self.levels.values())
+
+    @property
+    def met(self) -> int:
+        """Return how many URLs ever entered the queue."""
+        return sum(fifo.next - 1 for fifo in self.levels.values())
+
+    def level(self, number: int) -> Fifo:
+        """Return a level; raises ValueError for one that no block could name."""
+        fifo = self.levels.get(number)
+        if fifo is None:
+            if not 0 <= number < LEVELS:
+                raise ValueError(f"level {number}: must be 0 to {LEVELS - 1}")
+            fifo = self.levels[number] = Fifo()
+        return fifo
 
 
 class Jobs:
@@ -126,14 +145,18 @@ class Jobs:
 
     def met(self) -> int:
         """Return how many URLs entered the queues of jobs that take URLs, as far as saved."""
-        [(total,)] = self._database.ask("SELECT total(stored - 1) FROM jobs WHERE finished = 0")
-        unsaved = sum(len(state.tail) for state in self._states.values())
-        return int(float(str(total))) + unsaved
+        [(total,)] = self._database.ask("SELECT sum(met) FROM jobs WHERE finished = 0")
+        return int(str(total or 0))
+
+    def queued(self) -> int:
+        """Return how many URLs are in the queues of all jobs that take any, as far as saved."""
+        [(total,)] = self._database.ask("SELECT sum(queued) FROM jobs WHERE finished = 0")
+        return int(str(total or 0))
 
     def open(self, job: Job) -> None:
         """Remember a job; of a known one the order is replaced."""
         self._database.run(
-            "INSERT INTO jobs VALUES (?,?,'','',0,0,0,0,1,1,x'') "
+            "INSERT INTO jobs VALUES (?,?,'','',0,0,0,0,'{}',0,0) "
             "ON CONFLICT (number) DO UPDATE SET job = excluded.job",
             (job.number, _order(job)),
         )
@@ -158,7 +181,7 @@ class Jobs:
         state = self.state(number)
         if state is not None:
             state.finished = True
-            state.empty()
+            state.levels = {}
             self.save([number])
             self._database.run("UPDATE jobs SET finished = 1 WHERE number = ?", (number,))
 
@@ -180,8 +203,8 @@ class Jobs:
             (*_values(self._states[number]), number) for number in saved if number in self._states
         ]
         self._database.run_many(
-            "UPDATE jobs SET pages = ?, kept = ?, response_bytes = ?, low = ?, stored = ?, "
-            "gone = ? WHERE number = ?",
+            "UPDATE jobs SET pages = ?, kept = ?, response_bytes = ?, queue = ?, queued = ?, "
+            "met = ? WHERE number = ?",
             rows,
         )
 
@@ -213,24 +236,21 @@ class Jobs:
 
 
 def _values(state: JobState) -> tuple[Value, ...]:
-    gone = array("Q", sorted(state.gone)).tobytes() if state.gone else b""
-    return (state.pages, state.kept, state.response_bytes, state.low, state.stored, gone)
+    levels = {
+        level: (fifo.low, fifo.stored, sorted(fifo.gone)) for level, fifo in state.levels.items()
+    }
+    queue = json.dumps(levels, separators=(",", ":"))
+    return (state.pages, state.kept, state.response_bytes, queue, state.queued, state.met)
 
 
 def _state(row: tuple[Value, ...]) -> JobState:
-    positions = array("Q")
-    if isinstance(row[-1], bytes):
-        positions.frombytes(row[-1])
-    finished, pages, kept, response_bytes, low, stored = (int(str(one)) for one in row[:-1])
-    return JobState(
-        finished=bool(finished),
-        pages=pages,
-        kept=kept,
-        response_bytes=response_bytes,
-        low=low,
-        stored=stored,
-        gone=set(positions),
-    )
+    *numbers_, queue = row
+    finished, pages, kept, response_bytes = (int(str(one)) for one in numbers_)
+    levels = {
+        int(level): Fifo(low, stored, set(gone))
+        for level, (low, stored, gone) in json.loads(str(queue)).items()
+    }
+    return JobState(bool(finished), pages, kept, response_bytes, levels)
 
 
 def _order(job: Job) -> str:

@@ -22,12 +22,17 @@ from isal import isal_zlib
 
 from agent.pipeline.ports import QueuedUrl
 
-__all__ = ["BLOCK_URLS", "pack", "record", "unpack", "url_of"]
+__all__ = ["BLOCK_URLS", "block_id", "pack", "record", "unpack", "url_of"]
 
 BLOCK_URLS: Final = 256
 """Records that are packed together in a queue, at most."""
 
 LEVEL: Final = 1
+
+
+def block_id(job: int, level: int, position: int) -> int:
+    """Return the name of the block that ends at a position of a queue: all sort by it."""
+    return job << 32 | level << 30 | position
 
 
 def record(item: QueuedUrl, attempts: int) -> bytes:
@@ -40,12 +45,19 @@ def record(item: QueuedUrl, attempts: int) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def url_of(data: bytes, job: int, position: int) -> QueuedUrl:
+def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
     """Return the URL of a record."""
     text, tab, referer = data.decode("utf-8", "surrogatepass").partition("\t")
     depth, redirects, attempts, url = text.split(" ", 3)
     return QueuedUrl(
-        position, url, job, int(depth), int(redirects), referer if tab else None, int(attempts)
+        position,
+        url,
+        job,
+        int(depth),
+        int(redirects),
+        referer if tab else None,
+        int(attempts),
+        level,
     )
 
 

@@ -179,21 +179,25 @@ class SqliteLedger:
         """Append to the jobs' queues; positions are chosen here."""
         self._queues.push(items)
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
-        """Return the next queued URLs of a job behind a position, without removing them."""
-        return self._queues.take(job, after, limit)
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job's level behind a position, without removing them."""
+        return self._queues.take(job, after, limit, level)
 
     def queued(self, job: int) -> int:
         """Return how many URLs of a job wait or are under way."""
         state = self._jobs.live(job)
         return 0 if state is None else state.queued
 
+    def waiting(self) -> int:
+        """Return how many URLs of all jobs wait or are under way."""
+        return self._queues.waiting
+
     def remove(self, job: int, position: int) -> None:
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         self._queues.remove(job, position)
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its queue, with its number of attempts so far."""
+        """Put a URL behind the others of its level, with its number of attempts so far."""
         self._queues.retry(job, position, attempts)
 
     # store
@@ -291,7 +295,7 @@ class SqliteLedger:
         state = self._jobs.live(job)
         if state is not None:
             self._queues.discard(job, state)
-            self._seen.discard(state.next - 1)
+            self._seen.discard(state.met)
 
     def _store(self) -> None:
         """Run the transaction, where anything changed."""

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from agent.adapters.ledger.journal import BLOCK_URLS, pack, record
+from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
 from agent.adapters.ledger.schema import CRAWL_TABLES, VERSION
 from agent.pipeline.ports import QueuedUrl
@@ -40,11 +40,14 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
     )
     run(
         "INSERT INTO jobs SELECT number, job, host, address, finished, pages, kept, "
-        "response_bytes, 1, 1, x'' FROM jobs_1"
+        "response_bytes, '{}', 0, 0 FROM jobs_1"
     )
     for job, count, blocks in _blocks(connection):
         connection.executemany("INSERT INTO blocks VALUES (?,?)", blocks)
-        run("UPDATE jobs SET stored = ? WHERE number = ?", (count + 1, job))
+        run(
+            "UPDATE jobs SET queue = ?1, queued = ?2, met = ?2 WHERE number = ?3",
+            (f'{{"0":[1,{count + 1},[]]}}', count, job),
+        )
     seen.mkdir(parents=True, exist_ok=True)
     for number, (keys, jobs) in enumerate(_keys(connection), 1):
         state = write_run(seen, number, [(keys, jobs)], len(keys))
@@ -70,7 +73,7 @@ def _blocks(connection: sqlite3.Connection) -> Iterator[tuple[int, int, list[tup
         blocks = []
         for start in range(0, len(records), BLOCK_URLS):
             part = records[start : start + BLOCK_URLS]
-            blocks.append((job << 32 | start + len(part), pack(part)))
+            blocks.append((block_id(job, 0, start + len(part)), pack(part)))
         yield job, len(records), blocks
 
 

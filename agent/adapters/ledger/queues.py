@@ -20,9 +20,9 @@ from itertools import islice
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Value, numbers
-from agent.adapters.ledger.jobs import Jobs, JobState
-from agent.adapters.ledger.journal import BLOCK_URLS, pack, record, unpack, url_of
-from agent.pipeline.ports import QueuedUrl
+from agent.adapters.ledger.jobs import Fifo, Jobs, JobState
+from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
+from agent.pipeline.ports import LEVEL_BITS, QueuedUrl
 
 __all__ = ["JOURNAL_ENTRIES", "Queues"]
 
@@ -39,6 +39,8 @@ DELETED_BLOCKS: Final = 64
 GARBAGE_JOBS: Final = 64
 """Jobs without any block left that are looked at in one commit."""
 
+_SERIAL: Final = (1 << LEVEL_BITS) - 1
+
 
 class Queues:
     """What waits, of all jobs."""
@@ -54,6 +56,7 @@ class Queues:
         self._entries = 0  # of this generation
         self._generation = 0
         self._saving: dict[int, None] = {}  # jobs of the generation before that are not saved
+        self.waiting = jobs.queued()  # URLs of all jobs
         self._garbage = dict.fromkeys(numbers(database.ask("SELECT job FROM garbage")))
         self._replay()
 
@@ -67,20 +70,22 @@ class Queues:
         for item in items:
             state = self._jobs.live(item.job)
             if state is not None:
-                self._append(item.job, state, record(item, item.attempts))
+                self._append(item.job, item.level, state, record(item, item.attempts))
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
-        """Return the next URLs of a job behind a position."""
+    def take(self, job: int, after: int, limit: int, level: int) -> list[QueuedUrl]:
+        """Return the next URLs of a job's level behind a position."""
         state = self._jobs.live(job)
-        if state is None:
+        fifo = None if state is None else state.levels.get(level)
+        if fifo is None:
             return []
         taken: list[QueuedUrl] = []
-        position = max(after + 1, state.low)
-        while position < state.next and len(taken) < limit:
-            first, records = self._records(job, state, position)
+        base = level << LEVEL_BITS
+        position = max(after - base + 1, fifo.low)
+        while position < fifo.next and len(taken) < limit:
+            first, records = self._records(job, level, fifo, position)
             for place in range(position - first, len(records)):
-                if first + place not in state.gone:
-                    taken.append(url_of(records[place], job, first + place))
+                if first + place not in fifo.gone:
+                    taken.append(url_of(records[place], job, base | first + place, level))
                     if len(taken) == limit:
                         break
             position = first + len(records)
@@ -89,22 +94,26 @@ class Queues:
     def remove(self, job: int, position: int) -> None:
         """Forget a URL."""
         state = self._jobs.live(job)
-        if state is not None and state.remove(position):
+        fifo = None if state is None else state.levels.get(position >> LEVEL_BITS)
+        if fifo is not None and fifo.remove(position & _SERIAL):
+            self.waiting -= 1
             self._lines.append(b"- %d %d" % (job, position))
             self._jobs.unsaved[job] = None
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its queue."""
-        found = self.take(job, position - 1, 1)
+        """Put a URL behind the others of its level."""
+        level = position >> LEVEL_BITS
+        found = self.take(job, position - 1, 1, level)
         if found and found[0].position == position:
             self.remove(job, position)
             state = self._jobs.live(job)
             assert state is not None
-            self._append(job, state, record(found[0], attempts))
+            self._append(job, level, state, record(found[0], attempts))
 
     def discard(self, job: int, state: JobState) -> None:
         """Let a job's blocks go, from now on out of sight."""
-        if state.stored > 1:
+        self.waiting -= state.queued
+        if any(fifo.stored > 1 for fifo in state.levels.values()):
             self._database.run("INSERT OR IGNORE INTO garbage VALUES (?)", (job,))
             self._garbage[job] = None
 
@@ -132,22 +141,25 @@ class Queues:
         self._jobs.trim(self._saving)
         self._sweep()
 
-    def _append(self, job: int, state: JobState, line: bytes) -> None:
-        self._lines.append(b"+ %d %d %b" % (job, state.next, line))
-        state.tail.append(line)
+    def _append(self, job: int, level: int, state: JobState, line: bytes) -> None:
+        fifo = state.level(level)
+        self._lines.append(b"+ %d %d %b" % (job, level << LEVEL_BITS | fifo.next, line))
+        fifo.tail.append(line)
+        self.waiting += 1
         self._jobs.unsaved[job] = None
 
-    def _records(self, job: int, state: JobState, position: int) -> tuple[int, list[bytes]]:
+    def _records(self, job: int, level: int, fifo: Fifo, position: int) -> tuple[int, list[bytes]]:
         """Return the records around a position, and the position of the first."""
-        if position >= state.stored:
-            return state.stored, state.tail
+        if position >= fifo.stored:
+            return fifo.stored, fifo.tail
         [(id_, urls)] = self._database.ask(
-            "SELECT id, urls FROM blocks WHERE id >= ? ORDER BY id LIMIT 1", (_id(job, position),)
+            "SELECT id, urls FROM blocks WHERE id >= ? ORDER BY id LIMIT 1",
+            (block_id(job, level, position),),
         )
         assert isinstance(id_, int)
         assert isinstance(urls, bytes)
         records = unpack(urls)
-        return (id_ & 0xFFFFFFFF) - len(records) + 1, records
+        return id_ - block_id(job, level, 0) - len(records) + 1, records
 
     def _save(self, count: int) -> None:
         """Save jobs of the generation before; with the last one its journal goes."""
@@ -158,27 +170,29 @@ class Queues:
             state = self._jobs.live(number)
             if state is None:
                 continue
-            self._clean(number, state)
-            for start in range(0, len(state.tail), BLOCK_URLS):
-                records = state.tail[start : start + BLOCK_URLS]
-                rows.append((_id(number, state.stored + start + len(records) - 1), pack(records)))
-            state.stored += len(state.tail)
-            state.tail = []
+            for level, fifo in state.levels.items():
+                self._clean(number, level, fifo)
+                for start in range(0, len(fifo.tail), BLOCK_URLS):
+                    records = fifo.tail[start : start + BLOCK_URLS]
+                    last = fifo.stored + start + len(records) - 1
+                    rows.append((block_id(number, level, last), pack(records)))
+                fifo.stored += len(fifo.tail)
+                fifo.tail = []
         self._database.run_many("INSERT INTO blocks VALUES (?,?)", rows)
         self._jobs.save(saved)
         if not self._saving:
             self._database.run("DELETE FROM journal WHERE generation < ?", (self._generation,))
 
-    def _clean(self, job: int, state: JobState) -> None:
-        """Delete blocks that are worked off, and skip what is gone from the tail already."""
-        if state.low >= state.next and not state.gone:
-            state.stored, state.tail = state.next, []
-        if state.cleaned < state.low and state.stored > 1:
-            last = min(state.low, state.stored) - 1
+    def _clean(self, job: int, level: int, fifo: Fifo) -> None:
+        """Delete blocks that are worked off; of a queue that is empty nothing is stored."""
+        if fifo.low == fifo.next:
+            fifo.stored, fifo.tail = fifo.next, []
+        if fifo.cleaned < fifo.low and fifo.stored > 1:
             self._database.run(
-                "DELETE FROM blocks WHERE id BETWEEN ? AND ?", (_id(job, 1), _id(job, last))
+                "DELETE FROM blocks WHERE id BETWEEN ? AND ?",
+                (block_id(job, level, 1), block_id(job, level, fifo.low - 1)),
             )
-            state.cleaned = state.low
+            fifo.cleaned = fifo.low
 
     def _sweep(self) -> None:
         """Delete a slice of what was discarded."""
@@ -188,7 +202,7 @@ class Queues:
             deleted = self._database.run(
                 "DELETE FROM blocks WHERE id IN "
                 "(SELECT id FROM blocks WHERE id BETWEEN ? AND ? LIMIT ?)",
-                (_id(job, 0), _id(job + 1, 0) - 1, left),
+                (block_id(job, 0, 0), block_id(job + 1, 0, 0) - 1, left),
             )
             left -= deleted
             if left <= 0:
@@ -224,12 +238,12 @@ class Queues:
         elif state.finished:
             return
         elif kind == b"-":
-            state.remove(int(rest))
+            position = int(rest)
+            fifo = state.level(position >> LEVEL_BITS)
+            self.waiting -= fifo.remove(position & _SERIAL)
         else:
-            position, _, text = rest.partition(b" ")
-            if int(position) == state.next:
-                state.tail.append(text)
-
-
-def _id(job: int, position: int) -> int:
-    return job << 32 | position
+            place, _, text = rest.partition(b" ")
+            fifo = state.level(int(place) >> LEVEL_BITS)
+            if int(place) & _SERIAL == fifo.next:
+                fifo.tail.append(text)
+                self.waiting += 1

@@ -41,13 +41,14 @@ CRAWL_TABLES: Final = (
         pages INTEGER NOT NULL,
         kept INTEGER NOT NULL,
         response_bytes INTEGER NOT NULL,
-        low INTEGER NOT NULL,             -- positions of its queue before this one are gone
-        stored INTEGER NOT NULL,          -- positions before this one are in blocks
-        gone BLOB NOT NULL                -- positions from `low` on that are gone, 8 bytes each
+        queue TEXT NOT NULL,              -- JSON: of each level [low, stored, [gone, ...]]
+        queued INTEGER NOT NULL,          -- URLs in it
+        met INTEGER NOT NULL              -- URLs that ever entered it
     )
     """,
     "CREATE INDEX jobs_unfinished ON jobs (number) WHERE finished = 0",
-    # id: number of the job and last position, 31 and 32 bits, so that a job's blocks lie together.
+    # id: number of the job, level and last position, 31, 2 and 30 bits: blocks of a queue lie
+    # together.
     "CREATE TABLE blocks (id INTEGER PRIMARY KEY, urls BLOB NOT NULL)",
     # Jobs whose blocks are being deleted, a slice with each commit.
     "CREATE TABLE garbage (job INTEGER PRIMARY KEY)",

@@ -78,14 +78,14 @@ class LedgerMachine(RuleBasedStateMachine):
             ledger.place_job(self.number(index), "http://h.example:80/", f"192.0.2.{pages}")
 
     @precondition(lambda self: self.numbers)
-    @rule(index=NUMBERS, pages=PAGES)
-    def discover(self, index: int, pages: list[int]) -> None:
+    @rule(index=NUMBERS, pages=PAGES, level=st.integers(0, 2))
+    def discover(self, index: int, pages: list[int], level: int) -> None:
         job = self.number(index)
         answers = []
         for ledger in self.both():
             new = ledger.add_new(job, urls(pages))
             ledger.push(
-                QueuedUrl(0, url, job, 1, 0, None)
+                QueuedUrl(0, url, job, 1, 0, None, level=level)
                 for url, is_new in zip(urls(pages), new, strict=True)
                 if is_new
             )
@@ -93,11 +93,11 @@ class LedgerMachine(RuleBasedStateMachine):
         assert answers[0] == answers[1]
 
     @precondition(lambda self: self.numbers)
-    @rule(index=NUMBERS, place=st.integers(0, 5), again=st.booleans())
-    def end(self, index: int, place: int, again: bool) -> None:
+    @rule(index=NUMBERS, place=st.integers(0, 5), again=st.booleans(), level=st.integers(0, 2))
+    def end(self, index: int, place: int, again: bool, level: int) -> None:
         job = self.number(index)
         for ledger in self.both():
-            for item in ledger.take(job, 0, 10)[place : place + 1]:
+            for item in ledger.take(job, 0, 10, level)[place : place + 1]:
                 if again:
                     ledger.retry(job, item.position, item.attempts + 1)
                 else:
@@ -133,11 +133,16 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @invariant()
     def agree(self) -> None:
+        assert self.real.waiting() == self.model.waiting()
         rows: list[list[JobRow]] = [ledger.jobs() for ledger in self.both()]
         assert rows[0] == rows[1]
         for number in self.numbers:
             taken = [
-                [(item.url, item.attempts) for item in ledger.take(number, 0, 20)]
+                [
+                    (item.url, item.attempts, item.level)
+                    for level in range(3)
+                    for item in ledger.take(number, 0, 20, level)
+                ]
                 for ledger in self.both()
             ]
             assert taken[0] == taken[1]
