@@ -68,6 +68,7 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         depth=site.depth,
         pages_per_host=site.pages_per_host,
         repeated_segments=site.repeated_segments,
+        sitemaps=site.sitemaps,
         require_public_suffix=site.public_suffix,
     )
 
@@ -95,7 +96,9 @@ def fetch_options(settings: Settings) -> FetchOptions:
 def page_limits(settings: Settings) -> PageLimits:
     """Return what one page may cost."""
     return PageLimits(
-        agent_token=settings.robot.token, max_decoded_bytes=settings.limits.body_bytes
+        agent_token=settings.robot.token,
+        max_decoded_bytes=settings.limits.body_bytes,
+        max_sitemaps=settings.limits.sitemaps,
     )
 
 
