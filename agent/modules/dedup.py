@@ -1,12 +1,14 @@
 """Lets a URL through once in each job, and enters it in the job's queue in the same step.
 
-Most links lead to what was met a moment ago, so a bounded memory answers first; only what it does
-not know goes to the exact set on disk, a batch at a time. The memory is keyed by a 64-bit hash
-with this process's secret: a site cannot make two of its URLs collide.
+Most links lead to what was met a moment ago, so a bounded memory (`agent.modules.seen`) answers
+first; only what it does not know goes to the exact set on disk, a batch at a time. The memory is
+keyed by a 64-bit hash with this process's secret: a site cannot make two of its URLs collide. The
+job is part of the key, so a mistake of a memory that makes some is not made again in the next
+round.
 
 Invariant: a URL is entered in the seen-set and in the queue between the same two commits, so no
 crash leaves it known but never fetched.
-Source: seed 000, 5.2.2; seed 003 (an LRU before what is on disk).
+Source: seed 000, 5.2.2; seed 003.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import cast
 
 from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
-from agent.modules.recent import Recent
+from agent.modules.seen import make_seen
 from agent.pipeline.messages import Candidate
 from agent.pipeline.ports import Ledger, QueuedUrl
 from agent.pipeline.spec import Output
@@ -31,13 +33,15 @@ class Dedup:
         self._ledger = ledger
         self._pages = limits.pages_per_host
         self._stopped = stopped
-        self._recent = Recent(limits.seen_in_memory)
+        self._seen = make_seen(limits.seen_by, limits.seen_in_memory)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take candidates; those that are new in their jobs leave."""
+        candidates = cast(Sequence[Candidate], batch)
         unknown: dict[int, dict[str, Candidate]] = {}
-        for one in cast(Sequence[Candidate], batch):
-            if self._recent.add(hash((one.job, one.url))):
+        known = self._seen.meet([hash((one.job, one.url)) for one in candidates])
+        for one, is_known in zip(candidates, known, strict=True):
+            if not is_known:
                 unknown.setdefault(one.job, {})[one.url] = one
         return self._enter(unknown)
 
@@ -61,6 +65,6 @@ class Dedup:
             if len(kept) < room:
                 kept[url] = one
             else:
-                self._recent.forget(hash((job, url)))
+                self._seen.forget(hash((job, url)))
                 self._stopped.add("queue holds as many pages as a host may have", url)
         return kept

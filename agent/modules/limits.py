@@ -96,10 +96,6 @@ class CrawlLimits:
     rules_hops: int = 5
     """Redirects that a robots.txt may lie behind: RFC 9309, 2.3.1.2."""
 
-    sitemaps: int = 100
-    """Sitemaps that one robots.txt, or one index, may name: with 50,000 URLs each they hold more
-    than a unit may have pages. 0: none is read."""
-
     rules_kept: int = 50_000
     """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
 
@@ -130,8 +126,11 @@ class CrawlLimits:
     under_way: int = 1000
     """Pages that may be fetched and not stored yet: beyond it fetching waits for the workers."""
 
-    seen_in_memory: int = 1 << 20
-    """URLs that dedup remembers before it asks the disk. Source: seed 003."""
+    seen_in_memory: int = 1 << 21
+    """URLs that dedup remembers before it asks the disk: 16 MB. Source: seed 003 has half of it."""
+
+    seen_by: str = "pairs"
+    """The structure that remembers them, of `agent.modules.seen`; docs/adr/0045."""
 
     lookups: int = 50
     """Names that are looked up at a time: a site's resolver is shared with people."""

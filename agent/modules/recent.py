@@ -8,6 +8,7 @@ LRU list; what is met more often than that is never forgotten, as in an LRU.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 
 __all__ = ["Recent"]
@@ -26,6 +27,11 @@ class Recent:
 
     def __contains__(self, key: object) -> bool:
         return key in self._young or key in self._old
+
+    @property
+    def table_bytes(self) -> int:
+        """Return the bytes of the two tables, without the keys themselves."""
+        return sys.getsizeof(self._young) + sys.getsizeof(self._old)
 
     def add(self, key: Hashable) -> bool:
         """Remember a key; tell whether it was new, as far as is remembered."""

@@ -18,7 +18,7 @@ line. What is on its way between dedup and frontier is thus never only in memory
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
@@ -26,8 +26,6 @@ from shared.units import UnitIndex
 from shared.wire.orders import ListHead, Order
 
 __all__ = [
-    "INDEXED_DEPTH",
-    "SITEMAP_DEPTH",
     "Candidate",
     "Denied",
     "Due",
@@ -56,13 +54,6 @@ __all__ = [
     "UnitClosed",
     "UnitFinished",
 ]
-
-SITEMAP_DEPTH: Final = -2
-"""Depth of the sitemaps that a robots.txt names: what they list, also by way of an index, lies as
-near as the top page, and nothing of it is deeper than 0."""
-
-INDEXED_DEPTH: Final = SITEMAP_DEPTH + 1
-"""Depth of the sitemaps that such an index names."""
 
 Outcome = Literal[
     "answered",  # a whole HTTP answer, whatever its status
@@ -150,7 +141,7 @@ class Links:
     urls: tuple[str, ...]  # canonical
     referer: str | None
     from_job: int  # 0: from the list itself
-    depth: int  # of the page they stand on, plus one; a list's own pages have 0, sitemaps below it
+    depth: int  # of the page they stand on, plus one; a list's own pages have 0
     redirects: int = 0  # hops that led here in a row
 
 
@@ -290,6 +281,7 @@ class RulesKnown:
     crawl_delay_s: float | None
     all_denied: bool = False  # 5xx or unreachable: RFC 9309, 2.3.1.4
     reason: str = ""  # why all is denied
+    sitemaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from agent.pipeline.messages import (
     Due,
@@ -29,8 +29,6 @@ from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 
 __all__ = [
-    "LEVELS",
-    "LEVEL_BITS",
     "Clock",
     "FetchAnswer",
     "FetchDone",
@@ -46,11 +44,6 @@ __all__ = [
     "Resolver",
     "RulesDone",
 ]
-
-LEVELS: Final = 4
-"""Queues that a job may have; the level is in a position's highest bits (`LEVEL_BITS`)."""
-
-LEVEL_BITS: Final = 56
 
 
 class Clock(Protocol):
@@ -161,10 +154,7 @@ class PageWorker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueuedUrl:
-    """A URL on disk, waiting for its turn. `position` orders the queue of its job and level.
-
-    level: which of the job's queues; 0 is the first to be worked off.
-    """
+    """A URL on disk, waiting for its turn. `position` orders a host's queue."""
 
     position: int
     url: str
@@ -173,7 +163,6 @@ class QueuedUrl:
     redirects: int
     referer: str | None
     attempts: int = 0
-    level: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,19 +235,12 @@ class Ledger(Protocol):
         """
         ...
 
-    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
-        """Return the next queued URLs of a job's level behind a position, without removing them.
-
-        after: 0 for the first ones, of whatever level.
-        """
+    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job behind a position, without removing them."""
         ...
 
     def queued(self, job: int) -> int:
         """Return how many URLs of a job wait or are under way; in constant time."""
-        ...
-
-    def waiting(self) -> int:
-        """Return how many URLs of all jobs wait or are under way; in constant time."""
         ...
 
     def remove(self, job: int, position: int) -> None:
@@ -266,7 +248,7 @@ class Ledger(Protocol):
         ...
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its level, with its number of attempts so far."""
+        """Put a URL behind the others of its queue, with its number of attempts so far."""
         ...
 
     # store

@@ -18,6 +18,7 @@ from shared.wire.names import check_agent_name
 
 __all__ = [
     "CONTENT_CODINGS",
+    "SEEN_BY",
     "check_manager_url",
     "check_texts",
     "day_minutes",
@@ -32,6 +33,9 @@ _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
 """What the work on pages takes off a body."""
 
+SEEN_BY: Final = ("pairs", "buckets", "generations", "lru", "lru+sbfl", "lru+rotating")
+"""The memories that dedup may have, as `agent.modules.seen` names them."""
+
 _PROXY_SCHEMES: Final = {"http", "https"}
 
 
@@ -40,6 +44,7 @@ def check_texts(settings: Settings) -> None:
     _check_manager(settings)
     _check_robot(settings)
     _check_network(settings)
+    _check_seen_by(settings.memory.seen_by)
     windows = settings.windows
     for name in ("weekday", "weekend"):
         for text in getattr(windows, name):
@@ -58,6 +63,13 @@ def check_texts(settings: Settings) -> None:
         raise SettingError(
             f"manager.backoff_max_s = {manager.backoff_max_s}: must be >= manager.backoff_s "
             f"({manager.backoff_s} s)"
+        )
+
+
+def _check_seen_by(name: str) -> None:
+    if name not in SEEN_BY:
+        raise SettingError(
+            f'memory.seen_by = "{name}": must be one of {", ".join(SEEN_BY)}; the default is pairs'
         )
 
 

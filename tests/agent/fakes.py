@@ -23,7 +23,6 @@ from agent.pipeline.messages import (
     UnitFinished,
 )
 from agent.pipeline.ports import (
-    LEVEL_BITS,
     FetchAnswer,
     FetchRequest,
     JobRow,
@@ -153,19 +152,15 @@ class FakeLedger:
         for item in items:
             queue = self._now.queues.get(item.job)
             if queue is not None:
-                position = self._next(item.level)
+                position = self._next()
                 queue[position] = replace(item, position=position)
 
-    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
+    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
         queue = self._now.queues.get(job, {})
-        behind = [position for position in sorted(queue) if position > after]
-        return [queue[one] for one in behind if one >> LEVEL_BITS == level][:limit]
+        return [queue[position] for position in sorted(queue) if position > after][:limit]
 
     def queued(self, job: int) -> int:
         return len(self._now.queues.get(job, ()))
-
-    def waiting(self) -> int:
-        return sum(map(len, self._now.queues.values()))
 
     def remove(self, job: int, position: int) -> None:
         self._now.queues.get(job, {}).pop(position, None)
@@ -174,7 +169,7 @@ class FakeLedger:
         queue = self._now.queues.get(job, {})
         item = queue.pop(position, None)
         if item is not None:
-            behind = self._next(item.level)
+            behind = self._next()
             queue[behind] = replace(item, position=behind, attempts=attempts)
 
     def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
@@ -194,9 +189,9 @@ class FakeLedger:
         self.commits += 1
         self._disk = copy.deepcopy(self._now)
 
-    def _next(self, level: int) -> int:
+    def _next(self) -> int:
         self._now.next_position += 1
-        return level << LEVEL_BITS | self._now.next_position - 1
+        return self._now.next_position - 1
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from agent.app.mapping import (
     version,
 )
 from agent.modules.page.content import UNDERSTOOD
+from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
-from agent.settings.texts import CONTENT_CODINGS
+from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
 from shared.errors import SettingError
 
 SITE = Settings(home=Path("/nowhere"))
@@ -32,6 +33,7 @@ USED_AS_THEY_ARE = {
     "windows": None,
     "reports": None,
     "disk": None,
+    "memory": set[str](),
     "robot": {"token"},
     "politeness": {"blocked"},
     "limits": {"list_bytes"},
@@ -114,6 +116,11 @@ def test_blocked() -> None:
     assert not blocked_by(())("http://a.jp/")
     with pytest.raises(SettingError, match="is no RE2 pattern"):
         blocked_by(("(?=x)",))
+
+
+def test_the_memories_that_may_be_set_are_those_that_there_are() -> None:
+    """What may be set, and what dedup knows, is one list."""
+    assert set(SEEN_BY) == set(STRUCTURES)
 
 
 def test_asks_only_for_codings_that_are_taken_off() -> None:

@@ -94,6 +94,7 @@ def test_the_documented_file_can_carry_values(tmp_path: Path) -> None:
         ('[network]\nresolver = ["127.0.0.1:99999"]\n', "must be address:port"),
         ('[network]\ncontent_codings = ["lzma"]\n', "network.content_codings"),
         ('[network]\nsource_address = "eth0"\n', "network.source_address"),
+        ('[memory]\nseen_by = "magic"\n', "must be one of pairs"),
         ('[windows]\nweekday = ["2-8"]\n', "must be a time of day"),
         ('[windows]\nweekday = ["02:00"]\n', "must be HH:MM-HH:MM"),
         ('[windows]\nweekday = ["02:00-02:00"]\n', "is empty"),
