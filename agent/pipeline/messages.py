@@ -17,11 +17,11 @@ line. What is on its way between dedup and frontier is thus never only in memory
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
+from shared.frozen import frozen
 from shared.units import UnitIndex
 from shared.wire.orders import ListHead, Order
 
@@ -69,7 +69,7 @@ Outcome = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """One order: a unit to crawl or to probe in one round. `number` is new for each job."""
 
@@ -83,7 +83,7 @@ class Job:
     start_pages: tuple[tuple[str, str | None], ...] = ()  # (url, referer) beside the top page
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """What the agent holds: which job a page belongs to. Replaced as a whole, never changed."""
 
@@ -97,7 +97,7 @@ class Scope:
         return None if unit is None else self.jobs[unit]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerList:
     """M1 as it came: what the list says of itself, and its units and start pages."""
 
@@ -105,7 +105,7 @@ class ServerList:
     orders: tuple[Order, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListChanged:
     """What the agent holds has changed: by a new list, or because jobs are done.
 
@@ -119,7 +119,7 @@ class ListChanged:
     done: tuple[Job, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tick:
     """The time, sent when no message is under way inside the process.
 
@@ -131,7 +131,7 @@ class Tick:
     fetching: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Links:
     """Where one page (or redirect, or the list) leads, before anybody asked whether it is ours.
 
@@ -145,7 +145,7 @@ class Links:
     redirects: int = 0  # hops that led here in a row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A URL inside a job that passed the filters."""
 
@@ -157,7 +157,7 @@ class Candidate:
     referer: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outside:
     """A URL that is not ours to fetch: a new host, or a page of a unit that others own."""
 
@@ -165,7 +165,7 @@ class Outside:
     referer: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """A job's host has an address, and the job's queue holds something new."""
 
@@ -174,7 +174,7 @@ class Placed:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFound:
     """Where a host's name leads from here, for the manager; empty: nowhere."""
 
@@ -182,7 +182,7 @@ class HostFound:
     addresses: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFailed:
     """A host never had an address to crawl: nothing of it can be fetched from here."""
 
@@ -190,7 +190,7 @@ class HostFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moved:
     """A host answers at another address from now on; its queue goes there."""
 
@@ -200,7 +200,7 @@ class Moved:
     reason: str = ""  # why there is none
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOver:
     """Nothing of a host that moved is under way at its old address: the new one may take over."""
 
@@ -209,7 +209,7 @@ class HandedOver:
     jobs: tuple[Job, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Due:
     """A URL whose turn it is. Holds its address's token until a FetchEnded or a Denied."""
 
@@ -221,7 +221,7 @@ class Due:
     probe: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Denied:
     """robots.txt forbids it: the token goes back without an interval.
 
@@ -235,7 +235,7 @@ class Denied:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulesDue:
     """A host's robots.txt must be fetched before anything else; holds the address's token."""
 
@@ -247,7 +247,7 @@ class RulesDue:
     probe: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulesRedirected:
     """robots.txt of `rules_of` lies behind a redirect; `host` is where it leads."""
 
@@ -260,7 +260,7 @@ class RulesRedirected:
     address: str = ""  # filled in by resolve
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulesFetched:
     """What came for robots.txt: status 0 and a reason where nothing came."""
 
@@ -271,7 +271,7 @@ class RulesFetched:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulesKnown:
     """The rules of a host are known until `expires_s`; its URLs may have their turn."""
 
@@ -284,7 +284,7 @@ class RulesKnown:
     sitemaps: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchEnded:
     """A request to an address is over, with or without an answer: the token comes back."""
 
@@ -301,7 +301,7 @@ class FetchEnded:
     kept_alive: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requested:
     """One request, for the crawl log (M3): each one sent, robots.txt and failures too."""
 
@@ -319,7 +319,7 @@ class Requested:
     started_epoch_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fetched:
     """An answer with a header, whole or truncated. `capture.body` is as sent by the server."""
 
@@ -333,7 +333,7 @@ class Fetched:
     is_rules: bool = False  # robots.txt: archived, not parsed for links
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Processed:
     """A page after decoding, parsing and compressing: its links travel separately."""
 
@@ -347,7 +347,7 @@ class Processed:
     note: str = ""  # `noindex`, `parse-error: ...`, `decode-error: ...`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """A page lies in a segment, and its links have been handed on: the URL is done."""
 
@@ -357,7 +357,7 @@ class Kept:
     job: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnitFinished:
     """Nothing of a job is waiting or under way any more, or its limit is reached."""
 
@@ -371,7 +371,7 @@ class UnitFinished:
     reason: str = "complete"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnitClosed:
     """A job that left the list has no request under way any more: its right may be given on.
 

@@ -8,7 +8,6 @@ together, at the next `commit` of the ledger.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from agent.pipeline.messages import (
@@ -27,6 +26,7 @@ from agent.pipeline.messages import (
 )
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
+from shared.frozen import frozen
 
 __all__ = [
     "Clock",
@@ -62,7 +62,7 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchRequest:
     """One GET. The address was checked and is pinned; "" where a proxy resolves."""
 
@@ -72,7 +72,7 @@ class FetchRequest:
     rules: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchAnswer:
     """What came of a FetchRequest; `capture` is None where no header came."""
 
@@ -91,7 +91,7 @@ class FetchAnswer:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FetchDone:
     """An answer on its way back to the module that holds the address."""
 
@@ -100,7 +100,7 @@ class FetchDone:
     answer: FetchAnswer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RulesDone:
     """The same for a robots.txt."""
 
@@ -117,7 +117,7 @@ class Fetcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookUp:
     """The answer to a name: addresses that may be crawled, best first, or why there is none."""
 
@@ -136,7 +136,7 @@ class Resolver(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageWork:
     """What became of a fetched page: its links, each once, and its record, compressed."""
 
@@ -152,7 +152,7 @@ class PageWorker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueuedUrl:
     """A URL on disk, waiting for its turn. `position` orders a host's queue."""
 
@@ -165,7 +165,7 @@ class QueuedUrl:
     attempts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobRow:
     """A job as the ledger remembers it over restarts."""
 

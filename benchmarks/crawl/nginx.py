@@ -105,7 +105,7 @@ def serve(web: Path, scratch: Path, port: int) -> Iterator[Served]:
         served.take_log()
         yield served
     finally:
-        process.send_signal(signal.SIGQUIT)
+        process.terminate()
         process.wait(20)
 
 

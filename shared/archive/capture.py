@@ -6,10 +6,11 @@ what cannot be stored (`encode.py`), not this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, get_args
 
 from shared.archive import http_block
+from shared.frozen import frozen
 
 __all__ = [
     "IDENTICAL_PAYLOAD",
@@ -29,7 +30,7 @@ IDENTICAL_PAYLOAD: Final = "identical-payload-digest"
 NOT_MODIFIED: Final = "server-not-modified"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revisit:
     """Where the body is that this capture found unchanged (WARC/1.1, 6.7)."""
 
@@ -39,7 +40,7 @@ class Revisit:
     """`fetched_at_ms` of that capture."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capture:
     """One request and its answer.
 

@@ -15,12 +15,12 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from shared.archive.http_block import UNKNOWN_TYPE
 from shared.archive.record import warc_date
+from shared.frozen import frozen
 
 __all__ = ["REVISIT_TYPE", "CdxjSorter", "IndexEntry", "cdxj_line"]
 
@@ -28,7 +28,7 @@ REVISIT_TYPE: Final = "warc/revisit"
 RUN_LINES: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexEntry:
     """What an index says of one response or revisit record.
 

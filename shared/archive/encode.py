@@ -11,7 +11,6 @@ Invariant: what `encode_capture` accepts, `reader.read_capture` gives back equal
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
 
 from shared.archive.capture import IDENTICAL_PAYLOAD, Capture
@@ -22,6 +21,7 @@ from shared.archive.limits import check_capture, check_line
 from shared.archive.record import RECORD_END, VERSION, canonical_ip, record_ids, warc_date
 from shared.archive.surt_key import surt_key
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.urls import reversed_host_key
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
 PROFILE_URI: Final = "http://netpreserve.org/warc/1.1/revisit/"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EncodedCapture:
     """The records of one capture, ready to append.
 
@@ -53,7 +53,7 @@ class EncodedCapture:
         return self.entry.digest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentInfo:
     """What a `warcinfo` says of the robot that wrote the segment; an empty field is left out."""
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from shared.errors import FormatError, LineError
+from shared.frozen import frozen
 from shared.wire.gzip_stream import compress, decompress, split_lines
 from shared.wire.names import check_agent_name
 from shared.wire.server_list import Comment, text_bytes
@@ -42,7 +42,7 @@ _LONG: Final = {b"\\": b"\\", b'"': b'"', b"'": b"'", b"r": b"\r", b"n": b"\n", 
 _STAMP: Final = re.compile(r"[0-9]{12}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogLine:
     """One request: what was asked, what it cost, and the header block of the answer.
 
@@ -57,7 +57,7 @@ class LogLine:
     headers: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogName:
     """The first line: whose log, and the minute it was closed (agent's clock, UTC)."""
 

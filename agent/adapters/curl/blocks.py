@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import email.utils
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Final
 
 from shared.archive.http_block import header_value, status_code
+from shared.frozen import frozen
 from shared.urls import DEFAULT_PORTS, split_host
 
 __all__ = ["Answer", "host_field", "read_answer", "request_block", "retry_after_s", "stays_open"]
@@ -23,7 +23,7 @@ _MAY_SAY_LATER: Final = (429, 503)
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The header of an answer, as received; informational answers before it are left out.
 

@@ -22,7 +22,7 @@ Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from agent.modules.page.addresses import Addresses
@@ -32,6 +32,7 @@ from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
 from shared.errors import UrlError
+from shared.frozen import frozen
 from shared.urls import canonical
 
 __all__ = ["PageLinks", "links_of"]
@@ -46,7 +47,7 @@ _HOSTS_ONLY: Final = frozenset(("dns-prefetch", "preconnect"))
 Attributes = Mapping[str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageLinks:
     """What a page leads to. `urls` are canonical, without repeats, in document order."""
 

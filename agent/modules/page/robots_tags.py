@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["RobotsTag", "read_tags"]
 
@@ -20,7 +21,7 @@ _WITH_VALUE: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RobotsTag:
     """What a page asks of robots."""
 
