@@ -4,7 +4,7 @@
     networks.py which addresses may be connected to
     dns/        names to addresses, through aiodns
     curl/       requests, through libcurl on the event loop
-    pages.py    the work on pages
+    pages/      the work on pages, in worker processes
     ledger/     SQLite, the open segment and the open crawl log, in one commit
     reports.py  what the manager must learn, kept until it knows
 

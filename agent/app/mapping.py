@@ -5,11 +5,14 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 
 from __future__ import annotations
 
+import os
 from importlib import metadata
+from typing import Final
 
 import re2
 
 from agent.adapters.curl.options import FetchOptions, system_ca_file
+from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.page.work import PageLimits
@@ -18,6 +21,7 @@ from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
 
 __all__ = [
+    "MOST_WORKERS",
     "blocked_by",
     "crawl_limits",
     "fetch_options",
@@ -27,7 +31,11 @@ __all__ = [
     "segment_info",
     "user_agent",
     "version",
+    "worker_options",
 ]
+
+MOST_WORKERS: Final = 4
+"""More than the process that fetches can keep busy."""
 
 
 def version() -> str:
@@ -98,6 +106,18 @@ def page_limits(settings: Settings) -> PageLimits:
     """Return what one page may cost."""
     return PageLimits(
         agent_token=settings.robot.token, max_decoded_bytes=settings.limits.body_bytes
+    )
+
+
+def worker_options(settings: Settings) -> WorkerOptions:
+    """Return how many processes work on pages, and their limits. No workers: in this process."""
+    site = settings.pages
+    cores = len(os.sched_getaffinity(0))
+    return WorkerOptions(
+        workers=min(cores, MOST_WORKERS) if site.workers < 0 else site.workers,
+        cpu_s=site.cpu_s,
+        memory_bytes=site.memory_bytes,
+        silence_s=max(30.0, 15 * site.cpu_s),
     )
 
 

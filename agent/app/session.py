@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from typing import Final, Self
@@ -18,23 +17,24 @@ from typing import Final, Self
 from agent.adapters.curl import CurlFetcher
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.adapters.pages import InlinePages
+from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
 from agent.app.mapping import (
     blocked_by,
     crawl_limits,
     fetch_options,
-    page_limits,
     politeness,
     segment_info,
 )
+from agent.app.pages import page_worker
 from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
-from agent.modules.page.work import work_on
+from agent.modules.counts import StopCounts
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import Scope, ServerList, UnitFinished
-from agent.pipeline.ports import Clock
+from agent.pipeline.ports import Clock, PageWorker
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
+from agent.runners.pauses import Pauses
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
 from shared.naming import AddressRules, NameServers
@@ -69,6 +69,7 @@ class CrawlSession:
         reports: DurableReports,
         fetcher: CurlFetcher,
         resolver: DnsResolver,
+        worker: PageWorker,
         crawl: Crawl,
         loop: CrawlLoop,
         runner: InProcessRunner,
@@ -80,6 +81,7 @@ class CrawlSession:
         self.reports = reports
         self._fetcher = fetcher
         self._resolver = resolver
+        self._worker = worker
         self._crawl = crawl
         self._loop = loop
         self._runner = runner
@@ -117,20 +119,29 @@ class CrawlSession:
         reports = DurableReports(ledger.database)
         fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock)
         resolver = resolver_of(settings, rules)
+        remarks = StopCounts()
+        worker = page_worker(settings, remarks.add)
         ports = CrawlPorts(
             ledger=ledger,
             fetcher=fetcher,
             resolver=resolver,
-            worker=InlinePages(partial(work_on, limits=page_limits(settings))),
+            worker=worker,
             reports=reports,
             clock=clock,
         )
         crawl = Crawl(
-            ports, politeness(settings), crawl_limits(settings), settings.robot.token, blocked
+            ports,
+            politeness(settings),
+            crawl_limits(settings),
+            settings.robot.token,
+            blocked,
+            remarks=remarks,
         )
         runner = InProcessRunner(CRAWL, crawl.make)
         loop = CrawlLoop(runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_s)
-        return cls(settings, folder, ledger, reports, fetcher, resolver, crawl, loop, runner)
+        return cls(
+            settings, folder, ledger, reports, fetcher, resolver, worker, crawl, loop, runner
+        )
 
     async def run(self) -> None:
         """Crawl until `halt`; then what was fetched is kept, and committed.
@@ -154,6 +165,7 @@ class CrawlSession:
     async def close(self) -> None:
         """Let go of everything."""
         self._fetcher.close()
+        self._worker.close()
         await self._resolver.close()
         if self._failed:
             self.ledger.abandon()
@@ -235,6 +247,17 @@ class CrawlSession:
     def paused(self) -> str:
         """Return why nothing is fetched, as far as disk and modules know; empty: it may be."""
         return self._loop.paused
+
+    @property
+    def pauses(self) -> Pauses:
+        """Return for how long the loop was held up."""
+        return self._loop.pauses
+
+    @property
+    def page_workers(self) -> tuple[int, int]:
+        """Return how many processes read pages, and how many a page ended."""
+        worker = self._worker
+        return (len(worker.workers), worker.replaced) if isinstance(worker, WorkerPages) else (0, 0)
 
     def state(self) -> CrawlState:
         """Return what goes on now."""

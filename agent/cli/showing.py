@@ -97,6 +97,11 @@ def _lines(status: Status, *, running: bool) -> Iterator[str]:
         f"  {status.reports_waiting} reports wait ({status.reports_bytes} bytes), "
         f"{status.disk_free_bytes / 1e9:.1f} GB of disk free"
     )
+    replaced = f", {status.page_workers_replaced} replaced" * bool(status.page_workers_replaced)
+    yield (
+        f"  worst pause {status.worst_pause_ms:.0f} ms, of a commit "
+        f"{status.worst_commit_ms:.0f} ms; {status.page_workers} page workers{replaced}"
+    )
     for said, text in (
         ("manager", status.trouble),
         ("reports", status.reports_trouble),

@@ -69,6 +69,10 @@ class Status:
     reports_bytes: int = 0
     reports_refused: tuple[str, ...] = ()
     disk_free_bytes: int = 0
+    worst_pause_ms: float = 0.0  # for which no connection was served, since the start
+    worst_commit_ms: float = 0.0  # of it, by a commit
+    page_workers: int = 0  # processes that read pages
+    page_workers_replaced: int = 0
     tightened: tuple[str, ...] = ()  # what the manager asked for and the site's settings allow
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)

@@ -187,6 +187,11 @@ class Crawl:
         return next(filter(None, reasons), "")
 
     @property
+    def crowded(self) -> bool:
+        """Tell whether pages wait for the page workers beyond what memory has room for."""
+        return self.ports.worker.crowded
+
+    @property
     def urgent(self) -> bool:
         """Tell whether so much was written that a commit should not wait."""
         return sum(store.bytes_since_commit for store in self._stores) >= URGENT_BYTES

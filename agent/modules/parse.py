@@ -1,14 +1,16 @@
 """Has pages decoded, parsed and compressed, and hands on their links before their records.
 
 Invariant: links leave before the page that holds them, so that a page is kept only when what it
-leads to is entered in the queues.
+leads to is entered in the queues. The links of a page that has very many leave in portions, each
+in a round of its own, so that no page holds up the others.
 Leaves to others: everything about a page's bytes (the page worker, which may be a process).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Final, cast
 
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork, PageWorker
@@ -17,13 +19,24 @@ from agent.pipeline.spec import Output
 __all__ = ["Parse"]
 
 
+PORTION: Final = 1000  # links
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """A page whose links up to `sent` have left."""
+
+    work: PageWork
+    sent: int
+
+
 class Parse:
     """The module `parse`."""
 
-    def __init__(self, worker: PageWorker, done: Callable[[PageWork], None]) -> None:
+    def __init__(self, worker: PageWorker, done: Callable[[object], None]) -> None:
         """Take the door to the page workers.
 
-        done: where their work goes, to arrive at the input `answer`.
+        done: where their work goes, and what is left of it, to arrive at the input `answer`.
         """
         self._worker = worker
         self._done = done
@@ -32,15 +45,22 @@ class Parse:
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take fetched pages, or what became of them."""
         if port == "answer":
-            return self._answers(cast(Sequence[PageWork], batch))
+            return self._answers(cast("Sequence[PageWork | _Rest]", batch))
         for page in cast(Sequence[Fetched], batch):
             self.at_work += 1
             self._worker.start(page, self._done)
         return ()
 
-    def _answers(self, batch: Sequence[PageWork]) -> Iterator[Output]:
-        for work in batch:
+    def _answers(self, batch: Sequence[PageWork | _Rest]) -> Iterator[Output]:
+        for one in batch:
+            work, sent = (one.work, one.sent) if isinstance(one, _Rest) else (one, 0)
+            links = work.links
+            left = len(links.urls) - sent
+            if left > PORTION:
+                yield "links", replace(links, urls=links.urls[sent : sent + PORTION])
+                self._done(_Rest(work, sent + PORTION))
+                continue
             self.at_work -= 1
-            if work.links.urls:
-                yield "links", work.links
+            if left:
+                yield "links", replace(links, urls=links.urls[sent:]) if sent else links
             yield "processed", work.processed

@@ -145,10 +145,22 @@ class PageWork:
 
 
 class PageWorker(Protocol):
-    """Decodes, parses, and compresses pages; may live in other processes."""
+    """Decodes, parses, and compresses pages; may live in other processes.
+
+    Pages are done in any order. What stops a worker costs a page its links, never its record.
+    """
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many bytes of pages wait that nothing more should be fetched."""
+        ...
 
     def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
         """Begin the work on a page; `done` is called once, perhaps at once."""
+        ...
+
+    def close(self) -> None:
+        """Let go; `done` is not called any more."""
         ...
 
 

@@ -1,8 +1,10 @@
 """Keeps a runner going under asyncio: completions in, time in, commits out, and a clean stop.
 
-A turn: settle everything that came, tell the time, settle what follows, commit when it is due.
+A turn: settle what came, tell the time, settle what follows, commit when it is due.
 So a commit always finds the modules at rest: what it makes durable fits together.
-Turns follow each other as fast as completions come, and `tick_s` apart when none do.
+A turn that has taken `TURN_S` leaves what else came to the next one, so that connections are
+served in between. Turns follow each other as fast as completions come, and `tick_s` apart when
+none do.
 
 Invariant: the time is told only when everything is settled. After `run` has returned, the ledger
 is committed, and nothing was begun since the stop was asked for.
@@ -17,12 +19,14 @@ from typing import Final, Protocol
 from agent.pipeline.messages import Tick
 from agent.pipeline.ports import Clock, Ledger
 from agent.runners.in_process import InProcessRunner
+from agent.runners.pauses import Pauses
 from shared.archive.errors import DiskFullError
 
 __all__ = ["CrawlLoop", "Watched"]
 
 TICK_S: Final = 0.1  # an address whose rest is over waits no longer than this
 COMMIT_S: Final = 0.25
+TURN_S: Final = 0.02  # a server that sends waits no longer for us than for its network
 
 
 class Watched(Protocol):
@@ -36,6 +40,11 @@ class Watched(Protocol):
     @property
     def paused(self) -> str:
         """Why nothing may be fetched now; "": it may."""
+        ...
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many pages wait for the workers that no more should be fetched."""
         ...
 
     @property
@@ -78,6 +87,7 @@ class CrawlLoop:
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
         self._wake: Callable[[], None] = lambda: None
+        self.pauses = Pauses(clock.monotonic_s)
 
     @property
     def paused(self) -> str:
@@ -94,6 +104,7 @@ class CrawlLoop:
         deadline_s = float("inf")
         waiter = asyncio.ensure_future(stop.wait())
         waiter.add_done_callback(lambda _: self._woken())
+        self.pauses.watch()
         try:
             while True:
                 if stop.is_set() and not self._stopping:
@@ -106,16 +117,21 @@ class CrawlLoop:
                 await self._sleep(self._tick_s)
         finally:
             waiter.cancel()
+            self.pauses.stop()
+        self._runner.run_until_settled()  # what came in time counts, whatever it takes
         self._commit()
 
     def turn(self) -> None:
         """Settle, tell the time, settle, and commit when it is due."""
-        self._runner.run_until_settled()
+        begun = self._clock.monotonic_s()
+        self._runner.run_until_settled(lambda: self._clock.monotonic_s() - begun >= TURN_S)
         now = self._clock.monotonic_s()
         fetching = not self._stopping and not self.paused and self._may_fetch()
-        self._runner.tick(Tick(now, self._clock.epoch_ms(), fetching))
+        crowded = self._watched.crowded
+        self._runner.tick(Tick(now, self._clock.epoch_ms(), fetching, crowded))
         if self._watched.urgent or now - self._committed_s >= self._commit_s:
             self._commit()
+        self.pauses.note(begun)
 
     @property
     def _quiet(self) -> bool:
@@ -126,11 +142,14 @@ class CrawlLoop:
         if self._runner.handled == self._handled_at_commit:
             return
         handled = self._runner.handled
+        begun = self._clock.monotonic_s()
         try:
             self._ledger.commit()
         except DiskFullError as error:
             self._no_room = f"disk full: {error}"
             return
+        finally:
+            self.pauses.note_commit(begun)
         self._no_room = ""
         self._handled_at_commit = handled
         self._watched.committed()

@@ -25,6 +25,7 @@ __all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
 
 BATCH: Final = 256
 CAPACITY: Final = 1024
+PORTION: Final = 64  # messages from outside that are let in together
 
 Post = Callable[[str, object], None]
 Make = Callable[[str, Partition, Post], Handler]
@@ -124,10 +125,11 @@ class InProcessRunner:
         """Tell whether nothing came from outside since everything was settled."""
         return not self._inbox
 
-    def settle(self) -> None:
-        """Let in what is in the inbox now, and run until nothing moves."""
-        inbox, self._inbox = self._inbox, deque()
-        for target, message in inbox:
+    def settle(self, most: int | None = None) -> None:
+        """Let in what is in the inbox now, or so many messages of it; run until nothing moves."""
+        inbox = self._inbox
+        for _ in range(len(inbox) if most is None else min(most, len(inbox))):
+            target, message = inbox.popleft()
             route = self._outside[target]
             while any(place.mailbox.full for place in route.places):
                 self._step()
@@ -135,11 +137,14 @@ class InProcessRunner:
         while self._waiting:
             self._step()
 
-    def run_until_settled(self) -> None:
-        """Settle until the inbox is empty too: completions that come at once are followed."""
-        self.settle()
-        while self._inbox:
-            self.settle()
+    def run_until_settled(self, enough: Callable[[], bool] = lambda: False) -> None:
+        """Settle until the inbox is empty too: completions that come at once are followed.
+
+        enough: asked between portions of the inbox; what is left then waits for the next call.
+        """
+        self.settle(PORTION)
+        while self._inbox and not enough():
+            self.settle(PORTION)
 
     def tick(self, message: object) -> None:
         """Tell every module that wants it the time, and settle what follows from that alone."""

@@ -17,6 +17,7 @@ __all__ = [
     "ManagerSettings",
     "MemorySettings",
     "NetworkSettings",
+    "PageSettings",
     "PolitenessSettings",
     "ReportSettings",
     "RobotSettings",
@@ -157,6 +158,25 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSettings:
+    """What the work on fetched pages may cost this machine."""
+
+    workers: int = setting(
+        -1,
+        unit="processes",
+        least=-1,
+        most=64,
+        reason="that read pages; -1: one a core, at most 4; 0: none, a bad page stops all",
+    )
+    cpu_s: float = setting(
+        2.0, unit="s", least=0.1, most=60, reason="of CPU for one page; honest ones take 0.1 s"
+    )
+    memory_bytes: int = setting(
+        512 * MB, unit="bytes", least=192 * MB, most=64 * GB, reason="of a worker, program included"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkSettings:
     """How much of the site's network is used, and where it may lead."""
 
@@ -269,6 +289,7 @@ class Settings:
     robot: RobotSettings = field(default_factory=RobotSettings)
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
+    pages: PageSettings = field(default_factory=PageSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     windows: WindowSettings = field(default_factory=WindowSettings)

@@ -295,12 +295,17 @@ class FakeResolver:
 class FakeWorker:
     """Does pages' work when told to, with the links that the scripted web names."""
 
+    crowded = False
+
     def __init__(self, web: dict[str, Page]) -> None:
         self.web = web
         self.waiting: list[tuple[Fetched, Callable[[PageWork], None]]] = []
 
     def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
         self.waiting.append((page, done))
+
+    def close(self) -> None:
+        self.waiting.clear()
 
     def answer(self, index: int = 0) -> None:
         page, done = self.waiting.pop(index)

@@ -25,6 +25,7 @@ class Starts:
     def __init__(self, holdings: Holdings) -> None:
         self._has = holdings
         self._fetching = False
+        self._crowded = False
         self._gap = 0
         self._resumed_s = 0.0
         self._last: Tick | None = None
@@ -32,6 +33,7 @@ class Starts:
     def begin_tick(self, tick: Tick) -> None:
         """Move the clock, and offer turns to whoever has rested enough."""
         self._note_gap(tick)
+        self._crowded = tick.crowded
         has, turns = self._has, self._has.turns
         awake = turns.advance(tick.now_s)
         for address in has.arrivals:
@@ -52,7 +54,7 @@ class Starts:
 
     def dispatch(self) -> Iterator[Output]:
         """Begin one request at each address that is ready."""
-        if not self._fetching:
+        if not self._fetching or self._crowded:
             return
         has, turns = self._has, self._has.turns
         turns.give_places()

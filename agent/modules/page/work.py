@@ -47,11 +47,14 @@ class PageLimits:
     max_links: int = 50_000
 
 
-def work_on(page: Fetched, limits: PageLimits) -> PageWork:
-    """Return a page's links and its record, compressed."""
-    notes: list[str] = []
+def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
+    """Return a page's links and its record, compressed.
+
+    unread: why the page is only archived, which becomes its note; "": it is read.
+    """
+    notes: list[str] = [unread] if unread else []
     found = PageLinks(())
-    if not page.is_rules:
+    if not (page.is_rules or unread):
         found = _read(page, limits, notes)
     if found.tag.noindex:
         notes.append("noindex")

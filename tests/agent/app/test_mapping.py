@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent.app.mapping import (
+    MOST_WORKERS,
     blocked_by,
     crawl_limits,
     fetch_options,
@@ -18,6 +19,7 @@ from agent.app.mapping import (
     segment_info,
     user_agent,
     version,
+    worker_options,
 )
 from agent.modules.page.content import UNDERSTOOD
 from agent.modules.seen import STRUCTURES
@@ -38,6 +40,7 @@ USED_AS_THEY_ARE = {
     "politeness": {"blocked"},
     "limits": {"list_bytes"},
     "network": {"allowed_ranges", "resolver"},
+    "pages": set(),
 }
 
 
@@ -64,6 +67,7 @@ def everything(settings: Settings) -> tuple[object, ...]:
         page_limits(settings),
         segment_info(settings, "prs1"),
         permit_margin_s(settings),
+        worker_options(settings),
     )
 
 
@@ -99,6 +103,14 @@ def test_the_robot_says_who_it_is() -> None:
     site = dataclasses.replace(SITE, robot=robot)
     assert user_agent(site) == f"PRS/{version()} (+http://b.jp/robot; a@b.jp)"
     assert fetch_options(site).from_address == "a@b.jp"
+
+
+def test_there_is_a_page_worker_for_each_core_up_to_four() -> None:
+    """Without a word of the site; what it says counts, none included."""
+    assert 1 <= worker_options(SITE).workers <= MOST_WORKERS
+    for count in (0, 1, 9):
+        pages = dataclasses.replace(SITE.pages, workers=count)
+        assert worker_options(dataclasses.replace(SITE, pages=pages)).workers == count
 
 
 def test_fast_hosts_are_never_slower_than_others() -> None:

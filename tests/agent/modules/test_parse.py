@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent.modules.parse import Parse
 from agent.pipeline.messages import Fetched, Links
-from agent.pipeline.ports import PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML, FakeWorker, Page
 
@@ -17,7 +16,7 @@ PAGE = Fetched(
 def test_links_leave_before_the_page_that_holds_them() -> None:
     """A page can only be kept when what it leads to has been handed on."""
     worker = FakeWorker({URL: Page(("http://a.example/x",))})
-    back: list[PageWork] = []
+    back: list[object] = []
     parse = Parse(worker, back.append)
     assert list(parse.handle("pages", [PAGE])) == []
     assert parse.at_work == 1
@@ -31,8 +30,31 @@ def test_links_leave_before_the_page_that_holds_them() -> None:
 def test_a_page_without_links_sends_none() -> None:
     """Most of what is no HTML leads nowhere: no empty message for it."""
     worker = FakeWorker({})
-    back: list[PageWork] = []
+    back: list[object] = []
     parse = Parse(worker, back.append)
     list(parse.handle("pages", [PAGE]))
     worker.answer()
     assert [port for port, _ in parse.handle("answer", back)] == ["processed"]
+
+
+def test_very_many_links_leave_in_portions_before_their_page() -> None:
+    """Each portion is a round of its own, none is lost, and the page comes last."""
+    urls = tuple(f"http://a.example/{number}" for number in range(2500))
+    worker = FakeWorker({URL: Page(urls)})
+    back: list[object] = []
+    parse = Parse(worker, back.append)
+    list(parse.handle("pages", [PAGE]))
+    worker.answer()
+    rounds = []
+    while back:
+        batch, back[:] = list(back), []
+        rounds.append(list(parse.handle("answer", batch)))
+    assert [[port for port, _ in outputs] for outputs in rounds] == [
+        ["links"],
+        ["links"],
+        ["links", "processed"],
+    ]
+    sent = [message for outputs in rounds for _, message in outputs if isinstance(message, Links)]
+    assert tuple(url for links in sent for url in links.urls) == urls
+    assert {(links.referer, links.from_job, links.depth) for links in sent} == {(URL, 4, 3)}
+    assert parse.at_work == 0

@@ -12,6 +12,7 @@ from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Handler, Key, Module, Output, Pipeline
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner, Post
+from agent.runners.pauses import BEAT_S, Pauses
 from tests.agent.fakes import FakeClock, FakeLedger
 
 PIPELINE = Pipeline((Module("one", Key.SINGLE, ("in", "tick")),), (), ("one.in", "one.tick"))
@@ -40,6 +41,7 @@ class Watch:
 
     at_work = 0
     paused = ""
+    crowded = False
     urgent = False
     commits = 0
 
@@ -139,6 +141,64 @@ def test_the_time_is_told_after_everything_that_came() -> None:
     bench.turn("x", "y")
     assert order == ["in", "tick"]
     assert bench.listener.heard == ["x", "y"]
+
+
+def test_a_long_turn_leaves_the_rest_to_the_next() -> None:
+    """Connections are served between turns, however much came; nothing of it is forgotten."""
+    bench = Bench()
+    handle = bench.listener.handle
+
+    def slow(port: str, batch: Sequence[object]) -> Iterable[Output]:
+        if port == "in":
+            bench.clock.now_s += 0.01 * len(batch)
+        return handle(port, batch)
+
+    bench.listener.handle = slow  # type: ignore[method-assign]
+    messages = list(range(1000))
+    bench.turn(*messages)
+    assert 0 < len(bench.listener.heard) < 1000
+    assert len(bench.listener.ticks) == 1
+    while not bench.runner.idle:
+        bench.turn()
+    assert bench.listener.heard == messages
+
+
+def test_the_worst_pause_and_the_worst_commit_are_known() -> None:
+    """Both are measured for the status, each by itself."""
+    bench = Bench()
+    commit, handle = bench.ledger.commit, bench.listener.handle
+
+    def slow_commit() -> None:
+        bench.clock.now_s += 0.5
+        commit()
+
+    def slow(port: str, batch: Sequence[object]) -> Iterable[Output]:
+        bench.clock.now_s += 0.3 * (port == "in")
+        return handle(port, batch)
+
+    bench.ledger.commit = slow_commit  # type: ignore[method-assign]
+    bench.listener.handle = slow  # type: ignore[method-assign]
+    bench.turn("x", seconds=1.0)
+    bench.turn()
+    assert bench.loop.pauses.worst_commit_s == pytest.approx(0.5)
+    assert bench.loop.pauses.worst_s == pytest.approx(0.8)
+
+
+def test_a_beat_that_comes_late_tells_of_a_pause() -> None:
+    """Whatever holds the loop up counts, also what is no turn of ours."""
+
+    async def scenario() -> float:
+        clock = FakeClock()
+        pauses = Pauses(clock.monotonic_s)
+        pauses.watch()
+        clock.now_s += 3.0  # somebody computes
+        async with asyncio.timeout(10):
+            while not pauses.worst_s:  # noqa: ASYNC110  # the loop itself is watched
+                await asyncio.sleep(0)
+        pauses.stop()
+        return pauses.worst_s
+
+    assert asyncio.run(scenario()) == pytest.approx(3.0 - BEAT_S)
 
 
 def test_it_wakes_for_what_comes_and_stops_when_asked() -> None:

@@ -95,6 +95,14 @@ def test_a_robots_txt_is_archived_and_not_read() -> None:
     assert done.processed.is_rules
 
 
+def test_a_page_that_must_not_be_read_is_archived_with_the_reason() -> None:
+    """What stopped a reader of the page stands in its record, and nothing else is looked at."""
+    done = work_on(fetched(b"<meta name=robots content=noindex><a href=x>"), LIMITS, "parse-crash")
+    assert done.links.urls == ()
+    assert done.processed.note == "parse-crash"
+    assert done.processed.encoded.entry.url == URL
+
+
 def test_what_was_noticed_stands_in_the_record() -> None:
     """Notes travel with the record, for those who search the archive."""
     done = work(

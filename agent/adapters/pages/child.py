@@ -1,0 +1,169 @@
+"""A worker process: takes batches of pages, gives back their links and records.
+
+Its limits are its own and need nobody's attention: CPU time for each page, armed anew before it
+begins (SIGPROF ends the process, also in the middle of a parser's loop), and address space. Which
+page it is at stands in memory that its parent shares, so a page that kills it is known.
+
+Invariant: it writes nothing but results, in the order of its pages, and ends when its parent does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import marshal
+import mmap
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO, Final
+
+from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+
+__all__ = ["COUNTER_BYTES", "MEMORY_EXIT", "ORIGIN_EXIT", "serve"]
+
+COUNTER_BYTES: Final = 8
+MEMORY_EXIT: Final = 77
+"""The exit code of a worker that a page made ask for more memory than it may have."""
+
+ORIGIN_EXIT: Final = 78
+"""The exit code of a worker that was not started by a pool."""
+
+FLUSH_BYTES: Final = 256 * 1024
+FLUSH_S: Final = 0.05  # links wait no longer than this for slow pages behind theirs
+_IGNORED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Work = Callable[[Fetched, str], PageWork]
+
+
+def serve(make: Callable[[dict[str, Any]], Work]) -> None:
+    """Be a worker process; `make` builds the work from what the pool sends first.
+
+    Its arguments are numbers of open files: pages in, results out, the counter.
+    """
+    # A terminal or a service manager signals the whole group; who ends a worker is its parent.
+    for number in _IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        source, sink, shared = (int(text) for text in sys.argv[1:4])
+        counter = mmap.mmap(shared, COUNTER_BYTES)
+    except (ValueError, OSError):
+        print("a page worker is started by an agent, not by hand", file=sys.stderr)
+        sys.exit(ORIGIN_EXIT)
+    with os.fdopen(source, "rb", buffering=0) as pages, contextlib.suppress(BrokenPipeError):
+        first = _frame(pages)
+        if first is None:
+            return
+        told = marshal.loads(first)  # noqa: S302  # our parent's
+        worker = _Worker(make(told["work"]), told["cpu_s"], sink, memoryview(counter).cast("Q"))
+        _limit(told["memory_bytes"])
+        worker.say_ready()
+        while (payload := _frame(pages)) is not None:
+            worker.take(payload)
+
+
+class _Worker:
+    def __init__(self, work: Work, cpu_s: float, sink: int, counter: memoryview) -> None:
+        self._work = work
+        self._cpu_s = cpu_s
+        self._sink = sink
+        self._counter = counter
+        self._begun = 0
+
+    def say_ready(self) -> None:
+        self._write([frame_of(b"")])
+
+    def take(self, payload: memoryview) -> None:
+        """Work on a batch."""
+        self._begin(1)  # the first page answers for what unpacking them costs
+        try:
+            self._each(pages_in(payload))
+        except MemoryError:
+            os._exit(MEMORY_EXIT)  # nothing is to be saved, and nothing can be relied on
+
+    def _each(self, pages: list[tuple[Fetched, str]]) -> None:
+        parts: list[bytes] = []
+        size = count = 0
+        flushed_s = time.monotonic()
+        before = self._begun - 1
+        for number, (page, unread) in enumerate(pages, 1):
+            self._begin(before + number - self._begun)
+            try:
+                result = result_of(self._work(page, unread))
+            except MemoryError:
+                raise
+            except Exception as error:  # noqa: BLE001  # a defect of ours costs one page's links
+                result = result_of(Failed(_place_of(error)))
+            parts += result
+            count += 1
+            size += len(result[1]) + len(result[2])
+            if size >= FLUSH_BYTES or time.monotonic() - flushed_s >= FLUSH_S:
+                self._flush(parts, count)
+                parts, size, count = [], 0, 0
+                flushed_s = time.monotonic()
+        self._flush(parts, count)
+
+    def _begin(self, pages: int) -> None:
+        self._begun += pages
+        self._counter[0] = self._begun
+        signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
+
+    def _flush(self, parts: list[bytes], count: int) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if count:
+            self._write([frame_of(b"".join(parts), count)])
+
+    def _write(self, parts: list[bytes]) -> None:
+        for part in parts:
+            rest = memoryview(part)
+            while rest:
+                rest = rest[os.write(self._sink, rest) :]
+
+
+def _frame(pages: BinaryIO) -> memoryview | None:
+    """Return the payload of the next frame, None where the parent is gone."""
+    head = _exactly(pages, FRAME.size)
+    if head is None:
+        return None
+    size, _ = FRAME.unpack(head)
+    return _exactly(pages, size)
+
+
+def _exactly(pages: BinaryIO, size: int) -> memoryview | None:
+    buffer = bytearray(size)
+    view = memoryview(buffer)
+    at = 0
+    while at < size:
+        count = pages.readinto(view[at:])  # type: ignore[attr-defined]  # unbuffered files have it
+        if not count:
+            return None
+        at += count
+    return view
+
+
+def _limit(memory_bytes: int) -> None:
+    """Bound this process, now that all it needs is imported."""
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+        file.write("500")  # where memory is short for all, rather this process than its parent
+
+
+def _place_of(error: Exception) -> str:
+    """Return what a page's note says of a defect: its kind, and the line of ours that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = type(error).__name__
+    if trace is None:
+        return f"parse-error: {name}"
+    file = os.path.basename(trace.tb_frame.f_code.co_filename)  # noqa: PTH119
+    return f"parse-error: {name} at {file}:{trace.tb_lineno}"

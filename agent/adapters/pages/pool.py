@@ -1,0 +1,287 @@
+"""Has pages worked on in worker processes, which one of them may kill and none may hold up.
+
+Pages wait here for company: a batch costs one write, one read and one waking on either side,
+whatever its length. A worker gets a batch while it works on another. There is one worker as long
+as it keeps up; more are started when all are busy.
+
+A worker that ends under a page (too much CPU time or memory, a crash, silence) is replaced. That
+page is sent again to be archived only, with a note that says why, and the others as they were. A
+worker that somebody else ended, as the system does where memory is short, is no evidence: its page
+gets one more reading. One that writes what no sound worker writes may have been spoilt by any of
+its pages: they are sent again one by one. When even archiving a page kills a worker, this process
+archives it.
+
+Invariant: each page that is started is done once, or the process ends. At most `MAX_SENT_BYTES`
+of pages are with the workers, and one page each; beyond `CROWD_BYTES` that wait, `crowded` asks
+for a pause in fetching.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import marshal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task, WorkerProcess
+from agent.adapters.pages.suspects import SET_ASIDE, Suspects
+from agent.adapters.pages.wire import Failed
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+
+__all__ = ["WorkerOptions", "WorkerPages"]
+
+BATCH: Final = 32  # pages; beyond it a page gains less than a microsecond
+BATCH_BYTES: Final = 512 * 1024
+LINGER_S: Final = 0.01
+AHEAD: Final = 2 * BATCH  # pages that one worker has at most
+MAX_SENT_BYTES: Final = 32_000_000
+CROWD_BYTES: Final = 64_000_000
+BEATS: Final = 30  # looks at a silent worker before it is taken for hanging
+STARTING_S: Final = 60.0
+LONGEST_PAUSE_S: Final = 60.0
+_LOSSES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """What a page may cost, and how many processes work on pages."""
+
+    workers: int = 2
+    cpu_s: float = 2.0
+    """CPU seconds for one page."""
+
+    memory_bytes: int = 512_000_000
+    """Address space of a worker, its program included."""
+
+    silence_s: float = 30.0
+    """Seconds on one page, by any clock, after which a worker hangs."""
+
+
+class WorkerPages:
+    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Made inside a running loop."""
+
+    def __init__(
+        self,
+        options: WorkerOptions,
+        command: Sequence[str],
+        told: Mapping[str, Any],
+        archive: Callable[[Fetched, str], PageWork],
+        remark: Callable[[str, str], None],
+    ) -> None:
+        """Start the first worker.
+
+        command: starts a program that calls `child.serve`; told: what it builds its work from.
+        archive: does a page's work here, when no worker survives it. remark: takes (what went
+        wrong, an example), for the status.
+        """
+        self._options = options
+        self._command = list(command)
+        self._told = marshal.dumps(
+            {"cpu_s": options.cpu_s, "memory_bytes": options.memory_bytes, "work": dict(told)}
+        )
+        self._archive = archive
+        self._remark = remark
+        self._loop = asyncio.get_running_loop()
+        self._suspects = Suspects()
+        self._waiting: deque[Task] = deque()
+        self._waiting_bytes = 0
+        self._workers: list[WorkerProcess] = []
+        self._linger: asyncio.TimerHandle | None = None
+        self._beat: asyncio.TimerHandle | None = None
+        self._pause: asyncio.TimerHandle | None = None  # before the next attempt to start one
+        self._failed_starts = 0
+        self._beat_s = options.silence_s / BEATS
+        self._closed = False
+        self._defect: Exception | None = None
+        self.replaced = 0  # workers that ended under a page
+        self._start_worker()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits that nothing more should be fetched.
+
+        Raises what archiving a page raised, which is a defect of ours.
+        """
+        if self._defect is not None:
+            raise self._defect
+        return self._waiting_bytes > CROWD_BYTES
+
+    @property
+    def workers(self) -> list[int]:
+        """The numbers of the worker processes."""
+        return [worker.pid for worker in self._workers]
+
+    @property
+    def sent_bytes(self) -> int:
+        """Bytes of the pages that are with the workers."""
+        return sum(worker.sent_bytes for worker in self._workers)
+
+    def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
+        """Take a page; `done` is called once, later, on the loop's thread."""
+        task = Task(page, done)
+        if self._suspects.set_aside(page.host) and not page.is_rules:
+            task.unread = SET_ASIDE
+            self._remark("pages archived unread: their host's pages stopped the parser", page.url)
+        self._waiting.append(task)
+        self._waiting_bytes += task.size_bytes
+        if len(self._waiting) >= BATCH or self._waiting_bytes >= BATCH_BYTES:
+            self._dispatch()
+        elif self._linger is None:
+            self._linger = self._loop.call_later(LINGER_S, self._dispatch)
+
+    def close(self) -> None:
+        """End all workers; pages that are with them are not done."""
+        self._closed = True
+        for timer in (self._linger, self._beat, self._pause):
+            if timer is not None:
+                timer.cancel()
+        for worker in self._workers:
+            worker.close()
+        self._workers.clear()
+        self._waiting.clear()
+
+    def _dispatch(self) -> None:
+        """Give what waits to the workers that have the least to do."""
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        while self._waiting:
+            worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
+            if worker is None or (worker.ready and len(worker.tasks) >= BATCH):
+                self._start_worker()
+                worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
+            if worker is None or len(worker.tasks) > AHEAD - BATCH:
+                return
+            if worker.tasks and (worker.tasks[-1].alone or self._waiting[0].alone):
+                return
+            if worker.tasks and self.sent_bytes + self._waiting[0].size_bytes > MAX_SENT_BYTES:
+                return
+            worker.send(self._take_batch())
+        if self._beat is None:
+            self._beat = self._loop.call_later(self._beat_s, self._look)
+
+    def _take_batch(self) -> list[Task]:
+        waiting = self._waiting
+        batch = [waiting.popleft()]
+        size = batch[0].size_bytes
+        while (
+            waiting
+            and len(batch) < BATCH
+            and size + waiting[0].size_bytes <= BATCH_BYTES
+            and not (batch[0].alone or waiting[0].alone)
+        ):
+            batch.append(waiting.popleft())
+            size += batch[-1].size_bytes
+        self._waiting_bytes -= size
+        return batch
+
+    def _start_worker(self) -> None:
+        if len(self._workers) >= self._options.workers or self._pause is not None:
+            return
+        try:
+            worker = WorkerProcess(
+                self._command, self._told, answered=self._take_results, ended=self._replace
+            )
+        except OSError as error:
+            self._put_off(str(error))
+            return
+        self._workers.append(worker)
+        if self._beat is None:
+            self._beat = self._loop.call_later(self._beat_s, self._look)
+
+    def _put_off(self, reason: str) -> None:
+        """Wait before the next attempt to start a worker, longer each time."""
+        self._remark("page workers that could not be started", reason)
+        if self._pause is not None:
+            return
+        pause_s = min(LONGEST_PAUSE_S, 2.0**self._failed_starts / 2)
+        self._failed_starts += 1
+
+        def again() -> None:
+            self._pause = None
+            self._start_worker()
+            self._dispatch()
+
+        self._pause = self._loop.call_later(pause_s, again)
+
+    def _take_results(
+        self, worker: WorkerProcess, results: list[tuple[Task, PageWork | Failed]]
+    ) -> None:
+        self._failed_starts = 0
+        for task, work in results:
+            if isinstance(work, Failed):
+                self._blame(task, work.reason)
+            else:
+                task.done(work)
+        if self._waiting:
+            self._dispatch()
+
+    def _replace(self, worker: WorkerProcess) -> None:
+        """Go on without a worker that ended; the page it was at answers for it."""
+        self._workers.remove(worker)
+        guilty = worker.current
+        if worker.garbled and len(worker.tasks) > 1:
+            guilty = None
+            for task in worker.tasks:
+                task.alone = True
+        if not worker.ready:
+            guilty = None
+            self._put_off(f"{worker.ending()} before it was ready")
+        elif guilty is None and worker.why() == LOST:
+            self._put_off(worker.ending())
+        left = [task for task in worker.tasks if task is not guilty]
+        self._waiting.extendleft(reversed(left))
+        self._waiting_bytes += sum(task.size_bytes for task in left)
+        if guilty is not None:
+            self.replaced += 1
+            self._judge(guilty, worker)
+        self._dispatch()
+
+    def _judge(self, guilty: Task, worker: WorkerProcess) -> None:
+        reason = worker.why()
+        if reason == LOST:
+            guilty.losses += 1
+            if guilty.losses < _LOSSES:
+                self._remark("page workers lost", f"{worker.ending()} at {guilty.page.url}")
+                self._put_in_front(guilty)
+                return
+            reason = PARSE_CRASH
+        self._blame(guilty, reason)
+
+    def _blame(self, task: Task, reason: str) -> None:
+        """Have a page that could not be read archived as it came."""
+        if task.unread:
+            try:
+                work = self._archive(task.page, task.unread)
+            except Exception as error:  # noqa: BLE001  # told where it ends the crawl
+                self._defect = error
+            else:
+                task.done(work)
+            return
+        host = task.page.host
+        self._remark(f"pages not read: {reason}", task.page.url)
+        if self._suspects.note(host):
+            self._remark("hosts whose pages are not read any more", host)
+        task.unread = reason
+        self._put_in_front(task)
+
+    def _put_in_front(self, task: Task) -> None:
+        self._waiting.appendleft(task)
+        self._waiting_bytes += task.size_bytes
+        if self._linger is None and not self._closed:
+            self._linger = self._loop.call_later(LINGER_S, self._dispatch)
+
+    def _look(self) -> None:
+        """Kill workers that get nowhere; counted in looks, so that our own sleep is not theirs."""
+        self._beat = None
+        busy = False
+        for worker in tuple(self._workers):
+            beats = worker.beat()
+            if beats >= (BEATS if worker.ready else max(BEATS, STARTING_S / self._beat_s)):
+                worker.kill(PARSE_TIMEOUT)
+            busy = busy or bool(worker.tasks) or not worker.ready
+        if busy:
+            self._beat = self._loop.call_later(self._beat_s, self._look)

@@ -1,0 +1,278 @@
+"""One worker process as its parent sees it: started, fed, read, watched, and how it ended.
+
+Two pipes and eight shared bytes: pages go down, results come up, and the counter says how many
+pages it has begun since its start. Nothing here waits: what a full pipe does not take is written
+when it can be.
+
+Invariant: results are given in the order of the pages sent; `ended` is called once, after the last
+result that was whole, with the pages that have none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import mmap
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from agent.adapters.pages.child import COUNTER_BYTES, MEMORY_EXIT
+from agent.adapters.pages.wire import (
+    FRAME,
+    MAX_FRAME_BYTES,
+    Failed,
+    batch_of,
+    frame_of,
+    results_in,
+)
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+from shared.errors import FormatError
+
+__all__ = ["LOST", "PARSE_CRASH", "PARSE_MEMORY", "PARSE_TIMEOUT", "Task", "WorkerProcess"]
+
+PARSE_TIMEOUT: Final = "parse-timeout"
+PARSE_MEMORY: Final = "parse-memory"
+PARSE_CRASH: Final = "parse-crash"
+LOST: Final = "lost"
+"""Ended by somebody else, as by the system where memory is short: no fault of its page."""
+
+PIPE_BYTES: Final = 1 << 20  # what Linux lets anybody have
+READ_BYTES: Final = 1 << 20
+
+# A page's memory is given back and asked for again thousands of times a second: without this the
+# C library returns it to the system each time, which doubles the time of a small page.
+_ENVIRONMENT: Final = {
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TOP_PAD_": str(1 << 20),
+}
+_CRASHES: Final = frozenset(
+    (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS)
+)
+
+
+class Task:
+    """A page on its way, until its work is handed on."""
+
+    __slots__ = ("alone", "done", "losses", "page", "size_bytes", "unread")
+
+    def __init__(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
+        self.page = page
+        self.done = done
+        capture = page.capture
+        self.size_bytes = (
+            len(capture.body) + len(capture.response_header) + len(capture.request) + 1024
+        )
+        self.unread = ""  # why it is only archived
+        self.losses = 0  # workers that ended under it by no limit
+        self.alone = False  # whether a worker gets it and no other, to find out what it does
+
+
+class WorkerProcess:
+    """Made inside a running event loop."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        told: bytes,
+        *,
+        answered: Callable[[WorkerProcess, list[tuple[Task, PageWork | Failed]]], None],
+        ended: Callable[[WorkerProcess], None],
+    ) -> None:
+        """Start the process. Raises OSError where the system allows no more.
+
+        told: what it must know, marshalled. answered: takes results as they come. ended: is told
+        that the process is gone.
+        """
+        self._answered = answered
+        self._ended = ended
+        self._loop = asyncio.get_running_loop()
+        self._tasks: deque[Task] = deque()
+        self._unsent: deque[memoryview] = deque()
+        self._received = bytearray()
+        self._results = 0  # since the start
+        self._gone = False
+        self.garbled = ""  # why its results cannot be believed
+        self.killed_for = ""  # by us, and why
+        self.ready = False
+        self.sent_bytes = 0  # of the pages that have no result yet
+        self.silent_beats = 0
+        self._counted = 0
+        shared = os.memfd_create("page-counter")
+        source = sink = -1
+        try:
+            os.ftruncate(shared, COUNTER_BYTES)
+            self._counter = mmap.mmap(shared, COUNTER_BYTES)
+            source, self._pages = os.pipe()
+            self._answers, sink = os.pipe()
+            for end in (self._pages, self._answers):
+                os.set_blocking(end, False)
+                with contextlib.suppress(OSError):  # the system's own size will do
+                    fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            self._process = subprocess.Popen(  # noqa: S603  # our own program
+                [*command, str(source), str(sink), str(shared)],
+                pass_fds=(source, sink, shared),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, **_ENVIRONMENT},
+            )
+        except BaseException:
+            for end in (getattr(self, "_pages", -1), getattr(self, "_answers", -1)):
+                if end >= 0:
+                    os.close(end)
+            raise
+        finally:
+            for end in (source, sink, shared):
+                if end >= 0:
+                    os.close(end)
+        self._loop.add_reader(self._answers, self._read)
+        self._write(frame_of(told))
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def tasks(self) -> deque[Task]:
+        """Pages that were sent and have no result yet, in order."""
+        return self._tasks
+
+    @property
+    def current(self) -> Task | None:
+        """The page that the process has begun and not answered."""
+        begun = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
+        index = begun - self._results - 1
+        return self._tasks[index] if 0 <= index < len(self._tasks) else None
+
+    def send(self, tasks: Sequence[Task]) -> None:
+        """Hand over a batch."""
+        self._tasks.extend(tasks)
+        self.sent_bytes += sum(task.size_bytes for task in tasks)
+        self._write(batch_of([(task.page, task.unread) for task in tasks]))
+
+    def beat(self) -> int:
+        """Return how many times in a row this was asked while the process got nowhere."""
+        begun = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
+        progress = begun + self._results + self.ready
+        if progress != self._counted or (self.ready and not self._tasks):
+            self.silent_beats = 0
+        else:
+            self.silent_beats += 1
+        self._counted = progress
+        return self.silent_beats
+
+    def kill(self, reason: str) -> None:
+        """End the process; `ended` follows."""
+        self.killed_for = reason
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and let go of it; nothing follows."""
+        if not self._gone:
+            self._let_go()
+
+    def why(self) -> str:
+        """Return why the process ended, as far as its page is concerned."""
+        code = self._process.returncode
+        if self.killed_for:
+            return self.killed_for
+        if code == -signal.SIGPROF:
+            return PARSE_TIMEOUT
+        if code == MEMORY_EXIT:
+            return PARSE_MEMORY
+        return PARSE_CRASH if -code in _CRASHES or self.garbled else LOST
+
+    def ending(self) -> str:
+        """Return how the process ended, for a person."""
+        code = self._process.returncode
+        if self.garbled:
+            return self.garbled
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _write(self, frame: bytes) -> None:
+        self._unsent.append(memoryview(frame))
+        if len(self._unsent) == 1 and not self._flush():
+            self._loop.add_writer(self._pages, self._writable)
+
+    def _writable(self) -> None:
+        if self._flush():
+            self._loop.remove_writer(self._pages)
+
+    def _flush(self) -> bool:
+        """Write what the pipe takes; tell whether that was all."""
+        unsent = self._unsent
+        while unsent:
+            try:
+                count = os.write(self._pages, unsent[0])
+            except BlockingIOError:
+                return False
+            except BrokenPipeError:  # it has ended; its end is read in a moment
+                unsent.clear()
+                return True
+            if count < len(unsent[0]):
+                unsent[0] = unsent[0][count:]
+                return False
+            unsent.popleft()
+        return True
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._answers, READ_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            self._let_go()
+            self._ended(self)
+            return
+        self._received += data
+        try:
+            results = self._take_frames()
+        except FormatError as error:
+            self.garbled = f"what it wrote is damaged: {error}"
+            self._let_go()
+            self._ended(self)
+            return
+        if results:
+            self._answered(self, results)
+
+    def _take_frames(self) -> list[tuple[Task, PageWork | Failed]]:
+        received, at = self._received, 0
+        results: list[tuple[Task, PageWork | Failed]] = []
+        tasks = self._tasks
+        with memoryview(received) as view:
+            while len(received) - at >= FRAME.size:
+                size, count = FRAME.unpack_from(received, at)
+                if size > MAX_FRAME_BYTES or count > len(tasks):
+                    raise FormatError(f"{count} results of {size} bytes, {len(tasks)} are expected")
+                end = at + FRAME.size + size
+                if end > len(received):
+                    break
+                self.ready = True
+                answered = [tasks[index] for index in range(count)]
+                with view[at + FRAME.size : end] as payload:
+                    works = results_in(payload, [task.page for task in answered])
+                for task, work in zip(answered, works, strict=True):
+                    tasks.popleft()
+                    self.sent_bytes -= task.size_bytes
+                    results.append((task, work))
+                self._results += count
+                at = end
+        del received[:at]
+        return results
+
+    def _let_go(self) -> None:
+        self._gone = True
+        self._loop.remove_reader(self._answers)
+        self._loop.remove_writer(self._pages)
+        self._process.kill()
+        self._process.wait()
+        os.close(self._answers)
+        os.close(self._pages)
+        self._unsent.clear()

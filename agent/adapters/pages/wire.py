@@ -1,0 +1,189 @@
+"""What crosses the pipes between the pool and a worker process.
+
+    to the worker     frames of marshalled values: first what it must know, then lists of pages
+    from the worker   frames of results: numbers, one text of fields, and the record's bytes
+
+Down, everything is made by us, and `marshal` writes and reads a whole batch in one call. Up comes
+what a process says that a hostile page may have taken over: it is read as numbers, text and bytes
+only, and checked; nothing in it can make this process run code, or believe in another page.
+
+Invariant: a page that comes out equals the one that went in; so does the work on it.
+"""
+
+from __future__ import annotations
+
+import marshal
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any, Final
+
+from agent.pipeline.messages import Fetched, Links, Processed
+from agent.pipeline.ports import PageWork
+from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
+from shared.archive.cdxj import IndexEntry
+from shared.archive.encode import EncodedCapture
+from shared.errors import FormatError
+
+__all__ = [
+    "FRAME",
+    "MAX_FRAME_BYTES",
+    "Failed",
+    "batch_of",
+    "frame_of",
+    "pages_in",
+    "result_of",
+    "results_in",
+]
+
+FRAME: Final = Struct("<II")  # bytes that follow, and how many results they are
+MAX_FRAME_BYTES: Final = 256 << 20
+
+_RESULT: Final = Struct("<IIiII")  # bytes of text, bytes of data, status, offset, length
+_FAILED: Final = 0xFFFFFFFF  # instead of bytes of data: the text says why
+_NO_STATUS: Final = -1
+_FIELDS: Final = 7
+
+_URLS: Final = re.compile(
+    r"(?:https?://(?:\[[0-9a-f:.]+\]|[^/:?#\[\]\s]+)(?::[0-9]{1,5})?/[!-~]*+(?:\n(?=h)|\Z))*+"
+)
+
+Value = Any
+"""What marshal can write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The work on a page raised: a defect of ours, named as its page's note will name it."""
+
+    reason: str
+
+
+def frame_of(payload: bytes, count: int = 0) -> bytes:
+    """Return a frame."""
+    return FRAME.pack(len(payload), count) + payload
+
+
+def batch_of(pages: Sequence[tuple[Fetched, str]]) -> bytes:
+    """Return the frame of (page, why it is only archived) for a worker."""
+    return frame_of(marshal.dumps([_values(page, unread) for page, unread in pages]), len(pages))
+
+
+def pages_in(payload: memoryview) -> list[tuple[Fetched, str]]:
+    """Return the pages of a frame's payload."""
+    return [_page(*values) for values in marshal.loads(payload)]  # noqa: S302  # ours
+
+
+def result_of(work: PageWork | Failed) -> tuple[bytes, bytes, bytes]:
+    """Return the parts of a result, to be written one after the other."""
+    if isinstance(work, Failed):
+        text = work.reason.encode("utf-8", "replace")
+        return _RESULT.pack(len(text), _FAILED, 0, 0, 0), text, b""
+    processed = work.processed
+    encoded = processed.encoded
+    entry = encoded.entry
+    text = "\0".join(
+        (
+            entry.urlkey,
+            entry.surt,
+            entry.mime,
+            entry.digest,
+            processed.note,
+            "\n".join(work.links.urls),
+            "\n".join(processed.outward),
+        )
+    ).encode()
+    status = _NO_STATUS if entry.status is None else entry.status
+    data = encoded.data
+    return _RESULT.pack(len(text), len(data), status, entry.offset, entry.length), text, data
+
+
+def results_in(payload: memoryview, pages: Sequence[Fetched]) -> list[PageWork | Failed]:
+    """Return the work on pages, in their order, from a frame's payload.
+
+    Raises FormatError: this is not what a sound worker writes.
+    """
+    results: list[PageWork | Failed] = []
+    at, size = 0, len(payload)
+    for page in pages:
+        if at + _RESULT.size > size:
+            raise FormatError(f"a result begins at {at} of {size} bytes")
+        text_bytes, data_bytes, status, offset, length = _RESULT.unpack_from(payload, at)
+        at += _RESULT.size
+        failed = data_bytes == _FAILED
+        end = at + text_bytes + (0 if failed else data_bytes)
+        if end > size:
+            raise FormatError(f"a result ends at {end} of {size} bytes")
+        try:
+            text = str(payload[at : at + text_bytes], "utf-8")
+        except UnicodeDecodeError as error:
+            raise FormatError("a result's text is not UTF-8") from error
+        if failed:
+            results.append(Failed(text))
+        else:
+            data = bytes(payload[at + text_bytes : end])
+            results.append(_work(page, text, data, status, offset, length))
+        at = end
+    if at != size:
+        raise FormatError(f"{size - at} bytes follow the last result")
+    return results
+
+
+def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
+    capture, revisit = page.capture, page.capture.revisit
+    return (
+        unread,
+        (page.url, page.host, page.address, page.job, page.depth, page.redirects, page.is_rules),
+        (
+            *(capture.url, capture.fetched_at_ms, capture.request, capture.response_header),
+            *(capture.body, capture.ip, capture.truncated, capture.payload_digest),
+        ),
+        None
+        if revisit is None
+        else (revisit.profile, revisit.refers_to_uri, revisit.refers_to_date_ms),
+        capture.extra,
+    )
+
+
+def _page(
+    unread: str,
+    page: tuple[str, str, str, int, int, int, bool],
+    capture: tuple[str, int, bytes, bytes, bytes, str | None, Truncation | None, str | None],
+    revisit: tuple[RevisitProfile, str, int] | None,
+    extra: dict[str, str],
+) -> tuple[Fetched, str]:
+    refers = None if revisit is None else Revisit(*revisit)
+    return Fetched(Capture(*capture, refers, extra), *page), unread
+
+
+def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, length: int) -> PageWork:
+    fields = text.split("\0")
+    if len(fields) != _FIELDS or not offset + length == len(data):
+        raise FormatError(f"a result of {len(fields)} fields, record at {offset} + {length}")
+    urlkey, surt, mime, digest, note, urls, outward = fields
+    if not (_URLS.fullmatch(urls) and _URLS.fullmatch(outward)):
+        raise FormatError("a result has links that are no canonical URLs")
+    entry = IndexEntry(
+        urlkey,
+        surt,
+        page.capture.url,
+        page.capture.fetched_at_ms,
+        mime,
+        None if status == _NO_STATUS else status,
+        digest,
+        offset,
+        length,
+    )
+    processed = Processed(
+        EncodedCapture(data, entry),
+        page.url,
+        page.host,
+        page.address,
+        page.job,
+        page.is_rules,
+        tuple(outward.split("\n")) if outward else (),
+        note,
+    )
+    links = Links(tuple(urls.split("\n")) if urls else (), page.url, page.job, page.depth + 1)
+    return PageWork(processed, links)

@@ -1,0 +1,36 @@
+"""Who works on fetched pages: worker processes, or this one where the settings say so."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from agent.adapters.pages.inline import InlinePages
+from agent.adapters.pages.pool import WorkerPages
+from agent.app.mapping import page_limits, worker_options
+from agent.modules.page.work import work_on
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork, PageWorker
+from agent.settings import Settings
+
+__all__ = ["page_worker"]
+
+_PROGRAM: Final = "agent.app.page_worker"
+
+
+def page_worker(settings: Settings, remark: Callable[[str, str], None]) -> PageWorker:
+    """Return what works on pages; made inside a running event loop.
+
+    remark: takes (what went wrong, an example), for the status.
+    """
+    limits, options = page_limits(settings), worker_options(settings)
+
+    def work(page: Fetched, unread: str) -> PageWork:
+        return work_on(page, limits, unread)
+
+    if options.workers == 0:
+        return InlinePages(work, remark)
+    command = [sys.executable, "-P", "-m", _PROGRAM]  # whatever folder it is started in
+    return WorkerPages(options, command, dataclasses.asdict(limits), work, remark)

@@ -1,0 +1,96 @@
+"""Builds the page workers of the contract, and runs pages through them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.adapters.pages.inline import InlinePages
+from agent.adapters.pages.pool import WorkerOptions, WorkerPages
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork, PageWorker
+from shared.archive.capture import Capture
+from tests.contracts.pages.program import archive, work
+
+PROGRAM = [sys.executable, "-m", "tests.contracts.pages.program"]
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+OPTIONS = WorkerOptions(workers=2, cpu_s=0.5, memory_bytes=600_000_000)
+
+
+def page(number: int, body: bytes = b"<a href=x>", host: str = "a.example") -> Fetched:
+    """Return a fetched page; its number is in its URL."""
+    url = f"http://{host}/d/{number}"
+    capture = Capture(
+        url, 1_700_000_000_000 + number, b"GET / HTTP/1.1\r\n\r\n", HTML, body, "192.0.2.1"
+    )
+    return Fetched(capture, url, f"http://{host}:80/", "192.0.2.1", number, 2, 1)
+
+
+def rules(number: int) -> Fetched:
+    """Return a fetched robots.txt."""
+    return replace(page(number, b"User-agent: *"), is_rules=True)
+
+
+@dataclass
+class Remarks:
+    """What would be shown in the status."""
+
+    said: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, reason: str, example: str) -> None:
+        self.said.append((reason, example))
+
+    @property
+    def reasons(self) -> set[str]:
+        return {reason for reason, _ in self.said}
+
+
+Make = Callable[[WorkerOptions, Remarks], PageWorker]
+
+
+def inline(options: WorkerOptions, remarks: Remarks) -> InlinePages:
+    return InlinePages(work, remarks.add)
+
+
+def workers(options: WorkerOptions, remarks: Remarks) -> WorkerPages:
+    return WorkerPages(options, PROGRAM, {}, archive, remarks.add)
+
+
+async def all_done(door: PageWorker, pages: Sequence[Fetched]) -> list[PageWork]:
+    """Start pages, wait until all are done; return their works in the order of being done."""
+    done: list[PageWork] = []
+    over = asyncio.Event()
+
+    def take(work: PageWork) -> None:
+        done.append(work)
+        if len(done) == len(pages):
+            over.set()
+
+    for one in pages:
+        door.start(one, take)
+    async with asyncio.timeout(120):
+        await over.wait()
+    return done
+
+
+def run(
+    make: Make,
+    pages: Sequence[Fetched],
+    options: WorkerOptions = OPTIONS,
+    remarks: Remarks | None = None,
+) -> dict[str, PageWork]:
+    """Return what becomes of pages, by URL; each is done once."""
+
+    async def scenario() -> list[PageWork]:
+        door = make(options, remarks or Remarks())
+        try:
+            return await all_done(door, pages)
+        finally:
+            door.close()
+
+    done = asyncio.run(scenario())
+    by_url = {work.processed.url: work for work in done}
+    assert len(by_url) == len(done) == len(pages)
+    return by_url

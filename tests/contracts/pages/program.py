@@ -1,0 +1,63 @@
+"""A page worker that does what the body of a page orders: how workers end is tested with it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from agent.adapters.pages.child import Work, serve
+from agent.modules.page.work import PageLimits, work_on
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+
+LIMITS = PageLimits(agent_token="prsm")
+
+
+def work(page: Fetched, unread: str) -> PageWork:
+    """Do the honest work on a page, after what its body orders where that is read."""
+    order, _, rest = page.capture.body.partition(b" ")
+    if not unread or order == b"kill-always":
+        obey(order, rest.decode("latin-1"))
+    return work_on(page, LIMITS, unread)
+
+
+def archive(page: Fetched, unread: str) -> PageWork:
+    """Do what is done where no worker survives a page: here, whatever its body orders."""
+    return work_on(page, LIMITS, unread)
+
+
+def obey(order: bytes, rest: str) -> None:
+    match order:
+        case b"spin":
+            while True:
+                pass
+        case b"eat":
+            bytearray(2_000_000_000)
+        case b"crash":
+            ctypes.string_at(0)
+        case b"hang":
+            signal.pause()
+        case b"raise":
+            raise KeyError(rest)
+        case b"kill" | b"kill-always":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case b"kill-once":
+            if not Path(rest).exists():
+                Path(rest).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        case b"lie":
+            os.write(int(sys.argv[2]), b"\x10\0\0\0\x01\0\0\0" + b"\xff" * 16)
+        case b"end":
+            os._exit(3)
+
+
+def make(told: dict[str, Any]) -> Work:
+    return work
+
+
+if __name__ == "__main__":
+    serve(make)

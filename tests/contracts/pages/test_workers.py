@@ -1,0 +1,181 @@
+"""What becomes of worker processes that pages kill, and of the pages beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.adapters.pages import pool
+from agent.adapters.pages.pool import WorkerOptions, WorkerPages
+from agent.pipeline.ports import PageWork
+from tests.contracts.pages.case import OPTIONS, Remarks, all_done, page, run, workers
+from tests.contracts.pages.program import archive
+
+READ = ("http://a.example/d/x",)
+
+BOMBS = [
+    (b"spin", "parse-timeout"),
+    (b"eat", "parse-memory"),
+    (b"crash", "parse-crash"),
+    (b"lie", "parse-crash"),
+    (b"kill", "parse-crash"),
+    (b"end", "parse-crash"),
+]
+
+
+@pytest.mark.parametrize(("bomb", "note"), BOMBS)
+def test_a_page_that_kills_its_worker_is_archived_unread(bomb: bytes, note: str) -> None:
+    """It keeps its record, with the reason as its note; the others of its batch lose nothing."""
+    remarks = Remarks()
+    pages = [page(n, bomb if n == 20 else b"<a href=x>") for n in range(50)]
+    done = run(workers, pages, remarks=remarks)
+    bad = done.pop(pages[20].url)
+    assert (bad.processed.note, bad.links.urls) == (note, ())
+    assert bad == archive(pages[20], note)
+    assert {one.links.urls for one in done.values()} == {READ}
+    assert (f"pages not read: {note}", pages[20].url) in remarks.said
+
+
+def test_a_worker_that_hangs_is_killed() -> None:
+    """Silence is enough, without any use of the processor."""
+    pages = [page(1, b"hang"), page(2)]
+    done = run(workers, pages, replace(OPTIONS, silence_s=1.0))
+    assert done[pages[0].url].processed.note == "parse-timeout"
+    assert done[pages[1].url].links.urls == READ
+
+
+def test_a_worker_that_somebody_else_killed_is_no_evidence(tmp_path: Path) -> None:
+    """The page that it was at gets another reading."""
+    pages = [page(1, b"kill-once %b" % bytes(tmp_path / "killed")), page(2)]
+    done = run(workers, pages)
+    assert done[pages[0].url].processed.note == ""
+
+
+def test_a_page_that_no_worker_survives_is_archived_in_this_process() -> None:
+    """Even then its record is kept."""
+    only = page(1, b"kill-always")
+    assert run(workers, [only])[only.url].processed.note == "parse-crash"
+
+
+def test_a_host_with_three_such_pages_is_set_aside() -> None:
+    """Its further pages are archived unread, counted with an example; other hosts go on."""
+    remarks = Remarks()
+
+    async def scenario() -> tuple[list[PageWork], list[PageWork]]:
+        door = workers(OPTIONS, remarks)
+        try:
+            await all_done(door, [page(n, b"crash", "bad.example") for n in range(3)])
+            later = await all_done(door, [page(n, host="bad.example") for n in range(3, 6)])
+            other = await all_done(door, [page(7)])
+        finally:
+            door.close()
+        return later, other
+
+    later, other = asyncio.run(scenario())
+    assert {one.processed.note[:14] for one in later} == {"parse-skipped:"}
+    assert {one.links.urls for one in later} == {()}
+    assert [one.links.urls for one in other] == [READ]
+    assert ("hosts whose pages are not read any more", "http://bad.example:80/") in remarks.said
+    skipped = [example for reason, example in remarks.said if "archived unread" in reason]
+    assert sorted(skipped) == [f"http://bad.example/d/{n}" for n in range(3, 6)]
+
+
+def test_killed_workers_are_replaced() -> None:
+    """Whoever kills workers again and again, nothing is lost."""
+
+    async def scenario() -> tuple[int, int]:
+        door = workers(OPTIONS, Remarks())
+        done = 0
+        try:
+            for _ in range(4):
+                started = asyncio.ensure_future(all_done(door, [page(n) for n in range(100)]))
+                await asyncio.sleep(0)
+                for pid in door.workers:
+                    os.kill(pid, signal.SIGKILL)
+                done += len(await started)
+        finally:
+            door.close()
+        return done, len(door.workers)
+
+    assert asyncio.run(scenario()) == (400, 0)
+
+
+def test_what_is_with_the_workers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than the bound is sent; what waits beyond another asks for a pause in fetching."""
+    monkeypatch.setattr(pool, "MAX_SENT_BYTES", 300_000)
+    monkeypatch.setattr(pool, "CROWD_BYTES", 1_000_000)
+    body = b"x" * 100_000
+    greatest, crowds = 0, []
+
+    async def scenario() -> None:
+        nonlocal greatest
+        door = workers(OPTIONS, Remarks())
+        left = 30
+        over = asyncio.Event()
+
+        def take(_: PageWork) -> None:
+            nonlocal left, greatest
+            left -= 1
+            greatest = max(greatest, door.sent_bytes)
+            crowds.append(door.crowded)
+            if not left:
+                over.set()
+
+        for n in range(30):
+            door.start(page(n, body), take)
+            greatest = max(greatest, door.sent_bytes)
+        crowds.append(door.crowded)
+        async with asyncio.timeout(60):
+            await over.wait()
+        door.close()
+
+    asyncio.run(scenario())
+    # Of each of two workers a page may be sent whatever the bound says.
+    assert 0 < greatest <= 300_000 + 2 * 600_000
+    assert crowds[0]
+    assert not crowds[-1]
+
+
+def test_workers_that_cannot_be_started_are_tried_again() -> None:
+    """A program that ends at once is shown, pages wait, and nothing spins."""
+    remarks = Remarks()
+
+    async def scenario() -> int:
+        done: list[PageWork] = []
+        said = asyncio.Event()
+
+        def remark(reason: str, example: str) -> None:
+            remarks.add(reason, example)
+            said.set()
+
+        door = WorkerPages(WorkerOptions(workers=1), ["false"], {}, archive, remark)
+        door.start(page(1), done.append)
+        async with asyncio.timeout(60):
+            await said.wait()
+        door.close()
+        return len(done)
+
+    assert asyncio.run(scenario()) == 0
+    assert remarks.said == [
+        ("page workers that could not be started", "exit code 1 before it was ready")
+    ]
+
+
+def test_a_worker_ends_with_its_agent() -> None:
+    """Closing leaves no process behind."""
+
+    async def scenario() -> list[int]:
+        door = workers(OPTIONS, Remarks())
+        await all_done(door, [page(1)])
+        pids = door.workers
+        door.close()
+        return pids
+
+    for pid in asyncio.run(scenario()):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
