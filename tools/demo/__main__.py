@@ -25,7 +25,7 @@ from simweb.launch import SimulatedWeb
 from tools.demo.system import Agent, Manager, wait_for
 from tools.demo.table import table
 
-HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 9.0
+HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 8.0
 INTERVAL_S = 0.05
 ROUND_S = 240.0
 
@@ -37,7 +37,7 @@ soon_poll_s = 0.2
 syncs_per_s = 1000.0
 permit_s = 120.0
 grace_s = 30.0
-log_grace_s = 20.0
+log_grace_s = 5.0
 
 [limits]
 uploads_per_minute = 100000
