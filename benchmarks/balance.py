@@ -1,4 +1,4 @@
-"""How even each balancer leaves the source's experiment: `python -m benchmarks.balance_first`.
+"""How even each balancer leaves the source's experiment: `python -m benchmarks.balance`.
 
 A world of 17 agents and 6,500 hosts drawn so that it agrees with the source's tables: host sizes
 (lognormal, sigma 2.146, 22 GB), the hours that each agent would take alone (table 8), and for how
