@@ -7,7 +7,8 @@
     answers.py   from what came in to the answer
     idle.py      connections that stay open, one an address
     rate.py      how fast all answers together may come
-    fetcher.py   the event loop's side: sockets, timers, permit, stopping
+    sockets.py   what libcurl waits for, watched as one
+    fetcher.py   the event loop's side: timers, permit, stopping
 
 Invariant: each `start` is answered by exactly one `done`; no request is sent without a permit, to
 another address than the given one, or over another protocol than HTTP.

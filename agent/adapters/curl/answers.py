@@ -85,8 +85,8 @@ def _capture(
         fetched_at_ms=slot.started_epoch_ms,
         request=request_block(
             slot.request.url,
-            options.fields,
-            version="2" if header.startswith(b"HTTP/2") else "1.1",
+            slot.site,
+            version=b"2" if header.startswith(b"HTTP/2") else b"1.1",
             by_proxy=bool(options.proxy),
         ),
         response_header=header,

@@ -16,7 +16,15 @@ from shared.archive.http_block import header_value, status_code
 from shared.frozen import frozen
 from shared.urls import DEFAULT_PORTS, split_host
 
-__all__ = ["Answer", "host_field", "read_answer", "request_block", "retry_after_s", "stays_open"]
+__all__ = [
+    "Answer",
+    "Site",
+    "read_answer",
+    "request_block",
+    "retry_after_s",
+    "site_of",
+    "stays_open",
+]
 
 MAX_RETRY_AFTER_S: Final = 10 * 365 * 86400.0
 _MAY_SAY_LATER: Final = (429, 503)
@@ -36,23 +44,35 @@ class Answer:
     location: str | None
 
 
+@frozen
+class Site:
+    """A host as requests name it. host: its key; lines: of the header, with the empty one."""
+
+    host: str
+    lines: bytes
+
+
+def site_of(origin: str, fields: Sequence[str]) -> Site:
+    """Return what all requests to a host have in common.
+
+    origin: a canonical URL up to its path. The port stands in Host only where it is not the
+    scheme's. fields: of every request.
+    """
+    scheme, name, port = split_host(origin)
+    shown = name if DEFAULT_PORTS[scheme] == port else f"{name}:{port}"
+    lines = "\r\n".join((f"Host: {shown}", *fields, "", ""))
+    return Site(f"{scheme}://{name}:{port}/", lines.encode("latin-1"))
+
+
 def request_block(
-    url: str, fields: Sequence[str], *, version: str = "1.1", by_proxy: bool = False
+    url: str, site: Site, *, version: bytes = b"1.1", by_proxy: bool = False
 ) -> bytes:
     """Return the request for a canonical URL as it goes over the wire.
 
     by_proxy: a proxy is asked for a whole http URL; https goes through a tunnel instead.
     """
-    start = url.index("/", url.index("//") + 2)
-    target = url if by_proxy and url.startswith("http:") else url[start:]
-    lines = (f"GET {target} HTTP/{version}", f"Host: {host_field(url)}", *fields, "", "")
-    return "\r\n".join(lines).encode("latin-1")
-
-
-def host_field(url: str) -> str:
-    """Return the value of Host: the port stands only where it is not the scheme's."""
-    scheme, name, port = split_host(url)
-    return name if DEFAULT_PORTS[scheme] == port else f"{name}:{port}"
+    target = url if by_proxy and url.startswith("http:") else url[url.index("/", 8) :]
+    return b"GET %b HTTP/%b\r\n%b" % (target.encode("latin-1"), version, site.lines)
 
 
 def read_answer(lines: Sequence[bytes]) -> Answer:
@@ -60,6 +80,11 @@ def read_answer(lines: Sequence[bytes]) -> Answer:
 
     Informational answers (1xx) come before it, trailers of a chunked body behind it.
     """
+    if lines and lines[-1] == b"\r\n" and lines.index(b"\r\n") == len(lines) - 1:
+        header = b"".join(lines)
+        status = status_code(header) or 0
+        if status >= 200 and b"\n" not in lines:  # one block and nothing else: nearly always
+            return Answer(header, True, status, _location(header, status))
     block: list[bytes] = []
     for line in lines:
         block.append(line)
@@ -76,6 +101,8 @@ def read_answer(lines: Sequence[bytes]) -> Answer:
 def stays_open(header: bytes) -> bool:
     """Tell whether the server keeps the connection for another request."""
     options = (header_value(header, "Connection") or b"").lower()
+    if options == b"keep-alive":
+        return True
     words = {word.strip() for word in options.split(b",")}
     if header.startswith(b"HTTP/1.0"):
         return b"keep-alive" in words

@@ -1,32 +1,36 @@
 """Sends requests through libcurl's multi interface on the running event loop.
 
-libcurl says which sockets and timer it waits for, the loop watches them, and finished transfers
-are collected after each step. `start` asks the permit first, and the slot asks again when the
-connection stands: between the two a process can have been stopped for hours.
+libcurl says which sockets and timer it waits for, they are watched, and finished transfers are
+collected when all that was ready has been moved on. `start` asks the permit first, and the slot
+asks again when the connection stands: between the two a process can have been stopped for hours.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
+from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate import RateLimit
 from agent.adapters.curl.slot import Slot
+from agent.adapters.curl.sockets import Sockets
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
-from shared.urls import host_of
 
 __all__ = ["CurlFetcher"]
 
 MAX_SWEEP_S: Final = 1.0
+SITES_REMEMBERED: Final = 4096
 
 
 class CurlFetcher:
@@ -46,14 +50,16 @@ class CurlFetcher:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._multi: Any = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._sockets = Sockets(self._loop, self._move_on)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, options.max_idle)
         self._multi.setopt(pycurl.M_PIPELINING, 0)
+        self._site = lru_cache(SITES_REMEMBERED)(partial(site_of, fields=options.fields))
         self._busy: dict[Any, Slot] = {}  # by handle
         self._free: list[Slot] = []
         self._idle = IdleConnections(options.max_idle)
-        self._watched: dict[int, int] = {}
+        self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
         self._paused: list[Slot] = []
         self._resume: asyncio.TimerHandle | None = None
@@ -76,12 +82,12 @@ class CurlFetcher:
         if outcome is not None:
             epoch_ms, now_s = self._clock.epoch_ms(), self._clock.monotonic_s()
             answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
-            self._loop.call_soon(done, answer)
+            self._deliver(done, answer)
             return
-        host = host_of(request.url)
-        self._idle.make_way(request.address, host)
+        site = self._site(request.url[: request.url.index("/", 8)])
+        self._idle.make_way(request.address, site.host)
         slot = self._free.pop() if self._free else self._new_slot()
-        slot.begin(request, host, done, self._clock.monotonic_s(), self._clock.epoch_ms())
+        slot.begin(request, site, done, self._clock.monotonic_s(), self._clock.epoch_ms())
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
@@ -112,14 +118,13 @@ class CurlFetcher:
                 timer.cancel()
         self._timer = self._sweep = self._resume = None
         self._multi.close()
-        for descriptor in list(self._watched):
-            self._watch(pycurl.POLL_REMOVE, descriptor, None, None)
+        self._sockets.end()
         for slot in self._free:
             slot.handle.close()
         self._free.clear()
 
     def _new_slot(self) -> Slot:
-        return Slot(self._options, self._may_send, self._may_receive)
+        return Slot(self._options, self._may_send, self._may_receive, self._rate)
 
     def _first_refusal(self, request: FetchRequest) -> tuple[Outcome | None, str]:
         if self._stopping:
@@ -159,22 +164,6 @@ class CurlFetcher:
 
     # What libcurl waits for.
 
-    def _watch(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
-        wanted = 0 if what == pycurl.POLL_REMOVE else what
-        before = self._watched.get(descriptor, 0)
-        if wanted & pycurl.POLL_IN and not before & pycurl.POLL_IN:
-            self._loop.add_reader(descriptor, self._act, descriptor, pycurl.CSELECT_IN)
-        elif before & pycurl.POLL_IN and not wanted & pycurl.POLL_IN:
-            self._loop.remove_reader(descriptor)
-        if wanted & pycurl.POLL_OUT and not before & pycurl.POLL_OUT:
-            self._loop.add_writer(descriptor, self._act, descriptor, pycurl.CSELECT_OUT)
-        elif before & pycurl.POLL_OUT and not wanted & pycurl.POLL_OUT:
-            self._loop.remove_writer(descriptor)
-        if wanted:
-            self._watched[descriptor] = wanted
-        else:
-            self._watched.pop(descriptor, None)
-
     def _set_timer(self, wait_ms: int) -> None:
         """Wake libcurl in so many milliseconds, -1: not at all.
 
@@ -198,10 +187,16 @@ class CurlFetcher:
                 self._timer = self._loop.call_at(self._wake_s, self._wake)
             return
         self._wake_s = math.inf  # until libcurl asks again
-        self._act(pycurl.SOCKET_TIMEOUT, 0)
+        self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        self._collect()
 
-    def _act(self, descriptor: int, ready: int) -> None:
-        self._multi.socket_action(descriptor, ready)
+    def _move_on(self) -> None:
+        act = self._multi.socket_action
+        for descriptor, ready in self._sockets.take():
+            act(descriptor, ready)
+        self._collect()
+
+    def _collect(self) -> None:
         while True:
             left, good, bad = self._multi.info_read()
             for handle in good:
@@ -233,15 +228,32 @@ class CurlFetcher:
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
             descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
-            self._idle.keep(slot.request.address, slot.host, descriptor)
+            self._idle.keep(slot.request.address, slot.site.host, descriptor)
         done = slot.done
         self._multi.remove_handle(handle)
         slot.clear()
         self._free.append(slot)
         if not self._busy:
             self._quiet.set()
+        self._deliver(done, answer)
+
+    def _deliver(self, done: Callable[[FetchAnswer], None], answer: FetchAnswer) -> None:
         # Not from here: whoever takes the answer may start, close or fail.
-        self._loop.call_soon(done, answer)
+        if not self._answers:
+            self._loop.call_soon(self._deliver_all)
+        self._answers.append((done, answer))
+
+    def _deliver_all(self) -> None:
+        answers, self._answers = self._answers, deque()
+        try:
+            while answers:
+                done, answer = answers.popleft()
+                done(answer)
+        finally:
+            if answers:  # one of them failed: the loop says so, and the others come next
+                if not self._answers:
+                    self._loop.call_soon(self._deliver_all)
+                self._answers.extendleft(reversed(answers))
 
     def _end_all(self) -> None:
         for handle, slot in list(self._busy.items()):

@@ -22,6 +22,11 @@ class RateLimit:
         self._bytes = bytes_per_s * BURST_S
         self._filled_s = now_s
 
+    @property
+    def limited(self) -> bool:
+        """Tell whether there is a limit."""
+        return self._bytes_per_s > 0
+
     def change(self, bytes_per_s: int, now_s: float) -> None:
         """Limit to another rate from now on."""
         self._fill(now_s)

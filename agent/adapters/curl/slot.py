@@ -14,7 +14,9 @@ from typing import Any, Final
 
 import pycurl
 
+from agent.adapters.curl.blocks import Site
 from agent.adapters.curl.options import FetchOptions, system_ca_file
+from agent.adapters.curl.rate import RateLimit
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 
@@ -32,15 +34,16 @@ class Slot:
         options: FetchOptions,
         may_send: Callable[[Slot, str], bool],
         may_receive: Callable[[Slot, int], bool],
+        rate: RateLimit,
     ) -> None:
         """Make a handle ready.
 
         may_send: asked with the address that the connection leads to. may_receive: asked with
-        the size of each piece of a body; a no pauses the transfer.
+        the size of each piece of a body while `rate` is limited; a no pauses the transfer.
         """
         self.handle: Any = pycurl.Curl()
         self.request: FetchRequest
-        self.host = ""
+        self.site: Site
         self.done: Callable[[FetchAnswer], None]
         self.lines: list[bytes] = []
         self.body: list[bytes] = []
@@ -51,20 +54,21 @@ class Slot:
         self.started_epoch_ms = 0
         self._may_send = may_send
         self._may_receive = may_receive
+        self._rate = rate
         self._proxied = bool(options.proxy)
         self._set_up(options)
 
     def begin(
         self,
         request: FetchRequest,
-        host: str,
+        site: Site,
         done: Callable[[FetchAnswer], None],
         started_s: float,
         started_epoch_ms: int,
     ) -> None:
         """Take a request on; whoever calls gives the handle to libcurl next."""
         self.request = request
-        self.host = host
+        self.site = site
         self.done = done
         self.started_s = started_s
         self.started_epoch_ms = started_epoch_ms
@@ -106,13 +110,14 @@ class Slot:
         set_option(pycurl.TIMEOUT_MS, int(1000 * options.deadline_s))
         set_option(pycurl.LOW_SPEED_LIMIT, options.min_rate)
         set_option(pycurl.LOW_SPEED_TIME, options.min_rate_s)
+        set_option(pycurl.DNS_CACHE_TIMEOUT, 0)  # addresses are pinned, or the proxy's
         set_option(pycurl.MAXAGE_CONN, options.idle_s)
         set_option(pycurl.HEADERFUNCTION, self.lines.append)
         set_option(pycurl.WRITEFUNCTION, self._write)
         set_option(pycurl.PREREQFUNCTION, self._before_sending)
 
     def _write(self, data: bytes) -> int | None:
-        if not self._may_receive(self, len(data)):
+        if self._rate.limited and not self._may_receive(self, len(data)):
             paused: int = pycurl.WRITEFUNC_PAUSE
             return paused
         room = self.request.max_body_bytes - self.body_bytes

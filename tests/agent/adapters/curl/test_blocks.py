@@ -7,31 +7,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.adapters.curl.blocks import (
-    host_field,
     read_answer,
     request_block,
     retry_after_s,
+    site_of,
     stays_open,
 )
 from shared.archive.http_block import header_end
+from shared.urls import host_of
 
 FIELDS = ("User-Agent: prsm", "From: a@b.example")
+SITE = site_of("http://a.example", ())
 NOW_MS = 1_700_000_000_000  # Tue, 14 Nov 2023 22:13:20 GMT
 
 
 def test_a_request_asks_for_path_and_query() -> None:
     """The block is what goes over the wire, with the name of the host."""
-    assert request_block("http://a.example/d/p?q=1", FIELDS) == (
+    assert request_block("http://a.example/d/p?q=1", site_of("http://a.example", FIELDS)) == (
         b"GET /d/p?q=1 HTTP/1.1\r\nHost: a.example\r\nUser-Agent: prsm\r\nFrom: a@b.example\r\n\r\n"
     )
 
 
 def test_a_proxy_is_asked_for_the_whole_url() -> None:
     """Through a proxy http has an absolute target; https goes through a tunnel."""
-    assert request_block("http://a.example/p", (), by_proxy=True).startswith(
+    assert request_block("http://a.example/p", SITE, by_proxy=True).startswith(
         b"GET http://a.example/p HTTP/1.1\r\n"
     )
-    assert request_block("https://a.example/p", (), by_proxy=True).startswith(b"GET /p ")
+    assert request_block("https://a.example/p", SITE, by_proxy=True).startswith(b"GET /p ")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,9 @@ def test_a_proxy_is_asked_for_the_whole_url() -> None:
 )
 def test_the_host_field_names_an_unusual_port(url: str, host: str) -> None:
     """The port stands only where the scheme does not say it."""
-    assert host_field(url) == host
+    site = site_of(url[:-1], FIELDS)
+    assert site.lines.startswith(b"Host: %b\r\nUser-Agent: " % host.encode())
+    assert site.host == host_of(url)
 
 
 def lines(text: str) -> list[bytes]:

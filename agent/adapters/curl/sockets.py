@@ -1,0 +1,87 @@
+"""The sockets that libcurl waits for, in an epoll set of their own; the loop watches it as one.
+
+With asyncio's own watching each request would enter its socket, be called back by a handle of its
+own, and leave again, though the connection stays open and the next request waits for the same
+thing. Here a socket stays entered when nobody waits for it; if it wakes us then (its server hung
+up), it leaves.
+
+Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
+forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
+the same one or another with its number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import select
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+import pycurl
+
+__all__ = ["Sockets"]
+
+_EVENTS: Final = {
+    pycurl.POLL_IN: select.EPOLLIN,
+    pycurl.POLL_OUT: select.EPOLLOUT,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
+}
+
+
+class Sockets:
+    """Watches for libcurl."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, ready: Callable[[], None]) -> None:
+        """ready: called when `take` has something; called again until it is taken."""
+        self._loop = loop
+        self._epoll = select.epoll()
+        self._entered: dict[int, int] = {}  # descriptor: events
+        self._unwanted: set[int] = set()  # entered, but nobody waits for it now
+        self.fileno = self._epoll.fileno()
+        loop.add_reader(self.fileno, ready)
+
+    def watch(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
+        """Wait for what libcurl asks for (M_SOCKETFUNCTION)."""
+        events = _EVENTS.get(what)
+        if events is None:
+            self._unwanted.add(descriptor)
+            return
+        before = self._entered.get(descriptor)
+        if descriptor in self._unwanted:
+            self._unwanted.discard(descriptor)
+        elif before == events:
+            return
+        self._entered[descriptor] = events
+        if before is not None:
+            try:
+                self._epoll.modify(descriptor, events)
+            except FileNotFoundError:
+                pass
+            else:
+                return
+        self._epoll.register(descriptor, events)
+
+    def take(self) -> Iterator[tuple[int, int]]:
+        """Yield (descriptor, what is ready) for `socket_action`."""
+        for descriptor, events in self._epoll.poll(0):
+            if descriptor in self._unwanted:
+                self._leave(descriptor)
+            elif events == select.EPOLLIN:
+                yield descriptor, pycurl.CSELECT_IN
+            else:
+                # An error is both: whatever is tried next will find it.
+                read = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
+                write = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
+                yield descriptor, read | write
+
+    def end(self) -> None:
+        """Watch nothing any more."""
+        self._loop.remove_reader(self.fileno)
+        self._epoll.close()
+
+    def _leave(self, descriptor: int) -> None:
+        self._unwanted.discard(descriptor)
+        if self._entered.pop(descriptor, None) is not None:
+            with suppress(OSError):
+                self._epoll.unregister(descriptor)
