@@ -7,7 +7,7 @@ KEEP   ?=
 .PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl peers-lock
 
 help:  ## say what each target does
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 venv:  ## the virtual environment, from the lock file with hashes
 	@$(PYTHON) tools/make_venv.py

@@ -132,5 +132,5 @@ def running_fleet(
             agent = Agent(folder / name, name, text).enrol(manager.url, token)
             stack.callback(agent.stop)
             fleet.agents.append(agent.start())
-        manager.prsm("hosts", "import", str(folder / "web" / "seeds.txt"))
+        manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
         yield fleet

@@ -11,10 +11,11 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from shared.archive.reader import iter_captures
 from simweb.launch import SimulatedWeb
 from tests.e2e.fleet import running_fleet
 from tools.demo.system import BIN
@@ -75,6 +76,19 @@ def answered(web: SimulatedWeb) -> dict[str, set[str]]:
     return paths
 
 
+def captured(segments: list[Path]) -> dict[str, set[str]]:
+    """Return the paths of each host that lie in segments with a whole answer of 200."""
+    paths: dict[str, set[str]] = {}
+    for segment in segments:
+        with segment.open("rb") as file:
+            for stored in iter_captures(file):
+                if stored.capture.status == 200:
+                    url = urlsplit(stored.capture.url)
+                    path = url.path + (f"?{url.query}" if url.query else "")
+                    paths.setdefault(str(url.hostname), set()).add(path)
+    return paths
+
+
 def named_by_css(name: str, paths: set[str]) -> set[str]:
     """Return what the stylesheets among some paths name."""
     named: set[str] = set()
@@ -103,19 +117,25 @@ def test_three_agents_find_what_wget_finds(
             missing = found_by_wget[host] - paths
             assert paths <= found_by_wget[host], host
             assert missing <= named_by_css(host.split(".")[0], found_by_wget[host]), host
+            print(f"{host}: wget {len(found_by_wget[host])}, PRSM {len(paths)}; in CSS {missing}")
         assert sum(map(len, ours.values())) > 4_000
-        checked = 0
-        for number, segment in enumerate(tmp_path.rglob("*.warc.gz*")):
-            if segment.name.endswith((".warc.gz", ".warc.gz.open")):
-                copy = tmp_path / f"checked-{number}.warc.gz"
-                shutil.copy(segment, copy)
-                for tool in ("warcio", "fastwarc"):
-                    outcome = subprocess.run(
-                        [str(BIN / tool), "check", str(copy)],
-                        capture_output=True,
-                        text=True,
-                        check=False,
-                    )
-                    assert outcome.returncode == 0, f"{tool}: {outcome.stdout}{outcome.stderr}"
-                checked += 1
-        assert checked >= 2
+        requests = [(one["host"], one["path"]) for one in fleet.web.requests()]
+        assert len(requests) == len(set(requests)), "asked for twice"
+        segments = [
+            path
+            for path in tmp_path.rglob("*.warc.gz*")
+            if path.name.endswith((".warc.gz", ".warc.gz.open"))
+        ]
+        assert len(segments) >= 2
+        assert captured(segments) == ours
+        for segment in segments:
+            copy = tmp_path / "checked.warc.gz"
+            shutil.copy(segment, copy)
+            for tool in ("warcio", "fastwarc"):
+                outcome = subprocess.run(
+                    [str(BIN / tool), "check", str(copy)],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                assert outcome.returncode == 0, f"{tool}: {outcome.stdout}{outcome.stderr}"
