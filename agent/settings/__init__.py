@@ -23,7 +23,6 @@ from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, rea
 from agent.settings.texts import (
     check_manager_url,
     day_minutes,
-    name_server,
     window_minutes,
 )
 
@@ -45,7 +44,6 @@ __all__ = [
     "check_manager_url",
     "day_minutes",
     "documented",
-    "name_server",
     "read_settings",
     "tightened",
     "window_minutes",

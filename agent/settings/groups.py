@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.settings.fields import setting
+from shared.settings import setting
 
 __all__ = [
     "DiskSettings",

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from agent.settings.groups import Settings
 from shared.errors import FormatError, SettingError
+from shared.settings import check_network, name_server
 from shared.wire.names import check_agent_name
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "check_texts",
     "day_minutes",
     "is_loopback",
-    "name_server",
     "window_minutes",
 ]
 
@@ -118,23 +118,6 @@ def day_minutes(text: str, name: str) -> int:
     return minutes
 
 
-def name_server(text: str) -> tuple[str, int]:
-    """Return (address, port) of a name server's text; raises SettingError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or (":" in host and not host.startswith("[")):  # a bare address
-        host, port = text, "53"
-    try:
-        address = str(ipaddress.ip_address(host.strip("[]")))
-        good = port.isascii() and port.isdigit() and 0 < int(port) < 65536
-    except ValueError:
-        good = False
-    if not good:
-        raise SettingError(
-            f'network.resolver has "{text}": must be address:port, as 127.0.0.1:5353 or [::1]:53'
-        )
-    return address, int(port)
-
-
 def _check_manager(settings: Settings) -> None:
     manager = settings.manager
     if manager.url:
@@ -170,12 +153,7 @@ def _check_robot(settings: Settings) -> None:
 def _check_network(settings: Settings) -> None:
     network = settings.network
     for text in network.allowed_ranges:
-        try:
-            ipaddress.ip_network(text)
-        except ValueError as error:
-            raise SettingError(
-                f'network.allowed_ranges has "{text}": {error}; write it as 127.0.0.0/8'
-            ) from error
+        check_network(text, "network.allowed_ranges")
     for text in network.content_codings:
         if text not in CONTENT_CODINGS:
             raise SettingError(
@@ -183,7 +161,7 @@ def _check_network(settings: Settings) -> None:
                 "an empty list asks for bodies as they are"
             )
     for text in network.resolver:
-        name_server(text)
+        name_server(text, "network.resolver")
     if network.source_address:
         try:
             ipaddress.ip_address(network.source_address)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from manager.settings.fields import setting
 from manager.settings.policy import PolicySettings
+from shared.settings import setting
 
 __all__ = [
     "ConsoleSettings",

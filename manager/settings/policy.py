@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manager.settings.fields import setting
+from shared.settings import setting
 
 __all__ = ["PolicySettings"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.settings import name_server, window_minutes
+from agent.settings import window_minutes
 
 
 @given(st.integers(0, 1439), st.integers(1, 1440))
@@ -15,11 +15,3 @@ def test_windows_come_back(first: int, end: int) -> None:
         return
     text = f"{first // 60:02}:{first % 60:02}-{end // 60:02}:{end % 60:02}"
     assert window_minutes(text) == (first, end)
-
-
-def test_name_servers() -> None:
-    """The port may be left out; IPv6 stands in brackets when there is one."""
-    assert name_server("127.0.0.1:5353") == ("127.0.0.1", 5353)
-    assert name_server("133.9.1.1") == ("133.9.1.1", 53)
-    assert name_server("[::1]:5353") == ("::1", 5353)
-    assert name_server("2400::1") == ("2400::1", 53)

@@ -1,7 +1,7 @@
 """What one setting is: a value with its unit, its default, its range and the reason for them.
 
-Invariant: a group of settings that was made through `checked` holds only values that its fields
-allow. Where the values come from is `manager.settings.reading`'s business.
+Invariant: a group that was made through `check_group` holds only values that its fields allow.
+Where the values come from is `shared.settings.file`'s business.
 """
 
 from __future__ import annotations
@@ -10,14 +10,21 @@ import dataclasses
 import difflib
 import typing
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from shared.errors import SettingError
 
-__all__ = ["check_group", "nearest", "setting"]
+__all__ = ["check_group", "nearest", "setting", "shown"]
 
 _Value = TypeVar("_Value")
 _Group = TypeVar("_Group")
+
+_WORDS: Final = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text in quotes",
+}
 
 
 def setting(
@@ -28,7 +35,7 @@ def setting(
     least: float | None = None,
     most: float | None = None,
 ) -> _Value:
-    """Declare one field of a group; the reason is what `prsm settings` prints."""
+    """Declare one field of a group; the reason is what the documented file prints."""
     about = {"unit": unit, "reason": reason, "least": least, "most": most}
     declared: _Value = dataclasses.field(default=default, metadata=about)
     return declared
@@ -59,40 +66,33 @@ def nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f"; known are {', '.join(dot + each for each in names)}"
 
 
+def shown(value: object) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown, value))}]"
+    return str(value)
+
+
 def _checked(name: str, value: object, kind: object, field: dataclasses.Field[Any]) -> object:
-    about = field.metadata
-    default = f"the default is {_shown(field.default)}"
+    default = f"the default is {shown(field.default)}"
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if kind == tuple[str, ...]:
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise SettingError(f"{name} = {_shown(value)}: must be a list of texts; {default}")
+            raise SettingError(f"{name} = {shown(value)}: must be a list of texts; {default}")
         return tuple(value)
     wanted = cast("type", kind)
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise SettingError(f"{name} = {_shown(value)}: must be {_WORDS[wanted]}; {default}")
+        raise SettingError(f"{name} = {shown(value)}: must be {_WORDS[wanted]}; {default}")
     if isinstance(value, int | float) and wanted is not bool:
+        about = field.metadata
         unit = f" {about['unit']}"
         if about["least"] is not None and not value >= about["least"]:
             raise SettingError(f"{name} = {value}: must be >= {about['least']}{unit}; {default}")
         if about["most"] is not None and not value <= about["most"]:
             raise SettingError(f"{name} = {value}: must be <= {about['most']}{unit}; {default}")
     return value
-
-
-_WORDS = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "a text in quotes",
-}
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    return str(value)

@@ -1,0 +1,14 @@
+"""How both programs are set: frozen groups of fields, and the TOML file that they are read from.
+
+    fields   one setting: its value, unit, default, range, and the reason for them
+    file     the file and `--set`: read, refused with a sentence, printed with all defaults
+    texts    texts with a form of their own that both programs take
+
+Which settings there are, and what must fit together, is each program's own.
+"""
+
+from shared.settings.fields import check_group, nearest, setting, shown
+from shared.settings.file import Form
+from shared.settings.texts import check_network, name_server
+
+__all__ = ["Form", "check_group", "check_network", "name_server", "nearest", "setting", "shown"]

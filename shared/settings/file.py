@@ -1,0 +1,117 @@
+"""A file of settings: read it, lay `--set` over it, check every value, print it with its defaults.
+
+Invariant: what `read` returns can be used; whatever cannot is refused with a sentence that names
+the setting, its value, its limit and the remedy. Nothing is guessed and nothing ignored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.errors import SettingError
+from shared.settings.fields import check_group, nearest, shown
+
+__all__ = ["Form"]
+
+Values = dict[str, dict[str, object]]
+
+
+class Form:
+    """The groups of a program's settings, as its dataclass of groups declares them."""
+
+    def __init__(self, settings: type[Any], *, head: str, example: str) -> None:
+        """Take the dataclass whose fields with a default factory are the groups.
+
+        head: first line of the printed file. example: of a `--set`, as `windows.zone=Asia/Tokyo`.
+        """
+        self._groups: dict[str, Any] = {
+            field.name: field.default_factory
+            for field in dataclasses.fields(settings)
+            if field.default_factory is not dataclasses.MISSING
+        }
+        self._head = head
+        self._example = example
+
+    def read(
+        self, path: Path, overrides: Iterable[str] = (), *, must_exist: bool = False
+    ) -> dict[str, Any]:
+        """Return each group, checked; a missing file means defaults.
+
+        overrides: texts as `group.name=value`, stronger than the file; the value is TOML, and a
+        text may stand without quotes. Raises SettingError.
+        """
+        values = self._read_file(path, must_exist=must_exist)
+        for override in overrides:
+            self._override(values, override)
+        for group in values:
+            if group not in self._groups:
+                message = f"{group}: unknown group of settings{nearest(group, self._groups)}"
+                raise SettingError(message)
+        return {
+            name: check_group(kind, name, values.get(name, {}))
+            for name, kind in self._groups.items()
+        }
+
+    def documented(self, given: Mapping[str, Mapping[str, object]] | None = None) -> str:
+        """Return a file of all settings at their defaults, each with unit, range and reason.
+
+        given: values by group that stand uncommented, as `{"robot": {"contact": "a@b.org"}}`.
+        """
+        lines = [f"# {self._head} Lines behind a # are the defaults; change what you need."]
+        for name, kind in self._groups.items():
+            lines += ["", f"[{name}]"]
+            chosen = (given or {}).get(name, {})
+            for field in dataclasses.fields(kind):
+                lines += [_explained(field)]
+                if field.name in chosen:
+                    lines += [f"{field.name} = {shown(chosen[field.name])}"]
+                else:
+                    lines += [f"# {field.name} = {shown(field.default)}"]
+        return "\n".join([*lines, ""])
+
+    def _read_file(self, path: Path, *, must_exist: bool) -> Values:
+        try:
+            text = path.read_text("utf-8")
+        except FileNotFoundError:
+            if must_exist:
+                raise SettingError(f"{path}: no such file; --config names a TOML file") from None
+            return {}
+        except (OSError, UnicodeError) as error:
+            raise SettingError(f"{path}: cannot be read ({error})") from error
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise SettingError(f"{path}: is not TOML: {error}") from error
+        for name, group in values.items():
+            if not isinstance(group, dict):
+                first, second, *_ = self._groups
+                raise SettingError(
+                    f"{path}: {name} stands outside a group; settings stand under [{first}], "
+                    f"[{second}] and so on{nearest(name, self._groups)}"
+                )
+        return values
+
+    def _override(self, values: Values, text: str) -> None:
+        name, equals, value = text.partition("=")
+        group, dot, key = name.strip().partition(".")
+        if not (equals and dot and key):
+            raise SettingError(f"--set {text}: must be group.name=value, as {self._example}")
+        try:
+            parsed: object = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed = value.strip()
+        values.setdefault(group, {})[key] = parsed
+
+
+def _explained(field: dataclasses.Field[Any]) -> str:
+    about = field.metadata
+    limits = "".join(
+        f", {sign} {about[key]}"
+        for key, sign in (("least", ">="), ("most", "<="))
+        if about[key] is not None
+    )
+    return f"# {about['reason']} ({about['unit']}{limits})"

@@ -1,0 +1,37 @@
+"""Texts that are settings and have a form of their own. All raise SettingError with the remedy."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from shared.errors import SettingError
+
+__all__ = ["check_network", "name_server"]
+
+DNS_PORT = "53"
+
+
+def name_server(text: str, name: str) -> tuple[str, int]:
+    """Return (address, port) of a name server; name: the setting that it stands in."""
+    host, colon, port = text.rpartition(":")
+    bare = not colon or text.endswith("]") or (":" in host and not host.startswith("["))
+    if bare:
+        host, port = text, DNS_PORT
+    try:
+        address = str(ipaddress.ip_address(host.strip("[]")))
+        good = port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    except ValueError:
+        good = False
+    if not good:
+        raise SettingError(
+            f'{name} has "{text}": must be address:port, as 127.0.0.1:5353 or [::1]:53'
+        )
+    return address, int(port)
+
+
+def check_network(text: str, name: str) -> None:
+    """Refuse a text that is no range of addresses; name: the setting that it stands in."""
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as error:
+        raise SettingError(f'{name} has "{text}": {error}; write it as 127.0.0.0/8') from error
