@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv/bin
 KEEP   ?=
+# Tests wait more than they reckon, so more of them run at a time than there are cores.
+WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl peers-lock
@@ -32,14 +34,14 @@ format: venv  ## let ruff lay the code out
 
 test: venv  ## the default suite; skips say why, and the last line counts them
 	@tools/test_packages.sh
-	$(VENV)/pytest -q -m "not slow"
+	$(VENV)/pytest -q -m "not slow" $(WORKERS)
 
 test-all: venv  ## everything, also what takes minutes; fails where a part is missing
-	@tools/test_packages.sh
-	PRSM_TESTS=all $(VENV)/pytest -q
+	@tools/test_packages.sh all
+	PRSM_TESTS=all $(VENV)/pytest -q $(WORKERS)
 
 coverage: venv  ## the default suite, and which lines and branches it runs
-	$(VENV)/pytest -q -m "not slow" --cov --cov-report=term:skip-covered
+	$(VENV)/pytest -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)

@@ -5,6 +5,7 @@ robots.txt forbids all or fails, gives no capture; URLs of such a host that nobo
 listed all the same. Of a crawl with patience it holds that
 
     captures <= what it stores <= captures | damaged | noindex | nofollow | excess | trap
+                                            | sitemap
 
 `strict` is for robots that obey a Disallow whomever it addresses.
 """
@@ -41,7 +42,7 @@ class Expected:
     def tolerated(self) -> set[str]:
         """Return the URLs that a crawl may store or not, as its policy is."""
         kinds = (Outcome.DAMAGED, Outcome.NOINDEX, Outcome.NOFOLLOW, Outcome.EXCESS, Outcome.TRAP)
-        return self.of(*kinds)
+        return self.of(*kinds, Outcome.SITEMAP)
 
     def of(self, *outcomes: Outcome) -> set[str]:
         """Return the URLs of some outcomes."""
@@ -111,6 +112,8 @@ def _groups(host: HostPlan, strict: bool) -> Iterator[tuple[Outcome, str, int]]:
         yield _settled(host, outcome, strict), kind, count
         if kind in LANDINGS:
             yield _settled(host, Outcome.CAPTURE, strict), f"landing-{kind}", count
+    if host.robots == "sitemap":
+        yield _settled(host, Outcome.SITEMAP, strict), "sitemap", 1
 
 
 def _settled(host: HostPlan, outcome: Outcome, strict: bool) -> Outcome:
@@ -126,4 +129,6 @@ def _settled(host: HostPlan, outcome: Outcome, strict: bool) -> Outcome:
 def _path(kind: str, number: int) -> str:
     if kind.startswith("landing-"):
         return landing_path(kind.removeprefix("landing-"), number)
+    if kind == "sitemap":
+        return "/sitemap.xml"
     return Leaf(kind, number).path

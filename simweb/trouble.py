@@ -37,6 +37,7 @@ class Outcome(Enum):
     NOFOLLOW = "nofollow"  # 200, but every link to it says nofollow
     TRAP = "trap"  # 200, and the links never end
     EXCESS = "excess"  # 200, over any sane limit
+    SITEMAP = "sitemap"  # 200, and only robots.txt leads there
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,13 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
+
+# The default suite tries the same examples each time, so that who changes something learns what
+# that does; `make test-all` tries others each time, and finds what nobody thought of.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("others", print_blob=True)
+settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -22,3 +29,12 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped, but PRSM_TESTS=all: {report.longrepr}"
     return report
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name long or binary bytes by their length: gzip holds the time, and a name must not."""
+    if isinstance(val, bytes) and not (
+        len(val) < 40 and val.isascii() and val.decode().isprintable()
+    ):
+        return f"{len(val)}bytes"
+    return None

@@ -1,11 +1,25 @@
 #!/bin/sh
 # The Debian packages that tests need and Python cannot bring. Installs what is missing where it
 # may; says so and goes on where it may not: the tests that need it then skip, with the reason.
+#   tools/test_packages.sh        what `make test` needs
+#   tools/test_packages.sh all    what `make test-all` needs too: wget, and real pages to crawl
 set -eu
 missing=""
+tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+folder() { [ -e "$1" ] || missing="$missing $2"; }
+
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
+tool curl curl
+tool openssl openssl
+if [ "${1:-}" = all ]; then
+    tool wget wget
+    folder /usr/share/doc/python3-doc/html python3-doc
+    folder /usr/share/doc/postgresql-doc-15/html postgresql-doc-15
+    folder /usr/share/doc/git/html git-doc
+    folder /usr/share/doc/apache2-doc/manual apache2-doc
+fi
 [ -n "$missing" ] || exit 0
-if ! command -v apt-get >/dev/null; then
+if ! type apt-get >/dev/null 2>&1; then
     echo "tests: without$missing (not a Debian system): the tests that need it are skipped"
 elif [ "$(id -u)" -ne 0 ]; then
     echo "tests: without$missing: the tests that need it are skipped;"

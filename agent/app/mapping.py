@@ -76,6 +76,7 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         depth=site.depth,
         pages_per_host=site.pages_per_host,
         repeated_segments=site.repeated_segments,
+        sitemaps=site.sitemaps,
         require_public_suffix=site.public_suffix,
         seen_in_memory=settings.memory.seen_urls,
         seen_by=settings.memory.seen_by,
@@ -105,7 +106,9 @@ def fetch_options(settings: Settings) -> FetchOptions:
 def page_limits(settings: Settings) -> PageLimits:
     """Return what one page may cost."""
     return PageLimits(
-        agent_token=settings.robot.token, max_decoded_bytes=settings.limits.body_bytes
+        agent_token=settings.robot.token,
+        max_decoded_bytes=settings.limits.body_bytes,
+        max_sitemaps=settings.limits.sitemaps,
     )
 
 

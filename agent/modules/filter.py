@@ -112,6 +112,8 @@ class Filter:
             elif self._reported.add(url):
                 return "outside", Outside(url, links.referer)
             return None
+        if links.depth < 0 and job is not None and job.max_pages:
+            return None  # a probe's few pages are to measure the site, not its sitemaps
         self._sorted.add(key)
         if len(url) > limits.url_chars:
             stop("URL too long", url)

@@ -96,6 +96,10 @@ class CrawlLimits:
     rules_hops: int = 5
     """Redirects that a robots.txt may lie behind: RFC 9309, 2.3.1.2."""
 
+    sitemaps: int = 100
+    """Sitemaps that one robots.txt, or one index, may name: with 50,000 URLs each they hold more
+    than a unit may have pages. 0: none is read."""
+
     rules_kept: int = 50_000
     """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
 

@@ -5,6 +5,8 @@
     5xx, no answer, garbage  nothing is allowed until it answers; rules that were known hold on
     429                      as 5xx: it says that the server is loaded, not that it has no rules
 
+The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules.
+
 Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
 for 24 hours at most, unless its host is unreachable.
 Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
@@ -15,14 +17,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots_txt import Rules, parse
-from agent.pipeline.messages import Denied, Due, RulesFetched, RulesKnown
+from agent.pipeline.messages import (
+    SITEMAP_DEPTH,
+    Denied,
+    Due,
+    Links,
+    RulesFetched,
+    RulesKnown,
+)
 from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
+from shared.errors import UrlError
+from shared.urls import canonical
 
 __all__ = ["Robots"]
 
@@ -33,6 +44,7 @@ TOO_MANY: Final = 429
 class _Known:
     rules: Rules
     fetched_s: float
+    told: set[int] = field(default_factory=set)  # jobs that know of its sitemaps
 
 
 class Robots:
@@ -62,6 +74,9 @@ class Robots:
                 yield "denied", Denied(due, due.host, due.address, "")
                 continue
             self._known.move_to_end(due.host)
+            if known.rules.sitemaps and due.candidate.job not in known.told:
+                known.told.add(due.candidate.job)
+                yield from self._sitemaps(due, known.rules)
             url = due.candidate.url
             verdict = known.rules.allowed(url[url.index("/", 8) :])
             if verdict.allowed:
@@ -69,6 +84,20 @@ class Robots:
             else:
                 rule = verdict.rule or "Disallow"
                 yield "denied", Denied(due, due.host, due.address, rule)
+
+    def _sitemaps(self, due: Due, rules: Rules) -> Iterator[Output]:
+        """Yield the sitemaps of a host as links, once for each job: its seen-set is its own."""
+        urls: dict[str, None] = {}
+        base = canonical(due.host) + "robots.txt"
+        for text in rules.sitemaps:
+            try:
+                urls[canonical(text, base)] = None
+            except UrlError:
+                continue
+            if len(urls) == self._limits.sitemaps:
+                break
+        if urls and self._limits.sitemaps:
+            yield "links", Links(tuple(urls), base, due.candidate.job, SITEMAP_DEPTH)
 
     def _learn(self, fetched: RulesFetched) -> Output:
         now = self._clock.monotonic_s()
@@ -96,7 +125,6 @@ class Robots:
             fetched.address,
             until_s,
             rules.crawl_delay_s,
-            sitemaps=rules.sitemaps,
         )
 
 

@@ -5,9 +5,9 @@ and worth it, `dedup` lets it through once a job and enters it in the job's queu
 finds its host's address, and `frontier` takes it from the queue at its turn. The frontier alone
 holds politeness: one token for each address; only the end of a fetch (`ended`) or a refusal by
 robots.txt (`denied`) gives it back. A robots.txt is fetched under the same token, before the first
-page of its host. A fetched page is decoded, parsed and compressed (`parse`), written (`store`), and
-only then forgotten by the frontier (`kept`): a crash in between means that it is fetched again,
-never that it is lost.
+page of its host; the sitemaps that it names enter as links do. A fetched page is decoded, parsed
+and compressed (`parse`), written (`store`), and only then forgotten by the frontier (`kept`): a
+crash in between means that it is fetched again, never that it is lost.
 
 Links to hosts or directories of others leave by `filter.outside` to the manager. When a job is
 done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` tells
@@ -55,7 +55,7 @@ MODULES: Final = (
         ("due", "answer"),
         ("fetched", "redirect", "ended", "page", "request"),
     ),
-    Module("robots", Key.HOST, ("fetched", "due"), ("known", "allowed", "denied")),
+    Module("robots", Key.HOST, ("fetched", "due"), ("known", "links", "allowed", "denied")),
     Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended", "request")),
     Module("parse", Key.FREE, ("pages", "answer"), ("links", "processed")),
     Module("store", Key.SINGLE, ("pages", "tick"), ("kept",)),
@@ -91,6 +91,7 @@ CONNECTIONS: Final = (
     Connection("robots.known", "frontier.rules_known", to_all=True),
     Connection("frontier.due", "robots.due"),
     Connection("robots.allowed", "fetch.due"),
+    Connection("robots.links", "filter.links"),
     Connection("robots.denied", "frontier.denied"),
     Connection("robots.denied", "report.denied"),
     Connection("fetch.ended", "frontier.ended"),

@@ -17,7 +17,7 @@ line. What is on its way between dedup and frontier is thus never only in memory
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
@@ -26,6 +26,8 @@ from shared.units import UnitIndex
 from shared.wire.orders import ListHead, Order
 
 __all__ = [
+    "INDEXED_DEPTH",
+    "SITEMAP_DEPTH",
     "Candidate",
     "Denied",
     "Due",
@@ -54,6 +56,13 @@ __all__ = [
     "UnitClosed",
     "UnitFinished",
 ]
+
+SITEMAP_DEPTH: Final = -2
+"""Depth of the sitemaps that a robots.txt names: what they list, also by way of an index, lies as
+near as the top page, and nothing of it is deeper than 0."""
+
+INDEXED_DEPTH: Final = SITEMAP_DEPTH + 1
+"""Depth of the sitemaps that such an index names."""
 
 Outcome = Literal[
     "answered",  # a whole HTTP answer, whatever its status
@@ -143,7 +152,7 @@ class Links:
     urls: tuple[str, ...]  # canonical
     referer: str | None
     from_job: int  # 0: from the list itself
-    depth: int  # of the page they stand on, plus one; a list's own pages have 0
+    depth: int  # of the page they stand on, plus one; a list's own pages have 0, sitemaps below it
     redirects: int = 0  # hops that led here in a row
 
 
@@ -283,7 +292,6 @@ class RulesKnown:
     crawl_delay_s: float | None
     all_denied: bool = False  # 5xx or unreachable: RFC 9309, 2.3.1.4
     reason: str = ""  # why all is denied
-    sitemaps: tuple[str, ...] = ()
 
 
 @frozen

@@ -8,7 +8,7 @@ together, at the next `commit` of the ledger.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from agent.pipeline.messages import (
     Due,
@@ -29,6 +29,8 @@ from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
 
 __all__ = [
+    "LEVELS",
+    "LEVEL_BITS",
     "Clock",
     "FetchAnswer",
     "FetchDone",
@@ -44,6 +46,11 @@ __all__ = [
     "Resolver",
     "RulesDone",
 ]
+
+LEVELS: Final = 4
+"""Queues that a job may have; the level is in a position's highest bits (`LEVEL_BITS`)."""
+
+LEVEL_BITS: Final = 56
 
 
 class Clock(Protocol):
@@ -166,7 +173,10 @@ class PageWorker(Protocol):
 
 @frozen
 class QueuedUrl:
-    """A URL on disk, waiting for its turn. `position` orders a host's queue."""
+    """A URL on disk, waiting for its turn. `position` orders the queue of its job and level.
+
+    level: which of the job's queues; 0 is the first to be worked off.
+    """
 
     position: int
     url: str
@@ -175,6 +185,7 @@ class QueuedUrl:
     redirects: int
     referer: str | None
     attempts: int = 0
+    level: int = 0
 
 
 @frozen
@@ -247,12 +258,19 @@ class Ledger(Protocol):
         """
         ...
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
-        """Return the next queued URLs of a job behind a position, without removing them."""
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job's level behind a position, without removing them.
+
+        after: 0 for the first ones, of whatever level.
+        """
         ...
 
     def queued(self, job: int) -> int:
         """Return how many URLs of a job wait or are under way; in constant time."""
+        ...
+
+    def waiting(self) -> int:
+        """Return how many URLs of all jobs wait or are under way; in constant time."""
         ...
 
     def remove(self, job: int, position: int) -> None:
@@ -260,7 +278,7 @@ class Ledger(Protocol):
         ...
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its queue, with its number of attempts so far."""
+        """Put a URL behind the others of its level, with its number of attempts so far."""
         ...
 
     # store

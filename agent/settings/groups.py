@@ -149,6 +149,9 @@ class LimitSettings:
     repeated_segments: int = setting(
         3, unit="times", least=1, most=100, reason="a path segment may occur so often"
     )
+    sitemaps: int = setting(
+        100, unit="files", least=0, most=50_000, reason="of one robots.txt or index; 0: none"
+    )
     public_suffix: bool = setting(
         True, unit="yes/no", reason="report found hosts only if their names could be registered"
     )

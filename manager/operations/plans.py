@@ -202,6 +202,8 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     moved = assignments.place(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     current = rounds.open_round(tx)
     if current is not None and current.state == "crawling":
+        # What was found in this round and is only being probed takes part from now on.
+        rounds.enter(tx, current.number, owners)
         rounds.hand_over(tx, current.number, owners)
     _withdraw_moved(tx, owners, now_ms)
     # Names may have turned out to share an address since the plan was made.

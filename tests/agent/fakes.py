@@ -23,6 +23,7 @@ from agent.pipeline.messages import (
     UnitFinished,
 )
 from agent.pipeline.ports import (
+    LEVEL_BITS,
     FetchAnswer,
     FetchRequest,
     JobRow,
@@ -152,15 +153,19 @@ class FakeLedger:
         for item in items:
             queue = self._now.queues.get(item.job)
             if queue is not None:
-                position = self._next()
+                position = self._next(item.level)
                 queue[position] = replace(item, position=position)
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
         queue = self._now.queues.get(job, {})
-        return [queue[position] for position in sorted(queue) if position > after][:limit]
+        behind = [position for position in sorted(queue) if position > after]
+        return [queue[one] for one in behind if one >> LEVEL_BITS == level][:limit]
 
     def queued(self, job: int) -> int:
         return len(self._now.queues.get(job, ()))
+
+    def waiting(self) -> int:
+        return sum(map(len, self._now.queues.values()))
 
     def remove(self, job: int, position: int) -> None:
         self._now.queues.get(job, {}).pop(position, None)
@@ -169,7 +174,7 @@ class FakeLedger:
         queue = self._now.queues.get(job, {})
         item = queue.pop(position, None)
         if item is not None:
-            behind = self._next()
+            behind = self._next(item.level)
             queue[behind] = replace(item, position=behind, attempts=attempts)
 
     def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
@@ -189,9 +194,9 @@ class FakeLedger:
         self.commits += 1
         self._disk = copy.deepcopy(self._now)
 
-    def _next(self) -> int:
+    def _next(self, level: int) -> int:
         self._now.next_position += 1
-        return self._now.next_position - 1
+        return level << LEVEL_BITS | self._now.next_position - 1
 
 
 @dataclass(frozen=True)

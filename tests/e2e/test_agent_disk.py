@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(folder: Path, left_bytes: int) -> Path:
-    """Use the room up but for some bytes."""
+    """Use the room up but for some bytes; who else writes here meanwhile may take some of it."""
     ballast = folder / "ballast"
     state = os.statvfs(folder)
-    with ballast.open("wb") as file:
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
         file.write(bytes(max(0, state.f_bavail * state.f_frsize - left_bytes)))
     return ballast
 

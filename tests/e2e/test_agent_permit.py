@@ -46,6 +46,8 @@ def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
         it.manager.permit_s = MARGIN_S + 1.5
         it.give_all()
         begin(it)
+        # At its start it had none and said so; that is not what is waited for.
+        it.until("its permit", lambda: "no permit" not in it.status()["status"]["reason"])
         it.manager.away = True
         with it.manager.lock:
             answered = [call.at for call in it.manager.calls if call.path.endswith("sync")]

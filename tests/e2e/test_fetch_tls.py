@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import ssl
 import subprocess
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest
 from shared.archive.encode import encode_capture
 from tests.e2e.http2_server import Http2Server
 from tests.e2e.raw_server import RawServer
+from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
@@ -39,9 +39,7 @@ class Identity:
 
 @pytest.fixture(scope="module")
 def identity(tmp_path_factory: pytest.TempPathFactory) -> Identity:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("no openssl command to make a certificate with")
+    openssl = program("openssl")
     folder = tmp_path_factory.mktemp("tls")
     made = Identity(folder / "cert.pem", folder / "key.pem")
     subprocess.run(

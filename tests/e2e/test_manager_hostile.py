@@ -16,6 +16,7 @@ import pytest
 from shared.wire.crawl_log import LogLine, encode
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 from tests.fixtures_dir import fixture_folder
+from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
@@ -114,9 +115,10 @@ def test_curl_hears_why(manager: ManagerProcess, agent: httpx.Client, tmp_path: 
     body = tmp_path / "body"
     with body.open("wb") as file:
         file.truncate(50_000_000)
+    curl, key = program("curl"), f"Authorization: {agent.headers['authorization']}"
     for option in ("Expect:", "Transfer-Encoding: chunked"):
         done = subprocess.run(
-            ["curl", "-sS", "-H", f"Authorization: {agent.headers['authorization']}", "-H", option,
+            [curl, "-sS", "-H", key, "-H", option,
              "--data-binary", f"@{body}", f"{manager.url}servlets/submitlog"],
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip

@@ -14,6 +14,7 @@ import pytest
 
 from simweb.launch import SimulatedWeb
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
+from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
@@ -26,6 +27,7 @@ class PlainAgent:
     """The script with its environment: names lead to the simulated web, minutes pass quickly."""
 
     def __init__(self, folder: Path, manager: ManagerProcess, web: SimulatedWeb) -> None:
+        program("curl")
         tools = folder / "tools"
         tools.mkdir(parents=True)
         # Two logs of one agent differ in their minute; here a minute passes with each question.

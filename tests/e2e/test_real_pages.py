@@ -18,6 +18,7 @@ import pytest
 from shared.archive.reader import iter_captures
 from simweb.launch import SimulatedWeb
 from tests.e2e.fleet import running_fleet
+from tests.programs import program
 from tools.demo.system import BIN
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -44,17 +45,13 @@ def found_by_wget(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str
     """The paths of each host that answered wget with 200."""
     for folder in FOLDERS.values():
         if not Path(folder).is_dir():
-            pytest.skip(
-                f"no {folder}: apt-get install python3-doc postgresql-doc-15 git-doc apache2-doc"
-            )
-    if shutil.which("wget") is None:
-        pytest.skip("no wget")
+            pytest.skip(f"no {folder}: tools/test_packages.sh all installs it on Debian, as root")
     scratch = tmp_path_factory.mktemp("wget")
     with SimulatedWeb(scratch / "web", **OPTIONS) as web:
         for host in web.hosts:
             subprocess.run(
                 [
-                    "wget",
+                    program("wget"),
                     "--quiet",
                     "--recursive",
                     "--level=inf",

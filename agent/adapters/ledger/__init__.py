@@ -3,15 +3,19 @@
     ledger.py     `Ledger`'s real side: what is asked, and the commit that binds the three
     database.py   SQLite, with a transaction that survives a full disk
     schema.py     its tables
-    jobs.py       rows of jobs, in memory and on disk
-    queues.py     seen-sets and queues
+    jobs.py       orders on disk, numbers of jobs in memory
+    queues.py     queues: an end in memory, blocks on disk
+    journal.py    what happens to queues and counters between two commits
+    seen.py       the exact seen-sets
+    runs.py       known keys, sorted, on disk
+    migration.py  from version 1
     segments.py   the open segment and the list of links beside it
     crawl_log.py  the open crawl log, and closed ones until they are handed on
     appended.py   a file that only grows, and is cut back to what was committed
 
 Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
 segment, links and log agree, and what came later is gone from all of them together.
-docs/adr/0004-one-commit-for-the-crawl.md says why.
+docs/adr/0004-one-commit-for-the-crawl.md says why, 0040 how.
 """
 
 from agent.adapters.ledger.crawl_log import ClosedLog

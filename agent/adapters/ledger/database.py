@@ -17,14 +17,18 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
+from agent.adapters.ledger.migration import from_version_1
 from agent.adapters.ledger.schema import TABLES, VERSION
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
-__all__ = ["Database", "Value"]
+__all__ = ["SEEN", "Database", "Value", "numbers"]
 
 Value = int | float | str | bytes | None
 Row = Sequence[Value]
+
+SEEN: Final = "seen"
+"""The folder of the runs of known keys, beside the database."""
 
 BUSY_S: Final = 30.0
 CACHE_KIB: Final = 32 * 1024
@@ -139,6 +143,8 @@ class Database:
             ask(f"PRAGMA user_version = {VERSION}")
             ask("COMMIT")
             self.is_new = True
+        elif version == 1:
+            from_version_1(self._connection, self.path.parent / SEEN)
         elif version != VERSION:
             raise HomeError(
                 f"{self.path}: a ledger of version {version}, this program knows {VERSION}; "

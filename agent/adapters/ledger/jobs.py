@@ -1,146 +1,256 @@
-"""The jobs of the list in force: in memory to be asked and counted, on disk at each commit.
+"""The jobs of the list in force: orders on disk, and in memory the numbers of those in use.
 
-An agent holds some thousand units, a row takes half a kilobyte, and counters change with each
-page; so rows live here and those that changed are written together.
+What changes with each page (counters, the ends of the queue) is in a `JobState`. At each commit
+what changed goes into the journal; a job is saved into its row behind that, and may then leave
+the memory, so that a million jobs need no more of it than `IN_MEMORY`.
+
+Invariant: a state that is not in memory is the one of its row.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Final
 
-from agent.adapters.ledger.database import Database, Value
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.adapters.ledger.database import Database, Value, numbers
 from agent.pipeline.messages import Job
-from agent.pipeline.ports import JobRow
+from agent.pipeline.ports import LEVELS, JobRow
 
-__all__ = ["Jobs"]
+__all__ = ["IN_MEMORY", "Fifo", "JobState", "Jobs"]
+
+IN_MEMORY: Final = 1 << 15
+"""States of jobs that nothing happens to: 0.5 KB each."""
+
+LOOKED_AT: Final = 4096
+"""States that are looked at in one commit, to let them go."""
+
+_STATE: Final = "finished, pages, kept, response_bytes, queue"
 
 
 @dataclass(slots=True)
-class _Entry:
-    row: JobRow
-    order: str  # the job, as it is stored
-    queued: int = 0
+class Fifo:
+    """One level of a job's queue. Its positions count from 1."""
+
+    low: int = 1  # positions before it are gone
+    stored: int = 1  # positions before it are in blocks, those from it on in `tail`
+    gone: set[int] = field(default_factory=set)  # from `low` on
+    tail: list[bytes] = field(default_factory=list)  # records
+    cleaned: int = 1  # `low` when blocks were last deleted
+
+    @property
+    def next(self) -> int:
+        """Return the next position."""
+        return self.stored + len(self.tail)
+
+    @property
+    def queued(self) -> int:
+        """Return how many URLs are in it."""
+        return self.stored + len(self.tail) - self.low - len(self.gone)
+
+    def remove(self, position: int) -> bool:
+        """Forget a URL; tell whether it was there."""
+        gone = self.gone
+        if not self.low <= position < self.next or position in gone:
+            return False
+        if position != self.low:
+            gone.add(position)
+            return True
+        self.low += 1
+        while self.low in gone:
+            gone.remove(self.low)
+            self.low += 1
+        return True
+
+
+@dataclass(slots=True)
+class JobState:
+    """A job's counters and its queue."""
+
+    finished: bool = False
+    pages: int = 0
+    kept: int = 0
+    response_bytes: int = 0
+    levels: dict[int, Fifo] = field(default_factory=dict)
+
+    @property
+    def queued(self) -> int:
+        """Return how many URLs are in the queue."""
+        return sum(fifo.queued for fifo in self.levels.values())
+
+    @property
+    def met(self) -> int:
+        """Return how many URLs ever entered the queue."""
+        return sum(fifo.next - 1 for fifo in self.levels.values())
+
+    def level(self, number: int) -> Fifo:
+        """Return a level; raises ValueError for one that no block could name."""
+        fifo = self.levels.get(number)
+        if fifo is None:
+            if not 0 <= number < LEVELS:
+                raise ValueError(f"level {number}: must be 0 to {LEVELS - 1}")
+            fifo = self.levels[number] = Fifo()
+        return fifo
 
 
 class Jobs:
     """All jobs, by number."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, in_memory: int = IN_MEMORY) -> None:
         self._database = database
-        self._entries = {entry.row.job.number: entry for entry in _stored(database)}
-        self._changed: set[int] = set()
-
-    @property
-    def changed(self) -> bool:
-        """Tell whether counters wait to be flushed."""
-        return bool(self._changed)
+        self._in_memory = in_memory
+        self._states: dict[int, JobState] = {}
+        self.counted: set[int] = set()  # since the last commit
+        self.unsaved: dict[int, None] = {}  # what the journal of now says something of
 
     def rows(self) -> list[JobRow]:
         """Return all, by number."""
-        return [self._entries[number].row for number in sorted(self._entries)]
+        rows = self._database.ask(f"SELECT number, job, host, address, {_STATE} FROM jobs")  # noqa: S608
+        return [self._row(row) for row in rows]
 
     def get(self, number: int) -> JobRow | None:
         """Return one, or None."""
-        entry = self._entries.get(number)
-        return None if entry is None else entry.row
+        rows = self._database.ask(
+            f"SELECT number, job, host, address, {_STATE} FROM jobs WHERE number = ?",  # noqa: S608
+            (number,),
+        )
+        return self._row(rows[0]) if rows else None
 
-    def takes_urls(self, number: int) -> bool:
-        """Tell whether a job is there and not finished."""
-        entry = self._entries.get(number)
-        return entry is not None and not entry.row.finished
+    def state(self, number: int) -> JobState | None:
+        """Return the state of a job, or None where there is no such job."""
+        state = self._states.get(number)
+        if state is None:
+            rows = self._database.ask(
+                f"SELECT {_STATE} FROM jobs WHERE number = ?",  # noqa: S608  # our names
+                (number,),
+            )
+            if rows:
+                state = self._states[number] = _state(rows[0])
+        return state
+
+    def live(self, number: int) -> JobState | None:
+        """Return the state of a job that takes URLs, or None."""
+        state = self._states.get(number) or self.state(number)
+        return None if state is None or state.finished else state
+
+    def live_numbers(self, limit: int) -> NDArray[np.uint32]:
+        """Return the numbers of jobs that take URLs, in order, at most `limit`."""
+        query = "SELECT number FROM jobs WHERE finished = 0 ORDER BY number LIMIT ?"
+        return np.array(numbers(self._database.ask(query, (limit,))), np.uint32)
+
+    def met(self) -> int:
+        """Return how many URLs entered the queues of jobs that take URLs, as far as saved."""
+        [(total,)] = self._database.ask("SELECT sum(met) FROM jobs WHERE finished = 0")
+        return int(str(total or 0))
+
+    def queued(self) -> int:
+        """Return how many URLs are in the queues of all jobs that take any, as far as saved."""
+        [(total,)] = self._database.ask("SELECT sum(queued) FROM jobs WHERE finished = 0")
+        return int(str(total or 0))
 
     def open(self, job: Job) -> None:
         """Remember a job; of a known one the order is replaced."""
-        entry = self._entries.get(job.number)
-        if entry is not None:
-            entry.order = _order(job)
-            self._change(job.number, replace(entry.row, job=job))
-            return
-        row = JobRow(job, host="", address="", pages=0, kept=0, response_bytes=0, finished=False)
-        self._entries[job.number] = _Entry(row, _order(job))
-        self._changed.add(job.number)
+        self._database.run(
+            "INSERT INTO jobs VALUES (?,?,'','',0,0,0,0,'{}',0,0) "
+            "ON CONFLICT (number) DO UPDATE SET job = excluded.job",
+            (job.number, _order(job)),
+        )
 
     def place(self, number: int, host: str, address: str) -> None:
         """Remember where a job's host answers."""
-        entry = self._entries.get(number)
-        if entry is not None:
-            self._change(number, replace(entry.row, host=host, address=address))
+        self._database.run(
+            "UPDATE jobs SET host = ?, address = ? WHERE number = ?", (host, address, number)
+        )
 
     def count(self, number: int, pages: int, kept: int, response_bytes: int) -> None:
         """Add to a job's counters."""
-        entry = self._entries.get(number)
-        if entry is not None:
-            row = entry.row
-            self._change(
-                number,
-                replace(
-                    row,
-                    pages=row.pages + pages,
-                    kept=row.kept + kept,
-                    response_bytes=row.response_bytes + response_bytes,
-                ),
-            )
+        state = self._states.get(number) or self.state(number)
+        if state is not None:
+            state.pages += pages
+            state.kept += kept
+            state.response_bytes += response_bytes
+            self.counted.add(number)
 
-    def finish(self, number: int) -> bool:
-        """Mark a job as done; tell whether it was not before."""
-        entry = self._entries.get(number)
-        if entry is None or entry.row.finished:
-            return False
-        entry.queued = 0
-        self._change(number, replace(entry.row, finished=True))
-        return True
+    def finish(self, number: int) -> None:
+        """Mark a job as done; its queue is empty."""
+        state = self.state(number)
+        if state is not None:
+            state.finished = True
+            state.levels = {}
+            self.save([number])
+            self._database.run("UPDATE jobs SET finished = 1 WHERE number = ?", (number,))
 
-    def drop(self, number: int) -> bool:
-        """Forget a job; tell whether it was there."""
-        if self._entries.pop(number, None) is None:
-            return False
-        self._changed.discard(number)
+    def drop(self, number: int) -> None:
+        """Forget a job."""
+        self._states.pop(number, None)
+        self.counted.discard(number)
         self._database.run("DELETE FROM jobs WHERE number = ?", (number,))
-        return True
 
-    def queued(self, number: int) -> int:
-        """Return how many URLs of a job are in its queue."""
-        entry = self._entries.get(number)
-        return 0 if entry is None else entry.queued
+    def counters(self) -> Iterator[tuple[int, JobState]]:
+        """Yield the jobs whose counters changed since the last commit, and forget that."""
+        for number in self.counted:
+            yield number, self._states[number]
+        self.counted.clear()
 
-    def add_queued(self, number: int, count: int) -> None:
-        """Count URLs that entered a queue, or left it."""
-        entry = self._entries.get(number)
-        if entry is not None and count:
-            entry.queued += count
-            self._changed.add(number)
-
-    def flush(self) -> None:
-        """Hand what changed to the open transaction."""
-        rows = [_values(self._entries[number]) for number in sorted(self._changed)]
-        self._database.run_many("INSERT OR REPLACE INTO jobs VALUES (?,?,?,?,?,?,?,?,?)", rows)
-        self._changed.clear()
-
-    def _change(self, number: int, row: JobRow) -> None:
-        self._entries[number].row = row
-        self._changed.add(number)
-
-
-def _values(entry: _Entry) -> tuple[Value, ...]:
-    row = entry.row
-    return (
-        *(row.job.number, entry.order, row.host, row.address),
-        *(row.pages, row.kept, row.response_bytes, entry.queued, int(row.finished)),
-    )
-
-
-def _stored(database: Database) -> list[_Entry]:
-    entries = []
-    for order, host, address, *numbers in database.ask(
-        "SELECT job, host, address, pages, kept, response_bytes, queued, finished FROM jobs"
-    ):
-        pages, kept, response_bytes, queued, finished = (int(str(number)) for number in numbers)
-        row = JobRow(
-            _job(str(order)), str(host), str(address), pages, kept, response_bytes, bool(finished)
+    def save(self, saved: list[int]) -> None:
+        """Bring rows up to date; whoever saves has put the tails into blocks."""
+        rows = [
+            (*_values(self._states[number]), number) for number in saved if number in self._states
+        ]
+        self._database.run_many(
+            "UPDATE jobs SET pages = ?, kept = ?, response_bytes = ?, queue = ?, queued = ?, "
+            "met = ? WHERE number = ?",
+            rows,
         )
-        entries.append(_Entry(row, str(order), queued))
-    return entries
+
+    def trim(self, needed: dict[int, None]) -> None:
+        """Let states go that are saved, where there are too many.
+
+        needed: numbers that are not saved yet, beside `unsaved`.
+        """
+        excess = len(self._states) - self._in_memory
+        if excess <= 0:
+            return
+        for number in list(islice(self._states, min(LOOKED_AT, 2 * excess))):
+            state = self._states.pop(number)
+            if number in self.unsaved or number in needed or number in self.counted:
+                self._states[number] = state  # behind the others
+
+    def _row(self, row: tuple[Value, ...]) -> JobRow:
+        number, order, host, address, *rest = row
+        state = self._states.get(int(str(number))) or _state(tuple(rest))
+        return JobRow(
+            _job(str(order)),
+            str(host),
+            str(address),
+            state.pages,
+            state.kept,
+            state.response_bytes,
+            state.finished,
+        )
+
+
+def _values(state: JobState) -> tuple[Value, ...]:
+    levels = {
+        level: (fifo.low, fifo.stored, sorted(fifo.gone)) for level, fifo in state.levels.items()
+    }
+    queue = json.dumps(levels, separators=(",", ":"))
+    return (state.pages, state.kept, state.response_bytes, queue, state.queued, state.met)
+
+
+def _state(row: tuple[Value, ...]) -> JobState:
+    *numbers_, queue = row
+    finished, pages, kept, response_bytes = (int(str(one)) for one in numbers_)
+    levels = {
+        int(level): Fifo(low, stored, set(gone))
+        for level, (low, stored, gone) in json.loads(str(queue)).items()
+    }
+    return JobState(bool(finished), pages, kept, response_bytes, levels)
 
 
 def _order(job: Job) -> str:

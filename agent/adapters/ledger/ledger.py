@@ -10,15 +10,18 @@ from __future__ import annotations
 import io
 import secrets
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState
-from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.jobs import Jobs
-from agent.adapters.ledger.queues import Queues
+from agent.adapters.ledger.database import SEEN, Database
+from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
+from agent.adapters.ledger.queues import JOURNAL_ENTRIES, Queues
+from agent.adapters.ledger.runs import RUN_KEYS
+from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
 from agent.pipeline.messages import Job, Requested
 from agent.pipeline.ports import Clock, JobRow, QueuedUrl
@@ -37,20 +40,22 @@ LOGS: Final = "logs"
 class LedgerOptions:
     """What the ledger writes into segments, and how large they become.
 
-    agent: names the segments. prefix: before that, as `prsm`.
+    agent: names the segments. prefix: before that, as `prsm`. The last three bound its memory.
     """
 
     agent: str
     info: SegmentInfo
     prefix: str = "prsm"
     max_segment_bytes: int = DEFAULT_MAX_BYTES
+    run_keys: int = RUN_KEYS
+    journal_entries: int = JOURNAL_ENTRIES
+    jobs_in_memory: int = IN_MEMORY
 
 
 @dataclass(slots=True)
 class _Numbers:
     secret: bytes
     next_job: int
-    next_position: int
     segments: SegmentState
     log: LogState
 
@@ -58,15 +63,31 @@ class _Numbers:
 class SqliteLedger:
     """Fulfils `agent.pipeline.ports.Ledger` in one folder, for one process at a time."""
 
-    def __init__(self, database: Database, numbers: _Numbers, segments: Segments, log: CrawlLog):
+    def __init__(
+        self,
+        database: Database,
+        numbers: _Numbers,
+        segments: Segments,
+        log: CrawlLog,
+        options: LedgerOptions,
+        submit: Submit | None,
+    ) -> None:
         """Use `open`."""
         self.database = database
         self._segments = segments
         self._log = log
-        self._jobs = Jobs(database)
-        self._queues = Queues(
-            database, self._jobs, secret=numbers.secret, next_position=numbers.next_position
+        self._threads = ThreadPoolExecutor(1, "seen-runs")
+        self._jobs = Jobs(database, options.jobs_in_memory)
+        self._queues = Queues(database, self._jobs, options.journal_entries)
+        self._seen = SeenSet(
+            database.path.parent / SEEN,
+            database,
+            numbers.secret,
+            self._jobs.live_numbers,
+            submit or self._threads.submit,
+            options.run_keys,
         )
+        self._seen.discard(max(0, self._seen.keys - self._jobs.met()))
         self._next_job = numbers.next_job
         self._last: tuple[object, ...] = ()
         self._to_delete: list[Path] = []
@@ -79,9 +100,11 @@ class SqliteLedger:
         options: LedgerOptions,
         clock: Clock,
         open_file: OpenFile = io.FileIO,
+        submit: Submit | None = None,
     ) -> Self:
         """Open the ledger of a folder as its last commit left it, or begin one.
 
+        submit: has runs of known keys written; None: by a thread.
         Raises HomeError where what was committed is not there any more; DiskFullError.
         """
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +124,7 @@ class SqliteLedger:
             stack.callback(segments.close)
             log = CrawlLog(folder / LOGS, numbers.log, open_file)
             stack.callback(log.close)
-            ledger = cls(database, numbers, segments, log)
+            ledger = cls(database, numbers, segments, log, options, submit)
             ledger.commit()
             stack.pop_all()
         return ledger
@@ -136,38 +159,45 @@ class SqliteLedger:
 
     def finish_job(self, job: int) -> None:
         """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
-        if self._jobs.finish(job):
-            self._queues.discard(job)
+        self._discard(job)
+        self._jobs.finish(job)
 
     def drop_job(self, job: int) -> None:
         """Forget a job that left the list: row, queue and seen-set."""
-        if self._jobs.drop(job):
-            self._queues.discard(job)
+        self._discard(job)
+        self._jobs.drop(job)
 
     # dedup and frontier
 
     def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
         """Enter URLs into a job's exact seen-set; return for each whether it was new."""
-        return self._queues.add_new(job, urls)
+        if self._jobs.live(job) is None:
+            return [False] * len(urls)
+        return self._seen.add(job, urls)
 
     def push(self, items: Iterable[QueuedUrl]) -> None:
         """Append to the jobs' queues; positions are chosen here."""
         self._queues.push(items)
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
-        """Return the next queued URLs of a job behind a position, without removing them."""
-        return self._queues.take(job, after, limit)
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job's level behind a position, without removing them."""
+        return self._queues.take(job, after, limit, level)
 
     def queued(self, job: int) -> int:
         """Return how many URLs of a job wait or are under way."""
-        return self._jobs.queued(job)
+        state = self._jobs.live(job)
+        return 0 if state is None else state.queued
+
+    def waiting(self) -> int:
+        """Return how many URLs of all jobs wait or are under way."""
+        return self._queues.waiting
 
     def remove(self, job: int, position: int) -> None:
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         self._queues.remove(job, position)
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its queue, with its number of attempts so far."""
+        """Put a URL behind the others of its level, with its number of attempts so far."""
         self._queues.retry(job, position, attempts)
 
     # store
@@ -192,8 +222,9 @@ class SqliteLedger:
         self._segments.sync()
         self._log.sync()
         self._store()
-        while self._to_delete:
-            self._to_delete.pop().unlink(missing_ok=True)
+        for paths in (self._to_delete, self._seen.to_delete):
+            while paths:
+                paths.pop().unlink(missing_ok=True)
         if self._segments.seal_if_full():
             self._store()  # a sealed segment may be taken away at once
 
@@ -248,6 +279,8 @@ class SqliteLedger:
 
     def abandon(self) -> None:
         """Let go without a commit, as where the disk failed: the last commit is what counts."""
+        self._threads.shutdown(cancel_futures=True)
+        self._seen.close()
         self.database.close()
         self._log.close()
         self._segments.close()
@@ -257,15 +290,22 @@ class SqliteLedger:
         """Return the size of the open crawl log; 0: no line is in it."""
         return self._log.state.size_bytes
 
+    def _discard(self, job: int) -> None:
+        """Let go of the queue and the seen-set of a job that is not done yet."""
+        state = self._jobs.live(job)
+        if state is not None:
+            self._queues.discard(job, state)
+            self._seen.discard(state.met)
+
     def _store(self) -> None:
         """Run the transaction, where anything changed."""
         now = self._numbers()
         if now == self._last and not (
-            self.database.changed or self._jobs.changed or self._queues.has_garbage
+            self.database.changed or self._queues.changed or self._seen.changed
         ):
             return
-        self._jobs.flush()
-        self._queues.sweep()
+        self._queues.flush()
+        self._seen.flush()
         self.database.run(_UPDATE, now)
         self.database.commit()
         self._last = now
@@ -273,42 +313,39 @@ class SqliteLedger:
     def _numbers(self) -> tuple[int | str, ...]:
         segments, log = self._segments.state, self._log.state
         return (
-            *(self._next_job, self._queues.next_position, segments.next_serial),
+            *(self._next_job, segments.next_serial),
             *(segments.name, segments.size_bytes, segments.links_bytes),
             *(log.serial, log.size_bytes, log.since_ms),
         )
 
 
 _UPDATE: Final = (
-    "UPDATE state SET next_job = ?, next_position = ?, next_serial = ?, segment = ?, "
+    "UPDATE state SET next_job = ?, next_serial = ?, segment = ?, "
     "segment_bytes = ?, links_bytes = ?, log = ?, log_bytes = ?, log_since_ms = ?"
 )
 
 
 def _first_numbers(database: Database, now_ms: int) -> _Numbers:
-    numbers = _Numbers(secrets.token_bytes(16), 1, 1, SegmentState(), LogState(1, 0, now_ms))
+    numbers = _Numbers(secrets.token_bytes(16), 1, SegmentState(), LogState(1, 0, now_ms))
     database.run(
-        "INSERT INTO state VALUES (1, ?, 1, 1, 0, '', 0, 0, 1, 0, ?)", (numbers.secret, now_ms)
+        "INSERT INTO state VALUES (1, ?, 1, 0, '', 0, 0, 1, 0, ?)", (numbers.secret, now_ms)
     )
     return numbers
 
 
 def _read_numbers(database: Database) -> _Numbers | None:
     rows = database.ask(
-        "SELECT secret, segment, next_job, next_position, next_serial, segment_bytes, links_bytes, "
+        "SELECT secret, segment, next_job, next_serial, segment_bytes, links_bytes, "
         "log, log_bytes, log_since_ms FROM state"
     )
     if not rows:
         return None
     secret, segment, *rest = rows[0]
     assert isinstance(secret, bytes)
-    next_job, position, serial, segment_bytes, links_bytes, log, log_bytes, since_ms = map(
-        _whole, rest
-    )
+    next_job, serial, segment_bytes, links_bytes, log, log_bytes, since_ms = map(_whole, rest)
     return _Numbers(
         secret,
         next_job,
-        position,
         SegmentState(str(segment), segment_bytes, links_bytes, serial),
         LogState(log, log_bytes, since_ms),
     )

@@ -1,129 +1,249 @@
-"""The jobs' seen-sets and queues, on disk.
+"""The jobs' queues: an end in memory, older URLs in blocks on disk, a journal in front of both.
 
-A URL is known by 64 bits of a keyed hash: of ten million URLs in one job two collide with a chance
-of 3 in a million, and nobody outside can choose two that do. What a job leaves behind when it is
-done is deleted in slices, so that a unit of a hundred thousand pages does not hold up the loop.
+    push -> the tail of its job (and the journal) -> a block of the job -> taken, removed
+    remove -> the job's `low` and `gone` (and the journal); blocks before `low` are deleted
+
+A journal has generations. When one is long enough, the jobs that it speaks of are saved, a slice
+with each commit: tails become blocks, counters and `low` go to the job's row; the next generation
+goes on meanwhile. When all are saved, the rows of the old generation go. So a commit costs the
+same whatever is queued, and a start replays two generations at most.
+
+What a job leaves behind when it is done is deleted in slices, so that a unit of a hundred
+thousand pages does not hold up the loop.
+Invariant: a job's row, its blocks, and the entries of the journal in order give its queue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from agent.adapters.ledger.database import Database, Value, numbers
-from agent.adapters.ledger.jobs import Jobs
-from agent.pipeline.ports import QueuedUrl
+from agent.adapters.ledger.jobs import Fifo, Jobs, JobState
+from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
+from agent.pipeline.ports import LEVEL_BITS, QueuedUrl
 
-__all__ = ["Queues"]
+__all__ = ["JOURNAL_ENTRIES", "Queues"]
 
-SLICE_ROWS: Final = 2000
-"""Deleted of a job that is done, at each commit."""
+JOURNAL_ENTRIES: Final = 1 << 16
+"""Entries of a generation: a start replays two of them in less than a second, and no more URLs
+than that wait in tails: 20 MB."""
 
-_INSERT: Final = "INSERT INTO queue VALUES (?,?,?,?,?,?,?)"
+SAVED_JOBS: Final = 256
+"""Jobs saved in one commit: some milliseconds."""
+
+DELETED_BLOCKS: Final = 64
+"""Blocks deleted in one commit, of jobs that are done."""
+
+GARBAGE_JOBS: Final = 64
+"""Jobs without any block left that are looked at in one commit."""
+
+_SERIAL: Final = (1 << LEVEL_BITS) - 1
 
 
 class Queues:
-    """What is known and what waits, of all jobs."""
+    """What waits, of all jobs."""
 
     def __init__(
-        self, database: Database, jobs: Jobs, *, secret: bytes, next_position: int
+        self, database: Database, jobs: Jobs, journal_entries: int = JOURNAL_ENTRIES
     ) -> None:
+        """Replay the journal."""
         self._database = database
         self._jobs = jobs
-        self._secret = secret
-        self.next_position = next_position
-        self._garbage = set(numbers(database.ask("SELECT job FROM garbage")))
+        self._most = journal_entries
+        self._lines: list[bytes] = []  # since the last commit
+        self._entries = 0  # of this generation
+        self._generation = 0
+        self._saving: dict[int, None] = {}  # jobs of the generation before that are not saved
+        self.waiting = jobs.queued()  # URLs of all jobs
+        self._garbage = dict.fromkeys(numbers(database.ask("SELECT job FROM garbage")))
+        self._replay()
 
     @property
-    def has_garbage(self) -> bool:
-        """Tell whether rows of jobs that are done wait to be deleted."""
-        return bool(self._garbage)
-
-    def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
-        """Enter URLs into a job's seen-set; return for each whether it was new."""
-        if not self._jobs.takes_urls(job):
-            return [False] * len(urls)
-        keys = [self._key(url) for url in urls]
-        # Two statements for a batch; one for each URL would cost five times as much.
-        query = "SELECT key FROM seen WHERE job = ? AND key IN (SELECT value FROM json_each(?))"
-        known = set(numbers(self._database.ask(query, (job, str(keys)))))
-        new = []
-        for key in keys:
-            new.append(key not in known)
-            known.add(key)
-        self._database.run_many(
-            "INSERT INTO seen VALUES (?,?)",
-            [(job, key) for key, is_new in zip(keys, new, strict=True) if is_new],
-        )
-        return new
+    def changed(self) -> bool:
+        """Tell whether a commit has something to do here."""
+        return bool(self._lines or self._jobs.counted or self._garbage or self._saving)
 
     def push(self, items: Iterable[QueuedUrl]) -> None:
         """Append to the queues of jobs that take URLs."""
-        rows: list[Sequence[Value]] = []
         for item in items:
-            if self._jobs.takes_urls(item.job):
-                rows.append(self._row(item, item.attempts))
-                self._jobs.add_queued(item.job, 1)
-        self._database.run_many(_INSERT, rows)
+            state = self._jobs.live(item.job)
+            if state is not None:
+                self._append(item.job, item.level, state, record(item, item.attempts))
 
-    def take(self, job: int, after: int, limit: int) -> list[QueuedUrl]:
-        """Return the next URLs of a job behind a position."""
-        if not self._jobs.takes_urls(job):
+    def take(self, job: int, after: int, limit: int, level: int) -> list[QueuedUrl]:
+        """Return the next URLs of a job's level behind a position."""
+        state = self._jobs.live(job)
+        fifo = None if state is None else state.levels.get(level)
+        if fifo is None:
             return []
-        rows = self._database.ask(
-            "SELECT position, url, job, depth, redirects, referer, attempts FROM queue "
-            "WHERE job = ? AND position > ? ORDER BY position LIMIT ?",
-            (job, after, limit),
-        )
-        return [QueuedUrl(*row) for row in rows]  # type: ignore[arg-type]  # as the schema says
+        taken: list[QueuedUrl] = []
+        base = level << LEVEL_BITS
+        position = max(after - base + 1, fifo.low)
+        while position < fifo.next and len(taken) < limit:
+            first, records = self._records(job, level, fifo, position)
+            for place in range(position - first, len(records)):
+                if first + place not in fifo.gone:
+                    taken.append(url_of(records[place], job, base | first + place, level))
+                    if len(taken) == limit:
+                        break
+            position = first + len(records)
+        return taken
 
     def remove(self, job: int, position: int) -> None:
         """Forget a URL."""
-        if self._jobs.takes_urls(job):
-            self._jobs.add_queued(job, -self._delete(job, position))
+        state = self._jobs.live(job)
+        fifo = None if state is None else state.levels.get(position >> LEVEL_BITS)
+        if fifo is not None and fifo.remove(position & _SERIAL):
+            self.waiting -= 1
+            self._lines.append(b"- %d %d" % (job, position))
+            self._jobs.unsaved[job] = None
 
     def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its queue."""
-        found = self.take(job, position - 1, 1)
+        """Put a URL behind the others of its level."""
+        level = position >> LEVEL_BITS
+        found = self.take(job, position - 1, 1, level)
         if found and found[0].position == position:
-            self._delete(job, position)
-            self._database.run(_INSERT, self._row(found[0], attempts))
+            self.remove(job, position)
+            state = self._jobs.live(job)
+            assert state is not None
+            self._append(job, level, state, record(found[0], attempts))
 
-    def discard(self, job: int) -> None:
-        """Let a job's seen-set and queue go, from now on out of sight."""
-        self._database.run("INSERT OR IGNORE INTO garbage VALUES (?)", (job,))
-        self._garbage.add(job)
+    def discard(self, job: int, state: JobState) -> None:
+        """Let a job's blocks go, from now on out of sight."""
+        self.waiting -= state.queued
+        if any(fifo.stored > 1 for fifo in state.levels.values()):
+            self._database.run("INSERT OR IGNORE INTO garbage VALUES (?)", (job,))
+            self._garbage[job] = None
 
-    def sweep(self) -> None:
-        """Delete a slice of what was discarded."""
-        if not self._garbage:
-            return
-        job = next(iter(self._garbage))
-        deleted = 0
-        for table, column in (("queue", "position"), ("seen", "key")):
-            deleted += self._database.run(
-                f"DELETE FROM {table} WHERE job = ?1 AND {column} IN "  # noqa: S608  # our names
-                f"(SELECT {column} FROM {table} WHERE job = ?1 LIMIT ?2)",
-                (job, SLICE_ROWS - deleted),
+    def flush(self) -> None:
+        """Hand what happened to the open transaction, and save a slice of the jobs."""
+        for number, state in self._jobs.counters():
+            self._lines.append(
+                b"= %d %d %d %d" % (number, state.pages, state.kept, state.response_bytes)
             )
-        if deleted < SLICE_ROWS:
-            self._database.run("DELETE FROM garbage WHERE job = ?", (job,))
-            self._garbage.discard(job)
+            self._jobs.unsaved[number] = None
+        if self._lines:
+            self._database.run(
+                "INSERT INTO journal (generation, entries) VALUES (?,?)",
+                (self._generation, pack(self._lines)),
+            )
+            self._entries += len(self._lines)
+            self._lines = []
+        full = self._entries >= self._most
+        if self._saving:
+            self._save(len(self._saving) if full else SAVED_JOBS)
+        if full:
+            self._saving, self._jobs.unsaved = self._jobs.unsaved, {}
+            self._generation += 1
+            self._entries = 0
+        self._jobs.trim(self._saving)
+        self._sweep()
 
-    def _delete(self, job: int, position: int) -> int:
-        return self._database.run(
-            "DELETE FROM queue WHERE job = ? AND position = ?", (job, position)
+    def _append(self, job: int, level: int, state: JobState, line: bytes) -> None:
+        fifo = state.level(level)
+        self._lines.append(b"+ %d %d %b" % (job, level << LEVEL_BITS | fifo.next, line))
+        fifo.tail.append(line)
+        self.waiting += 1
+        self._jobs.unsaved[job] = None
+
+    def _records(self, job: int, level: int, fifo: Fifo, position: int) -> tuple[int, list[bytes]]:
+        """Return the records around a position, and the position of the first."""
+        if position >= fifo.stored:
+            return fifo.stored, fifo.tail
+        [(id_, urls)] = self._database.ask(
+            "SELECT id, urls FROM blocks WHERE id >= ? ORDER BY id LIMIT 1",
+            (block_id(job, level, position),),
+        )
+        assert isinstance(id_, int)
+        assert isinstance(urls, bytes)
+        records = unpack(urls)
+        return id_ - block_id(job, level, 0) - len(records) + 1, records
+
+    def _save(self, count: int) -> None:
+        """Save jobs of the generation before; with the last one its journal goes."""
+        saved = list(islice(self._saving, count))
+        rows: list[tuple[Value, ...]] = []
+        for number in sorted(saved):  # neighbours in the tree
+            del self._saving[number]
+            state = self._jobs.live(number)
+            if state is None:
+                continue
+            for level, fifo in state.levels.items():
+                self._clean(number, level, fifo)
+                for start in range(0, len(fifo.tail), BLOCK_URLS):
+                    records = fifo.tail[start : start + BLOCK_URLS]
+                    last = fifo.stored + start + len(records) - 1
+                    rows.append((block_id(number, level, last), pack(records)))
+                fifo.stored += len(fifo.tail)
+                fifo.tail = []
+        self._database.run_many("INSERT INTO blocks VALUES (?,?)", rows)
+        self._jobs.save(saved)
+        if not self._saving:
+            self._database.run("DELETE FROM journal WHERE generation < ?", (self._generation,))
+
+    def _clean(self, job: int, level: int, fifo: Fifo) -> None:
+        """Delete blocks that are worked off; of a queue that is empty nothing is stored."""
+        if fifo.low == fifo.next:
+            fifo.stored, fifo.tail = fifo.next, []
+        if fifo.cleaned < fifo.low and fifo.stored > 1:
+            self._database.run(
+                "DELETE FROM blocks WHERE id BETWEEN ? AND ?",
+                (block_id(job, level, 1), block_id(job, level, fifo.low - 1)),
+            )
+            fifo.cleaned = fifo.low
+
+    def _sweep(self) -> None:
+        """Delete a slice of what was discarded."""
+        left = DELETED_BLOCKS
+        done = []
+        for job in islice(self._garbage, GARBAGE_JOBS):
+            deleted = self._database.run(
+                "DELETE FROM blocks WHERE id IN "
+                "(SELECT id FROM blocks WHERE id BETWEEN ? AND ? LIMIT ?)",
+                (block_id(job, 0, 0), block_id(job + 1, 0, 0) - 1, left),
+            )
+            left -= deleted
+            if left <= 0:
+                break
+            done.append(job)
+        self._database.run_many("DELETE FROM garbage WHERE job = ?", [(job,) for job in done])
+        for job in done:
+            del self._garbage[job]
+
+    def _replay(self) -> None:
+        rows = self._database.ask("SELECT generation, entries FROM journal ORDER BY id")
+        for generation, entries in rows:
+            assert isinstance(entries, bytes)
+            lines = unpack(entries)
+            for line in lines:
+                self._replay_line(line)
+            self._generation = int(str(generation))
+            self._entries += len(lines)
+        # Whatever was being saved is saved again: one generation.
+        self._database.run(
+            "UPDATE journal SET generation = ?1 WHERE generation < ?1", (self._generation,)
         )
 
-    def _row(self, item: QueuedUrl, attempts: int) -> tuple[Value, ...]:
-        position = self.next_position
-        self.next_position += 1
-        return (
-            *(item.job, position, item.url, item.depth, item.redirects, item.referer),
-            attempts,
-        )
-
-    def _key(self, url: str) -> int:
-        digest = blake2b(url.encode(), digest_size=8, key=self._secret).digest()
-        return int.from_bytes(digest, "big", signed=True)
+    def _replay_line(self, line: bytes) -> None:
+        kind, number, rest = line.split(b" ", 2)
+        job = int(number)
+        state = self._jobs.state(job)
+        if state is None:
+            return
+        self._jobs.unsaved[job] = None
+        if kind == b"=":
+            state.pages, state.kept, state.response_bytes = map(int, rest.split())
+        elif state.finished:
+            return
+        elif kind == b"-":
+            position = int(rest)
+            fifo = state.level(position >> LEVEL_BITS)
+            self.waiting -= fifo.remove(position & _SERIAL)
+        else:
+            place, _, text = rest.partition(b" ")
+            fifo = state.level(int(place) >> LEVEL_BITS)
+            if int(place) & _SERIAL == fifo.next:
+                fifo.tail.append(text)
+                self.waiting += 1

@@ -1,25 +1,26 @@
 """The tables of the ledger.
 
-`seen` and `queue` are clustered by job, so that dropping a job and walking its queue touch
-neighbouring pages, whatever else is known.
+What changes with each page (queues, counters, new keys) is one row of `journal` and one of
+`seen_recent` a commit; `jobs`, `blocks` and the runs of `seen.py` are brought up to date behind
+it, a slice at a time.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["TABLES", "VERSION"]
+__all__ = ["CRAWL_TABLES", "REPORT_TABLES", "TABLES", "VERSION"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 
-TABLES: Final = (
+# The crawl itself.
+CRAWL_TABLES: Final = (
     # One row: numbers to go on with, and how far the append-only files are committed.
     """
     CREATE TABLE state (
         one INTEGER PRIMARY KEY CHECK (one = 1),
-        secret BLOB NOT NULL,             -- keys the hashes of `seen`
+        secret BLOB NOT NULL,             -- keys the hashes of the seen-sets
         next_job INTEGER NOT NULL,
-        next_position INTEGER NOT NULL,
         next_serial INTEGER NOT NULL,     -- of segments
         segment TEXT NOT NULL,            -- sealed name of the open one; '': none
         segment_bytes INTEGER NOT NULL,
@@ -29,34 +30,46 @@ TABLES: Final = (
         log_since_ms INTEGER NOT NULL
     )
     """,
+    # Numbers that change with pages are as of the last save; the journal says what came after.
     """
     CREATE TABLE jobs (
         number INTEGER PRIMARY KEY,
         job TEXT NOT NULL,                -- the order, JSON
         host TEXT NOT NULL,
         address TEXT NOT NULL,
+        finished INTEGER NOT NULL,
         pages INTEGER NOT NULL,
         kept INTEGER NOT NULL,
         response_bytes INTEGER NOT NULL,
-        queued INTEGER NOT NULL,
-        finished INTEGER NOT NULL
+        queue TEXT NOT NULL,              -- JSON: of each level [low, stored, [gone, ...]]
+        queued INTEGER NOT NULL,          -- URLs in it
+        met INTEGER NOT NULL              -- URLs that ever entered it
     )
     """,
-    "CREATE TABLE seen (job INTEGER, key INTEGER, PRIMARY KEY (job, key)) WITHOUT ROWID",
-    """
-    CREATE TABLE queue (
-        job INTEGER,
-        position INTEGER,
-        url TEXT NOT NULL,
-        depth INTEGER NOT NULL,
-        redirects INTEGER NOT NULL,
-        referer TEXT,
-        attempts INTEGER NOT NULL,
-        PRIMARY KEY (job, position)
-    ) WITHOUT ROWID
-    """,
-    # Jobs whose seen-set and queue are being deleted, a slice with each commit.
+    "CREATE INDEX jobs_unfinished ON jobs (number) WHERE finished = 0",
+    # id: number of the job, level and last position, 31, 2 and 30 bits: blocks of a queue lie
+    # together.
+    "CREATE TABLE blocks (id INTEGER PRIMARY KEY, urls BLOB NOT NULL)",
+    # Jobs whose blocks are being deleted, a slice with each commit.
     "CREATE TABLE garbage (job INTEGER PRIMARY KEY)",
+    # What happened to queues and counters since the jobs were saved, a row a commit.
+    """
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL,
+        entries BLOB NOT NULL)
+    """,
+    # Keys that are in no run yet, a row a commit: 8 bytes for each, then 4 for each one's job.
+    """
+    CREATE TABLE seen_recent (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL,
+        keys BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE seen_runs (number INTEGER PRIMARY KEY, keys INTEGER NOT NULL,
+        words INTEGER NOT NULL)
+    """,
+)
+
+# What the manager has not acknowledged yet. These are as in version 1.
+REPORT_TABLES: Final = (
     """
     CREATE TABLE closed_logs (
         serial INTEGER PRIMARY KEY,
@@ -65,7 +78,6 @@ TABLES: Final = (
         size_bytes INTEGER NOT NULL
     )
     """,
-    # What the manager has not acknowledged yet.
     """
     CREATE TABLE finished (
         unit TEXT,
@@ -88,3 +100,5 @@ TABLES: Final = (
     """,
     "CREATE INDEX addresses_to_tell ON addresses (host) WHERE told = 0",
 )
+
+TABLES: Final = CRAWL_TABLES + REPORT_TABLES

@@ -15,7 +15,12 @@ from typing import Final
 
 __all__ = ["field_values", "header_charset", "link_targets"]
 
-_PARAMETER: Final = re.compile(r""";\s*([^\s;=",]+)=(?:"([^"]*)"|([^;,"\s]*))\s*(?=[;,]|$)""")
+_PARAMETER: Final = re.compile(
+    r"""[ \t\r\n]*+([^;=]*+)(?:=(?:"((?:[^"\\]|\\.)*+)(\\?\Z|"[^;]*+)|([^;]*+)))?+(?:;|\Z)""",
+    re.DOTALL,
+)
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _TARGET: Final = re.compile(
     r"<([^<>]*)>((?:\s*;\s*[^\s;,=]+(?:\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]*))?)*)"
 )
@@ -34,12 +39,26 @@ def field_values(header: bytes, name: str) -> list[str]:
 
 
 def header_charset(content_type: str) -> str | None:
-    """Return the charset label of a Content-Type, None without a readable one."""
-    for match in _PARAMETER.finditer(content_type):
-        name, quoted, plain = match.groups()
-        if name.lower() == "charset" and (quoted or plain):
-            label: str = quoted or plain
-            return label
+    """Return the charset label of a Content-Type, None without a readable one.
+
+    Source: WHATWG MIME Sniffing, 4.4 (parse a MIME type): the first parameter with a name counts.
+    """
+    start = content_type.find(";") + 1
+    while 0 < start < len(content_type):
+        match = _PARAMETER.match(content_type, start)
+        if match is None:
+            return None
+        start = match.end()
+        name, quoted, end, plain = match.groups()
+        if name.lower() != "charset":
+            continue
+        if quoted is not None:
+            value = _ESCAPED.sub(r"\1", quoted) + ("\\" if end == "\\" else "")
+        else:
+            value = (plain or "").partition(",")[0].rstrip(" \t\r\n")  # two fields may be joined
+        if (quoted is None and not value) or not _VALUE.fullmatch(value):
+            continue
+        return value or None
     return None
 
 

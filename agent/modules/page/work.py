@@ -3,13 +3,12 @@
 Pure, so that it can run in another process. Nothing that a site sends raises: a body that cannot
 be decoded, a page that cannot be parsed, is archived as it came, with a note.
 
-Links are taken from HTML with a status of 2xx; the body of a redirect repeats its Location, that
-of an error leads nowhere new. Style sheets, feeds and sitemaps are not read.
+Links are taken from HTML, feeds and sitemaps with a status of 2xx; the body of a redirect repeats
+its Location, that of an error leads nowhere new. Style sheets are not read.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,9 +16,11 @@ from agent.modules.page.charset import charset_of
 from agent.modules.page.content import decode_content
 from agent.modules.page.elements import elements
 from agent.modules.page.fields import field_values
+from agent.modules.page.kinds import kind_of, may_hold_links
 from agent.modules.page.links import PageLinks, links_of
+from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.robots_tags import read_tags
-from agent.pipeline.messages import Fetched, Links, Processed
+from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.encode import encode_capture
 from shared.urls import name_and_port
@@ -29,14 +30,6 @@ __all__ = ["NOTE_FIELD", "PageLimits", "work_on"]
 NOTE_FIELD: Final = "X-Crawl-Note"
 """Field of a record that says what was noticed: `noindex; canonical: http://...`."""
 
-_HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
-_UNKNOWN_TYPES: Final = ("unk", "unknown/unknown", "application/unknown", "*/*")
-_LOOKS_LIKE_HTML: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,400}?-->|<\?xml[^>]{0,200}>)*"
-    rb"<(?:!doctype\s+html|html|head|title|body|script|meta|a|table|h1|div|font|br|p|style)[\s>]",
-    re.IGNORECASE | re.DOTALL,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class PageLimits:
@@ -45,6 +38,7 @@ class PageLimits:
     agent_token: str  # who we are in `<meta>` and X-Robots-Tag
     max_decoded_bytes: int = 20_000_000
     max_links: int = 50_000
+    max_sitemaps: int = 100  # that one index may name; 0: none is read
 
 
 def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
@@ -61,7 +55,7 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     if found.canonical_url not in (None, page.url):
         notes.append(f"canonical: {found.canonical_url}")
     if found.cut:
-        notes.append(f"links cut at {limits.max_links}")
+        notes.append(f"links cut at {len(found.urls)}")
     note = "; ".join(notes)
     capture = page.capture
     if note:
@@ -86,17 +80,24 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     tags = field_values(header, "X-Robots-Tag")
     if not 200 <= (page.capture.status or 0) <= 299:
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
+    media_type = page.capture.media_type
+    if not may_hold_links(media_type):
+        return PageLinks((), tag=read_tags((), tags, limits.agent_token))
     encodings = ",".join(field_values(header, "Content-Encoding"))
     decoded = decode_content(page.capture.body, encodings, limits.max_decoded_bytes)
+    content_type = next(iter(field_values(header, "Content-Type")), "")
+    kind = kind_of(media_type, decoded.body, page.url)
+    if kind in ("xml", "text", "gzip") and len(decoded.body) >= limits.max_decoded_bytes:
+        decoded = decode_content(page.capture.body, encodings, MAX_LIST_BYTES)
     if decoded.note:
         notes.append(decoded.note)
-    media_type = page.capture.media_type
-    is_html = media_type in _HTML_TYPES or (
-        media_type in _UNKNOWN_TYPES and _LOOKS_LIKE_HTML.match(decoded.body[:1024]) is not None
-    )
-    if not is_html:
-        return PageLinks((), tag=read_tags((), tags, limits.agent_token))
-    codec = charset_of(decoded.body, next(iter(field_values(header, "Content-Type")), ""))
+    if kind != "html":
+        tag = read_tags((), tags, limits.agent_token)
+        if not kind or tag.nofollow:
+            return PageLinks((), tag=tag)
+        listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
+        return replace(_of_list(listed, page, limits, notes), tag=tag)
+    codec = charset_of(decoded.body, content_type)
     found, problem = elements(decoded.body.decode(codec, "replace"))
     if problem:
         notes.append(problem)
@@ -108,3 +109,16 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         agent_token=limits.agent_token,
         max_links=limits.max_links,
     )
+
+
+def _of_list(listed: Listed, page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
+    if listed.note:
+        notes.append(listed.note)
+    urls = tuple(listed.urls)
+    if not listed.index:
+        return PageLinks(urls, cut=listed.cut)
+    if page.depth == INDEXED_DEPTH:
+        # sitemaps.org: an index names no index; one that did could go on for ever.
+        notes.append("sitemap index within an index")
+        return PageLinks(())
+    return PageLinks(urls[: limits.max_sitemaps], cut=len(urls) > limits.max_sitemaps)

@@ -184,6 +184,15 @@ def test_new_settings_look_at_links_again() -> None:
     assert gate.stopped.count("blocked") == 1
 
 
+def test_a_probe_takes_no_sitemap() -> None:
+    """The few pages of a probe measure the site; a crawl of the same unit takes its sitemaps."""
+    gate = Gate()
+    url = "http://p.example.jp/sitemap.xml"
+    assert gate.see(url, from_job=3, depth=-2) == []
+    assert [port for port, _ in gate.see("http://a.example.jp/s.xml", depth=-2)] == ["inside"]
+    assert [port for port, _ in gate.see(url, from_job=3)] == ["inside"]  # a page links to it
+
+
 def test_traps_of_the_wild_end() -> None:
     """Generators of endless paths, as real sites had them, are cut off after a few pages."""
     rows = json.loads((fixture_folder("crawler-traps") / "real_examples.json").read_text())

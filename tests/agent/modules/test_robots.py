@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots import Robots
-from agent.pipeline.messages import Candidate, Denied, Due, RulesFetched, RulesKnown
+from agent.pipeline.messages import Candidate, Denied, Due, Links, RulesFetched, RulesKnown
 from agent.pipeline.spec import Output
 from tests.agent.fakes import FakeClock
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
-RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\nSitemap: http://a.example/map.xml\n"
+RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\n"
 
 
 def due(path: str, host: str = HOST) -> Due:
@@ -22,9 +24,10 @@ def due(path: str, host: str = HOST) -> Due:
 class Desk:
     """A robots module."""
 
-    def __init__(self, strict: bool = False, kept: int = 100) -> None:
+    def __init__(self, strict: bool = False, kept: int = 100, sitemaps: int = 100) -> None:
         self.clock = FakeClock()
-        self.robots = Robots("PRS", strict, self.clock, CrawlLimits(rules_kept=kept))
+        limits = CrawlLimits(rules_kept=kept, sitemaps=sitemaps)
+        self.robots = Robots("PRS", strict, self.clock, limits)
 
     def learn(self, status: int, body: bytes = b"", host: str = HOST) -> RulesKnown:
         fetched = RulesFetched(host, ADDRESS, status, body)
@@ -39,12 +42,11 @@ class Desk:
 
 
 def test_rules_hold_for_a_day() -> None:
-    """Rules are asked before every page, and told with their delay, sitemaps and end."""
+    """Rules are asked before every page, and told with their delay and end."""
     desk = Desk()
     known = desk.learn(200, RULES)
     assert known.expires_s == desk.clock.now_s + 86400
     assert (known.crawl_delay_s, known.all_denied) == (7.0, False)
-    assert known.sitemaps == ("http://a.example/map.xml",)
     assert desk.ask("/open") == ("allowed", due("/open"))
     denied = due("/private/x?y")
     assert desk.ask("/private/x?y") == (
@@ -110,3 +112,26 @@ def test_forgotten_rules_are_asked_for_again() -> None:
     assert isinstance(denied, Denied)
     assert denied.rule == ""
     assert desk.ask("/", host="http://h1.example:80/")[0] == "allowed"
+
+
+def test_sitemaps_are_told_to_each_job_once() -> None:
+    """The first page of a job that asks for the rules brings the host's sitemaps in, bounded."""
+    desk = Desk()
+    lines = "".join(f"Sitemap: /map{number}.xml\n" for number in range(150))
+    desk.learn(200, f"Sitemap: http://cdn.example/a.xml\nSitemap: ftp://no\n{lines}".encode())
+    (port, links), allowed = desk.robots.handle("due", [due("/")])
+    assert (port, allowed[0]) == ("links", "allowed")
+    assert isinstance(links, Links)
+    assert len(links.urls) == CrawlLimits().sitemaps
+    assert links.urls[:2] == ("http://cdn.example/a.xml", "http://a.example/map0.xml")
+    assert (links.referer, links.from_job, links.depth) == ("http://a.example/robots.txt", 1, -2)
+    assert desk.ask("/next")[0] == "allowed"
+    other = replace(due("/x"), candidate=replace(due("/x").candidate, job=2))
+    assert [port for port, _ in desk.robots.handle("due", [other])] == ["links", "allowed"]
+
+
+def test_no_sitemap_is_told_where_none_is_wanted() -> None:
+    """A limit of 0 sitemaps means none."""
+    desk = Desk(sitemaps=0)
+    desk.learn(200, b"Sitemap: /map.xml")
+    assert desk.ask("/")[0] == "allowed"

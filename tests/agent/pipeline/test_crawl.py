@@ -8,6 +8,7 @@ import pytest
 
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.spec import GraphError, Pipeline, validate
+from tests.agent.fakes import Page
 from tests.agent.world import World, order, site
 
 A = "http://a.example:80/"
@@ -38,3 +39,23 @@ def test_a_site_is_crawled_whole() -> None:
     assert (unit.unit, unit.kind, unit.round, unit.pages) == (A, "crawl", 1, 20)
     assert unit.reason == "complete"
     assert len(world.ledger.log) == 21
+
+
+def test_sitemaps_of_robots_txt_are_crawled_and_probes_leave_them() -> None:
+    """What only a sitemap names is fetched and kept by a crawl; a probe does not look there."""
+    web = site("a.example", 5)
+    map_url, hidden = "http://a.example/map.xml", "http://a.example/hidden"
+    web["http://a.example/robots.txt"] = Page(body=f"Sitemap: {map_url}".encode())
+    web[map_url] = Page((hidden, "http://b.example/"))
+    web[hidden] = Page()
+    world = World(web)
+    world.give_list([order(A)])
+    world.run()
+    assert {map_url, hidden} <= set(world.ledger.captures)
+    assert sorted(world.fetched()) == sorted(set(web) - {"http://a.example/robots.txt"})
+    assert "http://b.example/" in {one.url for one in world.reports.found}
+    probe = World(web)
+    probe.give_list([order(A, max_transfer=50)])
+    probe.run()
+    assert len(probe.fetched()) == 5
+    assert map_url not in probe.fetched()

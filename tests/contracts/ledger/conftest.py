@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.adapters.installation import SqliteCase
+from tests.agent.adapters.installation import TINY, SqliteCase
 from tests.contracts.ledger.case import FakeCase, LedgerCase
 
 CASES: dict[str, Callable[[Path], LedgerCase]] = {
     "memory": lambda folder: FakeCase(),
     "sqlite": SqliteCase,
+    "sqlite, tiny": lambda folder: SqliteCase(folder, TINY),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.pipeline.messages import Job, Requested
@@ -134,6 +136,50 @@ def test_a_queue_keeps_its_order(case: LedgerCase) -> None:
     assert ledger.take(job.number, taken[3].position, 2) == []
     assert ledger.queued(job.number) == 4
     assert ledger.queued(other.number) == 2
+
+
+def test_levels_are_queues_of_their_own(case: LedgerCase) -> None:
+    """Each level has its order and its positions; ends and attempts stay in their level."""
+    ledger = case.start()
+    job = new_job(ledger)
+    fill(ledger, job, 0)
+    ledger.push(replace(queued(page(number), job), level=number % 3) for number in range(9))
+    ledger.commit()
+    ledger = case.start()
+    levels = [ledger.take(job.number, 0, 9, level) for level in range(3)]
+    for level, taken in enumerate(levels):
+        assert [one.url for one in taken] == [page(level + step) for step in (0, 3, 6)]
+        assert {one.level for one in taken} == {level}
+    assert max(one.position for one in levels[1]) < min(one.position for one in levels[2])
+    assert ledger.take(job.number, levels[2][0].position, 9, 2) == levels[2][1:]
+    ledger.remove(job.number, levels[1][0].position)
+    ledger.retry(job.number, levels[2][0].position, 1)
+    ledger.commit()
+    ledger = case.start()
+    assert ledger.queued(job.number) == 8
+    assert ledger.take(job.number, 0, 9) == levels[0]
+    assert ledger.take(job.number, 0, 9, 1) == levels[1][1:]
+    again = ledger.take(job.number, 0, 9, 2)
+    assert [(one.url, one.attempts) for one in again] == [(page(5), 0), (page(8), 0), (page(2), 1)]
+
+
+def test_all_that_waits_is_counted(case: LedgerCase) -> None:
+    """URLs of all jobs that take any, over ends, attempts, commits and restarts."""
+    ledger = case.start()
+    jobs = [new_job(ledger, f"http://h{number}.example:80/") for number in range(4)]
+    taken = [fill(ledger, job, 3) for job in jobs]
+    assert ledger.waiting() == 12
+    ledger.commit()
+    ledger = case.start()
+    assert ledger.waiting() == 12
+    ledger.remove(jobs[0].number, taken[0][1].position)
+    ledger.remove(jobs[0].number, taken[0][1].position)
+    ledger.retry(jobs[1].number, taken[1][0].position, 1)
+    assert ledger.waiting() == 11
+    ledger.finish_job(jobs[2].number)
+    ledger.drop_job(jobs[3].number)
+    ledger.commit()
+    assert ledger.waiting() == case.start().waiting() == 5
 
 
 def test_taking_removes_nothing(case: LedgerCase) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -26,12 +26,19 @@ def test_hosts_are_imported_from_a_file(prsm: Prsm, tmp_path: Path) -> None:
     assert "http://b.example:8080/" in listed
 
 
-def test_an_import_waits_for_its_names(prsm: Prsm, manager: Running) -> None:
+def test_an_import_waits_for_its_names(
+    prsm: Prsm, manager: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With `--wait` it returns when every name was looked up, so that a round can begin."""
-    looking = threading.Timer(0.1, look_up, [manager])
-    looking.start()
+    waited = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        look_up(manager)
+
+    monkeypatch.setattr(time, "sleep", sleep)
     prsm("hosts", "import", "-", "--wait", stdin="a.example\n")
-    assert looking.finished.is_set()
+    assert len(waited) == 1
     assert json.loads(prsm("status", "--json").stdout)["names_waiting"] == 0
 
 

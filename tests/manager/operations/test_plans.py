@@ -9,8 +9,10 @@ from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError, StalePlanError
 from manager.operations.agents import retire
 from manager.operations.checks import check
+from manager.operations.discovered import record_discovered
 from manager.operations.host_views import list_hosts
 from manager.operations.hosts import exclude_host
+from manager.operations.new_hosts import order_probes
 from manager.operations.plans import apply_plan, list_plans, make_plan, plan_detail
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
@@ -98,6 +100,25 @@ def test_a_plan_with_an_excluded_host_is_stale(database: Database) -> None:
     with pytest.raises(StalePlanError):
         apply_plan(database, plan_id, ADMIN, world.now_ms)
     assert check(database) == []
+
+
+def test_a_plan_lets_what_was_found_take_part(database: Database) -> None:
+    """A host that is being probed in a round that crawls is given out by a plan: it joins it."""
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp")
+    start_round(database, "random", ADMIN, world.now_ms, probe=False)
+    world.tick()
+    found = [(1, "http://new.jp/", None)]
+    record_discovered(database, world.agents["a"].identity, found, world.now_ms)
+    world.resolve()
+    order_probes(database, world.now_ms, world.policy)
+    plan_id = make_plan(database, "random", ADMIN, world.now_ms)
+    apply_plan(database, plan_id, ADMIN, world.now_ms)
+    assert owners(database)["http://new.jp:80/"]
+    assert check(database) == []
+    world.run()
+    assert round_detail(database, 1).units == {"finished": 2}
 
 
 def test_the_tree_never_makes_it_worse(database: Database) -> None:

@@ -22,12 +22,12 @@ from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from shared.archive.verify import verify_segment
 from shared.wire.crawl_log import LogLine, decode
-from tests.agent.adapters.installation import OPTIONS, captures_of, lines_of, open_ledger
+from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
 
 ROUNDS = 6
 UNIT = "http://a.example:80/"
 HEADER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-SMALL = replace(OPTIONS, max_segment_bytes=1800)  # a segment is sealed every few rounds
+SMALL = replace(TINY, max_segment_bytes=1800)  # a segment is sealed every few rounds
 STEPS = (
     (os, "fsync"),
     (os, "truncate"),

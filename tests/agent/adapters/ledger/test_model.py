@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -16,11 +15,10 @@ from agent.pipeline.messages import Job, Requested
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
-from tests.agent.adapters.installation import OPTIONS, captures_of, lines_of, open_ledger
+from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
 from tests.agent.fakes import FakeLedger
 
 HEADER = b"HTTP/1.1 200 OK\r\n\r\n"
-SMALL = replace(OPTIONS, max_segment_bytes=3000)
 NUMBERS = st.integers(0, 4)
 PAGES = st.lists(st.integers(0, 12), max_size=6)
 
@@ -35,7 +33,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-        self.real: SqliteLedger = open_ledger(self.folder, SMALL)
+        self.real: SqliteLedger = open_ledger(self.folder, TINY)
         self.model = FakeLedger()
         self.numbers: list[int] = []
 
@@ -80,14 +78,14 @@ class LedgerMachine(RuleBasedStateMachine):
             ledger.place_job(self.number(index), "http://h.example:80/", f"192.0.2.{pages}")
 
     @precondition(lambda self: self.numbers)
-    @rule(index=NUMBERS, pages=PAGES)
-    def discover(self, index: int, pages: list[int]) -> None:
+    @rule(index=NUMBERS, pages=PAGES, level=st.integers(0, 2))
+    def discover(self, index: int, pages: list[int], level: int) -> None:
         job = self.number(index)
         answers = []
         for ledger in self.both():
             new = ledger.add_new(job, urls(pages))
             ledger.push(
-                QueuedUrl(0, url, job, 1, 0, None)
+                QueuedUrl(0, url, job, 1, 0, None, level=level)
                 for url, is_new in zip(urls(pages), new, strict=True)
                 if is_new
             )
@@ -95,11 +93,11 @@ class LedgerMachine(RuleBasedStateMachine):
         assert answers[0] == answers[1]
 
     @precondition(lambda self: self.numbers)
-    @rule(index=NUMBERS, place=st.integers(0, 5), again=st.booleans())
-    def end(self, index: int, place: int, again: bool) -> None:
+    @rule(index=NUMBERS, place=st.integers(0, 5), again=st.booleans(), level=st.integers(0, 2))
+    def end(self, index: int, place: int, again: bool, level: int) -> None:
         job = self.number(index)
         for ledger in self.both():
-            for item in ledger.take(job, 0, 10)[place : place + 1]:
+            for item in ledger.take(job, 0, 10, level)[place : place + 1]:
                 if again:
                     ledger.retry(job, item.position, item.attempts + 1)
                 else:
@@ -122,7 +120,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         self.real.abandon()
-        self.real = open_ledger(self.folder, SMALL)
+        self.real = open_ledger(self.folder, TINY)
         self.model = self.model.after_crash()
         assert captures_of(self.folder) == self.model.captures
         assert [line.url for line in lines_of(self.folder)] == [one.url for one in self.model.log]
@@ -135,11 +133,16 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @invariant()
     def agree(self) -> None:
+        assert self.real.waiting() == self.model.waiting()
         rows: list[list[JobRow]] = [ledger.jobs() for ledger in self.both()]
         assert rows[0] == rows[1]
         for number in self.numbers:
             taken = [
-                [(item.url, item.attempts) for item in ledger.take(number, 0, 20)]
+                [
+                    (item.url, item.attempts, item.level)
+                    for level in range(3)
+                    for item in ledger.take(number, 0, 20, level)
+                ]
                 for ledger in self.both()
             ]
             assert taken[0] == taken[1]

@@ -1,58 +1,161 @@
-"""Seen-sets and queues of jobs that are done are deleted a slice at a time."""
+"""Queues: a journal in front, blocks behind it, and what is done is deleted a slice at a time."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
-from agent.adapters.ledger.queues import SLICE_ROWS
+from agent.adapters.ledger.journal import BLOCK_URLS
+from agent.adapters.ledger.queues import DELETED_BLOCKS
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import QueuedUrl
-from tests.agent.adapters.installation import open_ledger
+from tests.agent.adapters.installation import OPTIONS, TINY, open_ledger
 
 
-def filled(ledger: SqliteLedger, count: int) -> Job:
+def opened(ledger: SqliteLedger) -> Job:
     number = ledger.new_job_number()
     job = Job(number, f"http://h{number}.example:80/", "crawl", 1)
     ledger.open_job(job)
-    urls = [f"{job.unit}{page}" for page in range(count)]
-    ledger.add_new(number, urls)
-    ledger.push(QueuedUrl(0, url, number, 0, 0, None) for url in urls)
     return job
+
+
+def push(ledger: SqliteLedger, job: Job, count: int, start: int = 0) -> None:
+    ledger.push(
+        QueuedUrl(0, f"{job.unit}{page}", job.number, 1, 0, job.unit)
+        for page in range(start, start + count)
+    )
 
 
 def rows(ledger: SqliteLedger, table: str) -> int:
     return int(str(ledger.database.ask(f"SELECT count(*) FROM {table}")[0][0]))
 
 
-def test_what_is_done_is_deleted_in_slices(tmp_path: Path) -> None:
-    """A commit deletes at most one slice, over restarts too, and never of a job that lives."""
-    ledger = open_ledger(tmp_path)
-    done, dropped, alive = (filled(ledger, SLICE_ROWS) for _ in range(3))
-    ledger.commit()
-    ledger.finish_job(done.number)
-    ledger.drop_job(dropped.number)
-    ledger.commit()
-    assert rows(ledger, "queue") + rows(ledger, "seen") == 5 * SLICE_ROWS
-    ledger.abandon()
-    ledger = open_ledger(tmp_path)
-    for _ in range(8):
+def pages(ledger: SqliteLedger, job: Job, after: int = 0, limit: int = 10**6) -> list[int]:
+    taken = ledger.take(job.number, after, limit)
+    return [int(one.url.removeprefix(job.unit)) for one in taken]
+
+
+def test_a_long_queue_lies_in_blocks(tmp_path: Path) -> None:
+    """Behind the journal URLs become blocks, in order, and the journal of then is gone."""
+    options = replace(OPTIONS, journal_entries=1000)
+    ledger = open_ledger(tmp_path, options)
+    job, other = opened(ledger), opened(ledger)
+    for start in range(0, 3000, 500):
+        push(ledger, job, 500, start)
+        push(ledger, other, 1, start)
         ledger.commit()
-    assert rows(ledger, "queue") == rows(ledger, "seen") == SLICE_ROWS
-    assert rows(ledger, "garbage") == 0
-    assert ledger.queued(alive.number) == SLICE_ROWS
-    assert len(ledger.take(alive.number, 0, 2 * SLICE_ROWS)) == SLICE_ROWS
+    assert rows(ledger, "blocks") >= 2000 // BLOCK_URLS
+    assert rows(ledger, "journal") <= 4
+    assert pages(ledger, job) == list(range(3000))
+    assert pages(ledger, job, 700, 600) == list(range(700, 1300))
+    assert pages(ledger, other) == list(range(0, 3000, 500))
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, options)
+    assert pages(ledger, job) == list(range(3000))
+    assert ledger.queued(job.number) == 3000
     ledger.close()
 
 
-def test_hashes_are_keyed_by_the_installation(tmp_path: Path) -> None:
-    """Nobody outside can choose URLs that collide: two installations hash differently."""
-    keys = set()
-    for name in ("one", "two"):
-        ledger = open_ledger(tmp_path / name)
-        job = Job(1, "http://a.example:80/", "crawl", 1)
-        ledger.open_job(job)
-        ledger.add_new(1, ["http://a.example/"])
-        keys.add(ledger.database.ask("SELECT key FROM seen")[0][0])
-        ledger.close()
-    assert len(keys) == 2
+def test_blocks_that_are_worked_off_are_deleted(tmp_path: Path) -> None:
+    """A queue that is consumed as it grows does not leave anything on the disk."""
+    ledger = open_ledger(tmp_path, replace(OPTIONS, journal_entries=200))
+    job = opened(ledger)
+    push(ledger, job, 10)
+    for start in range(10, 3000, 10):
+        for one in ledger.take(job.number, 0, 10):
+            ledger.remove(job.number, one.position)
+        push(ledger, job, 10, start)
+        ledger.commit()
+    assert ledger.queued(job.number) == 10
+    assert rows(ledger, "blocks") <= 2
+    assert rows(ledger, "journal") <= 50
+    ledger.close()
+
+
+def test_ends_out_of_order_are_remembered(tmp_path: Path) -> None:
+    """A URL that is gone from the middle stays gone, over saves and restarts."""
+    ledger = open_ledger(tmp_path, TINY)
+    job = opened(ledger)
+    push(ledger, job, 20)
+    ledger.commit()
+    for position in range(2, 20, 2):
+        ledger.remove(job.number, position)
+        ledger.commit()
+    left = [0, *range(2, 20, 2), 19]
+    assert pages(ledger, job) == left
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, TINY)
+    assert pages(ledger, job) == left
+    assert ledger.queued(job.number) == len(left)
+    ledger.close()
+
+
+def test_what_is_done_is_deleted_in_slices(tmp_path: Path) -> None:
+    """A commit deletes at most one slice, over restarts too, and never of a job that lives."""
+    options = replace(OPTIONS, journal_entries=1)
+    ledger = open_ledger(tmp_path, options)
+    done, dropped, alive = (opened(ledger) for _ in range(3))
+    urls = DELETED_BLOCKS * BLOCK_URLS
+    for job in (done, dropped, alive):
+        push(ledger, job, urls)
+    for _ in range(2):
+        ledger.commit()
+        push(ledger, alive, 1, urls)
+    ledger.commit()
+    assert rows(ledger, "blocks") >= 3 * DELETED_BLOCKS
+    before = rows(ledger, "blocks")
+    ledger.finish_job(done.number)
+    ledger.drop_job(dropped.number)
+    ledger.commit()
+    assert rows(ledger, "blocks") == before - DELETED_BLOCKS
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, options)
+    for _ in range(4):
+        ledger.commit()
+    assert rows(ledger, "blocks") == before - 2 * DELETED_BLOCKS
+    assert rows(ledger, "garbage") == 0
+    assert ledger.queued(alive.number) == urls + 2
+    assert len(ledger.take(alive.number, 0, 2 * urls)) == urls + 2
+    ledger.close()
+
+
+def test_many_small_jobs_are_let_go_of_together(tmp_path: Path) -> None:
+    """A round of small jobs that ends leaves nothing after a few commits."""
+    ledger = open_ledger(tmp_path, TINY)
+    jobs = [opened(ledger) for _ in range(300)]
+    for job in jobs:
+        push(ledger, job, 2)
+        ledger.commit()
+    for job in jobs:
+        ledger.finish_job(job.number)
+    for _ in range(8):
+        ledger.commit()
+    assert rows(ledger, "blocks") == rows(ledger, "garbage") == 0
+    ledger.close()
+
+
+def test_any_text_goes_through_a_queue(tmp_path: Path) -> None:
+    """What no URL holds cannot break a queue's lines."""
+    ledger = open_ledger(tmp_path, TINY)
+    job = opened(ledger)
+    ledger.push(
+        QueuedUrl(0, url, job.number, 3, 2, referer, 1)
+        for url, referer in (
+            ("http://a.example/ü\ud800 x", None),
+            ("http://a.example/\tb\n", "http://r.example/\n\t"),
+            ("http://a.example/c", ""),
+        )
+    )
+    ledger.commit()
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, TINY)
+    assert [(one.url, one.referer) for one in ledger.take(job.number, 0, 9)] == [
+        ("http://a.example/ü\ud800 x", None),
+        ("http://a.example/b", "http://r.example/"),
+        ("http://a.example/c", ""),
+    ]
+    assert {(one.depth, one.redirects, one.attempts) for one in ledger.take(job.number, 0, 9)} == {
+        (3, 2, 1)
+    }
+    ledger.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import pickle
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.work import PageLimits, work_on
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages import INDEXED_DEPTH, SITEMAP_DEPTH, Fetched
 from agent.pipeline.ports import PageWork
 from shared.archive.capture import Capture, Truncation
 
@@ -153,3 +154,44 @@ def test_nothing_that_a_server_sends_raises(
     lines = b"".join(b"%b: %b\r\n" % field for field in fields)
     header = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n%b\r\n" % (media_type, lines)
     work(body, header)
+
+
+MAP = b"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n"
+INDEX = b"<sitemapindex>%s</sitemapindex>" % b"".join(
+    b"<sitemap><loc>http://www.a.example/%d.xml</loc></sitemap>" % number for number in range(9)
+)
+
+
+def test_sitemaps_and_feeds_are_sources_of_links() -> None:
+    """What they list are links of the document, as those of a page are."""
+    done = work(b"<urlset><url><loc>http://b.example/1</loc></url></urlset>", MAP)
+    assert done.links.urls == ("http://b.example/1",)
+    assert done.links.depth == 3
+    assert work(b"<rss><channel><link>/x</link></channel></rss>").links.urls == (
+        "http://www.a.example/x",
+    )
+
+
+def test_an_index_names_so_many_sitemaps_and_no_index() -> None:
+    """An index leads to a limited number of sitemaps; an index behind it leads nowhere."""
+    limits = replace(LIMITS, max_links=100, max_sitemaps=4)
+    first = work_on(replace(fetched(INDEX, MAP), depth=SITEMAP_DEPTH), limits)
+    assert (len(first.links.urls), first.links.depth) == (4, INDEXED_DEPTH)
+    assert "links cut at 4" in first.processed.note
+    second = work_on(replace(fetched(INDEX, MAP), depth=INDEXED_DEPTH), limits)
+    assert second.links.urls == ()
+    assert second.processed.note == "sitemap index within an index"
+
+
+def test_a_list_with_nofollow_leads_nowhere() -> None:
+    """X-Robots-Tag holds for feeds as for pages."""
+    header = MAP[:-2] + b"X-Robots-Tag: nofollow\r\n\r\n"
+    assert work(b"<urlset><loc>http://b.example/1</loc></urlset>", header).links.urls == ()
+
+
+def test_a_sitemap_may_be_larger_than_a_page() -> None:
+    """A packed sitemap beyond the limit of pages is read to its own limit."""
+    listed = b"<urlset>" + b" " * 20_000 + b"<loc>http://b.example/1</loc></urlset>"
+    header = MAP[:-2] + b"Content-Encoding: gzip\r\n\r\n"
+    done = work(gzip.compress(listed), header)
+    assert (done.links.urls, done.processed.note) == (("http://b.example/1",), "")

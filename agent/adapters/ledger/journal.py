@@ -1,0 +1,80 @@
+"""What happens to queues and counters between two commits, as one compressed row.
+
+Each entry is a line. Replayed in order, from any commit on, entries give the same state however
+often: a URL and its end name their position, counters are sums so far. So jobs can be saved one
+after the other while the journal goes on, and entries that are older than what was saved do no
+harm.
+
+    + JOB POSITION RECORD          a URL entered a queue
+    - JOB POSITION                 it is gone
+    = JOB PAGES KEPT BYTES         counters of a job
+
+A record is `DEPTH REDIRECTS ATTEMPTS URL`, and `TAB REFERER` where there is one: canonical URLs
+hold neither tabs nor line ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from isal import isal_zlib
+
+from agent.pipeline.ports import QueuedUrl
+
+__all__ = ["BLOCK_URLS", "block_id", "pack", "record", "unpack", "url_of"]
+
+BLOCK_URLS: Final = 256
+"""Records that are packed together in a queue, at most."""
+
+LEVEL: Final = 1
+
+
+def block_id(job: int, level: int, position: int) -> int:
+    """Return the name of the block that ends at a position of a queue: all sort by it."""
+    return job << 32 | level << 30 | position
+
+
+def record(item: QueuedUrl, attempts: int) -> bytes:
+    """Return a queued URL as its queue holds it; job and position are said by the place."""
+    text = f"{item.depth} {item.redirects} {attempts} {item.url}"
+    if item.referer is not None:
+        text = f"{text}\t{item.referer}"
+    if "\n" in text or text.count("\t") > 1 or "\t" in item.url:
+        text = _without_control(item, attempts)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
+    """Return the URL of a record."""
+    text, tab, referer = data.decode("utf-8", "surrogatepass").partition("\t")
+    depth, redirects, attempts, url = text.split(" ", 3)
+    return QueuedUrl(
+        position,
+        url,
+        job,
+        int(depth),
+        int(redirects),
+        referer if tab else None,
+        int(attempts),
+        level,
+    )
+
+
+def pack(lines: Iterable[bytes]) -> bytes:
+    """Return lines as one compressed value."""
+    return bytes(isal_zlib.compress(b"\n".join(lines), LEVEL))
+
+
+def unpack(data: bytes) -> list[bytes]:
+    """Return the lines of a packed value."""
+    return bytes(isal_zlib.decompress(data)).split(b"\n")
+
+
+def _without_control(item: QueuedUrl, attempts: int) -> str:
+    """Return a record of a URL that no parser of ours made: as such a parser would see it."""
+    url, referer = (
+        "".join(one for one in text if one not in "\t\r\n")
+        for text in (item.url, item.referer or "")
+    )
+    return f"{item.depth} {item.redirects} {attempts} {url}" + (f"\t{referer}" if referer else "")

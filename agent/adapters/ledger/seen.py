@@ -1,0 +1,324 @@
+"""The exact seen-sets of all jobs: which URLs a job has met, at a cost that does not grow.
+
+A URL is known by 64 bits of a keyed hash, moved by its job's number: of ten million URLs two
+collide with a chance of 3 in a million, and nobody outside can choose two that do.
+
+    new key -> young (a set in memory, and with each commit a row of `seen_recent`)
+    young, when it is full -> frozen -> a sorted run on disk (runs.py), and the rows go
+    runs of one size, when there are `FAN_IN` of them -> one run
+
+Runs are written by a thread; a commit names them when they are complete, so a crash leaves either
+the rows and the old runs, or the new one. Files that no commit names are removed at the start.
+Keys of jobs that are done stay, harmless because no number is given twice, until half of all keys
+are such: then one merge leaves them out. Where no job is left, everything goes at once.
+
+Invariant: every committed key is in a row of `seen_recent` or in a run that is named.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.adapters.ledger.database import Database
+from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Run, RunState, merged, write_run
+from shared.archive.errors import DiskFullError
+
+__all__ = ["SeenSet", "Submit"]
+
+
+FAN_IN: Final = 4
+
+
+Submit = Callable[[Callable[[], RunState]], Future[RunState]]
+
+_64_BITS: Final = (1 << 64) - 1
+_ALL: Final = 1 << 31
+
+
+class _Young:
+    """Keys in the order they came, with their jobs, and a set to ask."""
+
+    def __init__(self) -> None:
+        self.keys = array("Q")
+        self.jobs = array("I")
+        self.known: set[int] = set()
+
+    def add(self, keys: Sequence[int], job: int) -> None:
+        self.keys.extend(keys)
+        self.jobs.extend([job] * len(keys))
+
+    def row(self, start: int) -> bytes:
+        """Return the keys from a place on, as `seen_recent` holds them."""
+        return self.keys[start:].tobytes() + self.jobs[start:].tobytes()
+
+    def take_row(self, row: bytes) -> None:
+        count = len(row) // (8 + 4)
+        self.keys.frombytes(row[: count * 8])
+        self.jobs.frombytes(row[count * 8 :])
+
+
+@dataclass(slots=True)
+class _Task:
+    """A run that is being written: of the frozen keys, or of other runs."""
+
+    inputs: tuple[Run, ...]  # none: of the frozen keys
+    future: Future[RunState]
+
+
+class SeenSet:
+    """What all jobs have met."""
+
+    def __init__(
+        self,
+        folder: Path,
+        database: Database,
+        secret: bytes,
+        live_jobs: Callable[[int], NDArray[np.uint32]],
+        submit: Submit,
+        run_keys: int = RUN_KEYS,
+    ) -> None:
+        """Open it as the last commit left it. Raises HomeError where a run is missing.
+
+        live_jobs: the least numbers, as many as asked for, of the jobs whose keys are needed, in
+        order. submit: has a run written, beside the crawl.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._database = database
+        self._hash = blake2b(key=secret, digest_size=8)
+        self._live_jobs = live_jobs
+        self._submit = submit
+        self._run_keys = run_keys
+        self._generation = 0
+        self._young = _Young()
+        self._frozen: _Young | None = None
+        self._written = 0  # of the young keys, in rows
+        self._task: _Task | None = None
+        self._no_room: DiskFullError | None = None
+        self._dead = 0  # keys of jobs that are done, about
+        self._ended = False  # some job, since it was last asked whether there is another
+        self.to_delete: list[Path] = []
+        states = database.ask("SELECT number, keys, words FROM seen_runs")
+        self._runs: list[Run] = []
+        try:
+            for row in states:
+                self._runs.append(Run(folder, RunState(*(int(str(one)) for one in row))))
+        except BaseException:
+            self.close()
+            raise
+        self._order()
+        self._next = 1 + max((run.state.number for run in self._runs), default=0)
+        self._read_rows()
+        self._remove_unknown()
+
+    @property
+    def runs(self) -> int:
+        """Return how many runs there are."""
+        return len(self._runs)
+
+    @property
+    def keys(self) -> int:
+        """Return how many keys are kept, those of jobs that are done too."""
+        frozen = 0 if self._frozen is None else len(self._frozen.keys)
+        return len(self._young.keys) + frozen + sum(run.state.keys for run in self._runs)
+
+    def add(self, job: int, urls: Sequence[str]) -> list[bool]:
+        """Enter URLs of a job; return for each whether it was new."""
+        known = self._young.known
+        frozen = self._frozen.known if self._frozen is not None else ()
+        runs = self._runs
+        step = job * JOB_STEP
+        new: list[bool] = []
+        entered: list[int] = []
+        for url in urls:
+            digest = self._hash.copy()
+            digest.update(url.encode())
+            key = (int.from_bytes(digest.digest(), "big") + step) & _64_BITS
+            is_new = key not in known and key not in frozen
+            if is_new:
+                for run in runs:
+                    if run.holds(key):
+                        is_new = False
+                        break
+                else:
+                    known.add(key)
+                    entered.append(key)
+            new.append(is_new)
+        if entered:
+            self._young.add(entered, job)
+        return new
+
+    def discard(self, keys: int) -> None:
+        """Note that so many keys belong to a job that is done."""
+        self._dead += keys
+        self._ended = True
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether a commit has something to do here."""
+        done = self._task is not None and self._task.future.done()
+        return done or self._written < len(self._young.keys)
+
+    def flush(self) -> None:
+        """Hand new keys to the open transaction, and runs that are complete.
+
+        Raises DiskFullError where there is no room for a run and none for more keys in memory.
+        """
+        self._install()
+        if self._written < len(self._young.keys):
+            self._database.run(
+                "INSERT INTO seen_recent (generation, keys) VALUES (?,?)",
+                (self._generation, self._young.row(self._written)),
+            )
+            self._written = len(self._young.keys)
+        if len(self._young.keys) >= 2 * self._run_keys and self._frozen is not None:
+            self._wait()
+        self._begin()
+
+    def close(self) -> None:
+        """Let go; what is being written is not waited for."""
+        for run in self._runs:
+            run.close()
+        self._runs = []
+
+    def _begin(self) -> None:
+        """Have the next run written, if one is due and none is under way."""
+        if self._task is not None:
+            return
+        if self._frozen is None and len(self._young.keys) >= self._run_keys:
+            self._frozen, self._young = self._young, _Young()
+            self._generation += 1
+            self._written = 0
+        nobody = self._ended and not len(self._live_jobs(1))
+        self._ended = False
+        if nobody or (self._dead and self._dead * 2 >= sum(run.state.keys for run in self._runs)):
+            self._clean()
+        elif self._frozen is not None:
+            frozen = self._frozen
+            self._start((), lambda number: _write_frozen(self._folder, number, frozen))
+        elif inputs := self._of_one_size():
+            self._start(inputs, lambda number: _merge(self._folder, number, inputs, None))
+
+    def _clean(self) -> None:
+        """Leave the keys of jobs that are done out."""
+        live = self._live_jobs(_ALL)
+        self._dead = 0
+        inputs = tuple(self._runs)
+        if not len(live):
+            self._forget(inputs)
+            self._database.run("DELETE FROM seen_recent")
+            self._frozen, self._young, self._written = None, _Young(), 0
+            self._generation += 1
+        elif inputs:
+            self._start(inputs, lambda number: _merge(self._folder, number, inputs, live))
+
+    def _start(self, inputs: tuple[Run, ...], write: Callable[[int], RunState]) -> None:
+        number = self._next
+        self._next += 1
+        self._task = _Task(inputs, self._submit(lambda: write(number)))
+
+    def _install(self) -> None:
+        """Take over a run that is complete, in place of what it was made of."""
+        task = self._task
+        if task is None or not task.future.done():
+            return
+        self._task = None
+        try:
+            state = task.future.result()
+        except DiskFullError as error:
+            self._no_room = error
+            return
+        self._no_room = None
+        self._database.run(
+            "INSERT INTO seen_runs VALUES (?,?,?)", (state.number, state.keys, state.words)
+        )
+        if task.inputs:
+            self._forget(task.inputs)
+        else:
+            self._database.run("DELETE FROM seen_recent WHERE generation < ?", (self._generation,))
+            self._frozen = None
+        self._runs.append(Run(self._folder, state))
+        self._order()
+
+    def _wait(self) -> None:
+        """Memory is full: wait for the run that is being written."""
+        if self._task is None:
+            self._begin()
+        if self._task is not None:
+            self._task.future.exception()
+            self._install()
+        if self._no_room is not None:
+            raise self._no_room
+
+    def _forget(self, runs: Iterable[Run]) -> None:
+        gone = set(runs)
+        self._database.run_many(
+            "DELETE FROM seen_runs WHERE number = ?", [(run.state.number,) for run in gone]
+        )
+        self._runs = [run for run in self._runs if run not in gone]
+        for run in gone:
+            run.close()
+            self.to_delete.append(run.path)
+
+    def _of_one_size(self) -> tuple[Run, ...]:
+        """Return runs to merge: enough of one size, the smallest first."""
+        sizes: dict[int, list[Run]] = {}
+        for run in self._runs:
+            sizes.setdefault(_tier(run.state.keys, self._run_keys), []).append(run)
+        return next(
+            (tuple(sizes[tier]) for tier in sorted(sizes) if len(sizes[tier]) >= FAN_IN), ()
+        )
+
+    def _order(self) -> None:
+        # What is known lies most probably in the longest one.
+        self._runs.sort(key=lambda run: -run.state.keys)
+
+    def _read_rows(self) -> None:
+        rows = self._database.ask("SELECT generation, keys FROM seen_recent ORDER BY id")
+        for generation, row in rows:
+            assert isinstance(row, bytes)
+            self._young.take_row(row)
+            self._generation = int(str(generation))
+        # Whatever was frozen is young again: one generation.
+        self._database.run(
+            "UPDATE seen_recent SET generation = ?1 WHERE generation < ?1", (self._generation,)
+        )
+        self._young.known.update(self._young.keys)
+        self._written = len(self._young.keys)
+
+    def _remove_unknown(self) -> None:
+        named = {run.path for run in self._runs}
+        for path in self._folder.glob("seen-*.run"):
+            if path not in named:
+                path.unlink()
+
+
+def _tier(keys: int, run_keys: int) -> int:
+    tier = 0
+    while keys >= run_keys * FAN_IN:
+        keys //= FAN_IN
+        tier += 1
+    return tier
+
+
+def _write_frozen(folder: Path, number: int, frozen: _Young) -> RunState:
+    keys = np.frombuffer(frozen.keys, np.uint64)
+    jobs = np.frombuffer(frozen.jobs, np.uint32)
+    order = np.argsort(keys)
+    return write_run(folder, number, [(keys[order], jobs[order])], len(keys))
+
+
+def _merge(
+    folder: Path, number: int, runs: Sequence[Run], live: NDArray[np.uint32] | None
+) -> RunState:
+    pairs = merged([run.pairs() for run in runs], live)
+    return write_run(folder, number, pairs, sum(run.state.keys for run in runs))
