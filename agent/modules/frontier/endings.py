@@ -63,6 +63,7 @@ class Endings:
         if isinstance(holder, RulesDue) and holder.hop:
             here = None  # it was another host that was asked
         address.holder = None
+        self._has.turns.note_time(ended.ended_s)
         self._listen(ended)
         yield from self._closings(address)
         queue = self._has.jobs.get(ended.job)

@@ -26,7 +26,7 @@ Sleeper = AddressQueue | HostQueue | JobQueue
 
 
 class Turns:
-    """The rings and the wheel. `now_s` is the time of the last tick."""
+    """The rings and the wheel. `now_s` is the latest time that anybody told."""
 
     def __init__(
         self, parallel: int, patience_s: float, work_left: Callable[[AddressQueue], int]
@@ -91,6 +91,10 @@ class Turns:
         """Have something looked at again later, unless that is going to happen anyway."""
         if not sleeper.sleeping:
             self._sleep(sleeper, due_s)
+
+    def note_time(self, now_s: float) -> None:
+        """Learn that it is so late already: without a rest, a turn need not wait for a tick."""
+        self.now_s = max(self.now_s, now_s)
 
     def advance(self, now_s: float) -> list[Sleeper]:
         """Move the clock; return what has rested enough, not offered yet."""
