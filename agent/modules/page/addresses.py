@@ -22,6 +22,15 @@ MAX_REFERENCE_CHARACTERS: Final = 8192
 
 _HANDLER: Final = "prsm-query"
 _ESCAPED: Final = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
+# A canonical URL with a host of letters, or `../` a few times, or neither; then segments that do
+# not begin with a dot, and a query: all of characters that stay as they are.
+_SEGMENT: Final = "[A-Za-z0-9_~-][A-Za-z0-9_.~!$&()*+,;=@-]*+"
+_PLAIN: Final = re.compile(
+    r"(?:(https?://(?:[a-z0-9-]++\.)+[a-z]{2,}+(?=/))|((?:\.\./)++)(?!/))?+"
+    rf"(?:/?+{_SEGMENT}(?:/{_SEGMENT})*+)?+/?+"
+    r"(?:\?[A-Za-z0-9_.~!$&()*+,;=@:/?-]*+)?+"
+)
+_LONGEST_HOST: Final = 200
 _ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")
 _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
 
@@ -42,18 +51,66 @@ class Addresses:
         """base: a canonical URL. codec: of the page, as `charset_of` returns it."""
         self._base = base
         self._codec = codec
+        self._known: dict[str, str | None] = {}
+        path_end = base.find("?")
+        self._page = base if path_end < 0 else base[:path_end]
+        self._origin = base[: base.index("/", 8)]
+        self._folder = self._page[: self._page.rindex("/") + 1]
 
     def resolve(self, reference: str) -> str | None:
         """Return the canonical URL that a reference names; None where no crawler can go there."""
         if len(reference) > MAX_REFERENCE_CHARACTERS:
             return None
+        cut = reference.find("#")
+        # White space ends a reference, but is a part of what stands before a fragment.
+        if cut == 0 or (cut > 0 and reference[cut - 1] > " "):
+            reference = reference[:cut]
+        known = self._known
+        if reference in known:
+            return known[reference]
+        url = self._simple(reference) or self._resolved(reference)
+        if url is not None and len(url) > MAX_REFERENCE_CHARACTERS:
+            url = None
+        known[reference] = url
+        return url
+
+    def _simple(self, reference: str) -> str | None:
+        """Return what a reference of plain characters names, without a parser; None: ask it.
+
+        Most links are such: nothing in them is escaped, folded or removed.
+        """
+        match = _PLAIN.fullmatch(reference)
+        if match is None:
+            return None
+        host, up = match.span(1), match.end(2)
+        if host[0] == 0:
+            return reference if host[1] <= _LONGEST_HOST and "xn--" not in reference else None
+        if up > 0:
+            return self._above(up // 3) + reference[up:]
+        first = reference[:1]
+        if first == "/":
+            return self._origin + reference
+        if first == "?":
+            return self._page + reference
+        return self._folder + reference if reference else self._base
+
+    def _above(self, levels: int) -> str:
+        """Return the folder so many levels up; the top has none above it."""
+        folder, least = self._folder, len(self._origin)
+        end = len(folder) - 1
+        for _ in range(levels):
+            if end <= least:
+                break
+            end = folder.rindex("/", 0, end)
+        return folder[: max(end, least) + 1]
+
+    def _resolved(self, reference: str) -> str | None:
         if not reference.isascii() and self._codec not in _UNICODE:
             reference = _with_query_in(self._codec, reference)
         try:
-            url = canonical(reference, self._base)
+            return canonical(reference, self._base)
         except UrlError:
             return None
-        return url if len(url) <= MAX_REFERENCE_CHARACTERS else None
 
 
 def _with_query_in(codec: str, reference: str) -> str:

@@ -22,6 +22,7 @@ Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from typing import Final
 
@@ -37,7 +38,6 @@ from shared.urls import canonical
 
 __all__ = ["PageLinks", "links_of"]
 
-_FOLLOWED: Final = ("a", "area")
 _SOURCE: Final = frozenset(
     ("frame", "iframe", "script", "img", "source", "audio", "video", "track", "embed")
 )
@@ -67,60 +67,62 @@ def links_of(
     max_links: int,
 ) -> PageLinks:
     """Return the links of a page at a canonical URL, from its elements and its header block."""
-    page = list(found)
-    metas = [attributes for name, attributes in page if name == "meta"]
+    metas: list[Attributes] = []
+    base = preferred = None  # the first of each counts
+    references = list(_of_header(header))
+    for name, attributes in found:
+        if name == "a":  # most are
+            href = attributes.get("href")
+            if href and not ("rel" in attributes and "nofollow" in _words(attributes, "rel")):
+                references.append(href)
+            continue
+        if name == "meta":
+            metas.append(attributes)
+        elif name == "base":
+            base = attributes.get("href") if base is None else base
+        elif name == "link" and preferred is None and "canonical" in _words(attributes, "rel"):
+            preferred = attributes.get("href") or ""
+        references += _of_element(name, attributes)
     tag = read_tags(
         ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
         field_values(header, "X-Robots-Tag"),
         agent_token,
     )
-    addresses = Addresses(_base_of(page, url), codec)
-    preferred = _preferred(page, addresses)
+    addresses = Addresses(_base_url(base, url), codec)
+    canonical_url = None if preferred is None else addresses.resolve(preferred)
     if tag.nofollow:
-        return PageLinks((), preferred, tag)
+        return PageLinks((), canonical_url, tag)
     seen: dict[str, None] = {}
-    for reference in _references(page, header):
-        target = addresses.resolve(reference)
-        if target is None or target in seen:
+    resolve = addresses.resolve
+    for reference in references:
+        target = resolve(reference)
+        if target is None or target in seen or reference.isspace():
             continue
         if len(seen) >= max_links:
-            return PageLinks(tuple(seen), preferred, tag, cut=True)
+            return PageLinks(tuple(seen), canonical_url, tag, cut=True)
         seen[target] = None
-    return PageLinks(tuple(seen), preferred, tag)
+    return PageLinks(tuple(seen), canonical_url, tag)
 
 
-def _base_of(page: list[Element], url: str) -> str:
+def _base_url(href: str | None, url: str) -> str:
     """Return the URL against which references are resolved: the first `base` with an address."""
-    for name, attributes in page:
-        href = attributes.get("href")
-        if name == "base" and href is not None:
-            try:
-                return canonical(href, url)
-            except UrlError:
-                return url
+    if href is not None:
+        with suppress(UrlError):
+            return canonical(href, url)
     return url
 
 
-def _preferred(page: list[Element], addresses: Addresses) -> str | None:
-    for name, attributes in page:
-        if name == "link" and "canonical" in _words(attributes, "rel"):
-            return addresses.resolve(attributes.get("href") or "")
-    return None
-
-
-def _references(page: list[Element], header: bytes) -> Iterator[str]:
+def _of_header(header: bytes) -> Iterator[str]:
     for value in field_values(header, "Refresh"):
         yield from _present(refresh_target(value))
     for value in field_values(header, "Link"):
         for target, relations in link_targets(value):
             if relations.isdisjoint(_HOSTS_ONLY):
                 yield target
-    for name, attributes in page:
-        yield from _of_element(name, attributes)
 
 
 def _of_element(name: str, attributes: Attributes) -> Iterator[str]:
-    if name in _FOLLOWED:
+    if name == "area":
         if "nofollow" not in _words(attributes, "rel"):
             yield from _present(attributes.get("href"))
     elif name in _SOURCE:

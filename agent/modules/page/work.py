@@ -61,7 +61,6 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     links = Links(found.urls, referer=page.url, from_job=page.job, depth=page.depth + 1)
-    here = name_and_port(page.host)
     processed = Processed(
         encoded=encode_capture(capture),
         url=page.url,
@@ -69,10 +68,20 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
         address=page.address,
         job=page.job,
         is_rules=page.is_rules,
-        outward=tuple(url for url in found.urls if name_and_port(url) != here),
+        outward=_outward(found.urls, page),
         note=note,
     )
     return PageWork(processed, links)
+
+
+def _outward(urls: tuple[str, ...], page: Fetched) -> tuple[str, ...]:
+    """Return the links that lead to another name or port."""
+    near = page.url[: page.url.index("/", 8) + 1]
+    far = [url for url in urls if not url.startswith(near)]
+    if not far:
+        return ()
+    here = name_and_port(page.host)
+    return tuple(url for url in far if name_and_port(url) != here)
 
 
 def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:

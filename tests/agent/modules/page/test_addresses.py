@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from agent.modules.page.addresses import Addresses, encoded_query
 from agent.modules.page.labels import codec_of
+from shared.errors import UrlError
+from shared.urls import canonical
 from tests.fixtures_dir import FIXTURES
 
 ROWS = FIXTURES / "wpt-url" / "percent-encoding.json"
@@ -67,3 +69,74 @@ def test_any_reference_resolves_or_does_not(reference: str, codec: str) -> None:
     """Nothing on a page raises, and what comes out is a visible ASCII URL."""
     url = Addresses("http://a.example/d/p?q", codec).resolve(reference)
     assert url is None or (url.isascii() and url.isprintable() and " " not in url)
+
+
+BASES = (
+    "http://a.example/",
+    "http://a.example/d/e/page.html?q=1",
+    "https://a.example:8443/d/",
+    "http://192.0.2.1/a%20b/c",
+    "http://[::1]/x",
+)
+PARTS = st.sampled_from(
+    (
+        *("/", "//", "../", "./", "..", ".", "?", "#", "&", "=", "a", "b.html", "A-Z", "~u", "%41"),
+        *(
+            "%2e%2e/",
+            ":",
+            "@",
+            ";p",
+            " ",
+            "\t",
+            "\\",
+            "日",
+            "xn--",
+            "http://",
+            "HTTPS:",
+            "b.example",
+        ),
+        *("/x/", "0x7f.1", "10", "|", "'", '"', "(", "*", ",", "+", "!", "$", "{", "^", "-", "_"),
+    )
+)
+
+
+@given(st.lists(PARTS, max_size=7).map("".join), st.sampled_from(BASES))
+def test_short_ways_lead_where_the_parser_does(reference: str, base: str) -> None:
+    """Plain references are put together without the parser, and come out the same."""
+    try:
+        expected: str | None = canonical(reference, base)
+    except UrlError:
+        expected = None
+    page = Addresses(base, "utf-8")
+    assert page.resolve(reference) == expected
+    assert page.resolve(reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("", "http://a.example/d/e/page.html?q=1"),
+        ("#top", "http://a.example/d/e/page.html?q=1"),
+        ("?", "http://a.example/d/e/page.html?"),
+        ("?x=y:z", "http://a.example/d/e/page.html?x=y:z"),
+        ("next.html#a b", "http://a.example/d/e/next.html"),
+        ("../up", "http://a.example/d/up"),
+        ("../../../../up/", "http://a.example/up/"),
+        ("../", "http://a.example/d/"),
+        ("/", "http://a.example/"),
+        ("http://b.example/x#y", "http://b.example/x"),
+        ("end #x", "http://a.example/d/e/end%20"),
+    ],
+)
+def test_usual_references(reference: str, expected: str) -> None:
+    """What stands on most pages."""
+    assert Addresses("http://a.example/d/e/page.html?q=1", "utf-8").resolve(reference) == expected
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("reference", ["a" * 7000 + "%", "../" * 2600 + " ", "a/" * 3500 + "<"])
+def test_long_references_cost_one_look(reference: str) -> None:
+    """What almost is a plain reference is given up at once, not tried in every way."""
+    page = Addresses("http://a.example/" + "d/" * 100, "utf-8")
+    for number in range(200):
+        assert page.resolve(f"{number}{reference}") is not None
