@@ -11,9 +11,16 @@ from agent.app.parts import Parts
 from agent.control.status import Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.counts import StopCounts
-from shared.wire.sync import MAX_ITEMS, AgentState, Counters, HeldPermit
+from shared.wire.sync import (
+    MAX_ITEMS,
+    MAX_REASONS,
+    AgentState,
+    Counters,
+    HeldPermit,
+    StoppedUrls,
+)
 
-__all__ = ["Viewing"]
+__all__ = ["Viewing", "stopped_urls"]
 
 HOURLY_S: Final = 3600.0  # M4's rhythm in the source: so often a sleeping agent calls too
 EXAMPLES: Final = 3
@@ -57,6 +64,7 @@ class Viewing:
                 discovered_hosts=counted.discovered,
                 queue=crawl.queued,
                 active_hosts=crawl.active,
+                stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
             ),
             disk_free_bytes=parts.disk.free_bytes,
             reports_waiting=parts.unreported,
@@ -153,3 +161,13 @@ def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
         for one in counts
         for reason, stopped in one.by_reason.items()
     }
+
+
+def stopped_urls(*counts: StopCounts) -> list[StoppedUrls]:
+    """Return why URLs were found and not fetched, the most frequent reason first."""
+    told = [
+        StoppedUrls(reason=reason, count=stopped.count, example=stopped.examples[0])
+        for one in counts
+        for reason, stopped in one.by_reason.items()
+    ]
+    return sorted(told, key=lambda one: -one.count)[:MAX_REASONS]

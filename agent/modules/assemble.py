@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import gmtime
 from typing import Final
 
 from agent.modules.counts import StopCounts
@@ -96,7 +97,7 @@ class Crawl:
                 return seed
             case "filter":
                 scope = scope_of(ports.ledger.jobs())
-                one = Filter(scope, limits, self.blocked, self.stopped)
+                one = Filter(scope, limits, self.blocked, self.stopped, self._year)
                 self._filters.append(one)
                 return one
             case "dedup":
@@ -156,6 +157,9 @@ class Crawl:
                 return report
             case _:
                 raise KeyError(f"no module {module} in the crawl")
+
+    def _year(self) -> int:
+        return gmtime(self.ports.clock.epoch_ms() / 1000).tm_year
 
     def retune(self, politeness: Politeness, limits: CrawlLimits, blocked: Blocked) -> None:
         """Take new settings while the crawl goes on: paces, places, filters.

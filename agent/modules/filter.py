@@ -6,8 +6,8 @@ directory that others own, or of a job that is done, the page itself. All else i
 reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot.
-Leaves to others: robots.txt (robots), `nofollow` (the page worker), the limit of pages (dedup,
-frontier), forbidden addresses (the resolver).
+Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
+the limit of pages (dedup, frontier), forbidden addresses (the resolver).
 Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
 """
 
@@ -22,6 +22,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.recent import Recent
 from agent.modules.suffix import is_registrable
+from agent.modules.traps import Traps
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
 from shared.urls import host_of
@@ -50,9 +51,15 @@ class Filter:
     """The module `filter`."""
 
     def __init__(
-        self, scope: Scope, limits: CrawlLimits, blocked: Blocked, stopped: StopCounts
+        self,
+        scope: Scope,
+        limits: CrawlLimits,
+        blocked: Blocked,
+        stopped: StopCounts,
+        year: Callable[[], int],
     ) -> None:
-        """Begin with what the agent holds, as the ledger says."""
+        """Begin with what the agent holds, as the ledger says. year: the one in which we are."""
+        self._traps = Traps(limits, year)
         self._limits = limits
         self._blocked = blocked
         self._stopped = stopped
@@ -64,6 +71,7 @@ class Filter:
         """Take new settings; links that were sorted out before are looked at again."""
         self._limits = limits
         self._blocked = blocked
+        self._traps.retune(limits)
         self._hold(self._scope)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
@@ -86,6 +94,8 @@ class Filter:
     def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
         limits, stop = self._limits, self._stopped.add
         for links in batch:
+            if links.content and links.referer is not None:
+                self._traps.saw(links.referer, links.content)
             if links.depth > limits.depth:
                 for url in links.urls:
                     stop("too deep", url)
@@ -124,8 +134,8 @@ class Filter:
         elif job is None:
             if self._reported.add(host.key):
                 return "outside", Outside(_top_page(url), links.referer)
-        elif url.count("/") > limits.repeated_segments + 2 and self._repeats(url):
-            stop("path repeats itself", url)
+        elif reason := self._traps.reason(url):
+            stop(reason, url)
         else:
             depth, redirects = links.depth, links.redirects
             return (
@@ -139,11 +149,6 @@ class Filter:
         if job.unit in self._scope.finished:
             return True
         return job.kind == "probe" and links.from_job not in (0, job.number)
-
-    def _repeats(self, url: str) -> bool:
-        path = url[url.index("/", 8) :].partition("?")[0]
-        segments = Counter(segment for segment in path.split("/") if segment)
-        return max(segments.values(), default=0) > self._limits.repeated_segments
 
     def _host(self, url: str) -> _Host:
         start = url[: url.find("/", 8)]

@@ -121,6 +121,17 @@ class CrawlLimits:
     repeated_segments: int = 3
     """Times that one path segment may occur in a URL: `/a/b/a/b/a/b/` is a loop of links."""
 
+    query_shapes: int = 200
+    """Different sets of parameters that one path may have: filters of a shop, in any combination.
+    0: any number."""
+
+    calendar_pages: int = 100
+    """Pages of one kind with dates before 1900 or later than the next two years. 0: any number."""
+
+    same_content: int = 50
+    """Equal pages in a row under URLs of one kind, until hardly any of that kind is fetched.
+    0: never."""
+
     require_public_suffix: bool = True
     """A host outside our units is reported only if its name could be registered."""
 

@@ -154,6 +154,7 @@ class Links:
     from_job: int  # 0: from the list itself
     depth: int  # of the page they stand on, plus one; a list's own pages have 0, sitemaps below it
     redirects: int = 0  # hops that led here in a row
+    content: str = ""  # digest of the page; "": of none
 
 
 @frozen

@@ -149,6 +149,15 @@ class LimitSettings:
     repeated_segments: int = setting(
         3, unit="times", least=1, most=100, reason="a path segment may occur so often"
     )
+    query_shapes: int = setting(
+        200, unit="sets", least=0, reason="of parameters of one path; 0: no limit"
+    )
+    calendar_pages: int = setting(
+        100, unit="pages", least=0, reason="of one kind, dated far from today; 0: no limit"
+    )
+    same_content: int = setting(
+        50, unit="pages", least=0, reason="of one kind and equal, in a row, are a trap; 0: never"
+    )
     sitemaps: int = setting(
         100, unit="files", least=0, most=50_000, reason="of one robots.txt or index; 0: none"
     )

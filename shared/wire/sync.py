@@ -31,6 +31,7 @@ __all__ = [
     "HostAddresses",
     "Permit",
     "Settings",
+    "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
 ]
@@ -45,6 +46,7 @@ EpochMs = Annotated[int, Field(ge=0, lt=2**53)]
 AgentState = Literal["starting", "working", "idle", "asleep", "paused", "draining", "stopping"]
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
 
+MAX_REASONS = 50
 MAX_ITEMS = 10_000  # of one kind in one request; the rest goes with the next
 
 
@@ -83,6 +85,14 @@ class HostAddresses(_Message):
     ]
 
 
+class StoppedUrls(_Message):
+    """URLs that were found and are not fetched, for one reason, with one of them to look at."""
+
+    reason: Annotated[str, StringConstraints(max_length=200)]
+    count: Count
+    example: ShortText = ""
+
+
 class Counters(_Message):
     """Since the agent's process started (boot_id tells processes apart)."""
 
@@ -94,6 +104,7 @@ class Counters(_Message):
     discovered_hosts: Count = 0
     queue: Count = 0  # URLs waiting now
     active_hosts: Count = 0  # hosts with something to do now
+    stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
 
 
 class SyncRequest(_Message):

@@ -185,5 +185,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         tuple(outward.split("\n")) if outward else (),
         note,
     )
-    links = Links(tuple(urls.split("\n")) if urls else (), page.url, page.job, page.depth + 1)
+    links = Links(
+        tuple(urls.split("\n")) if urls else (), page.url, page.job, page.depth + 1, content=digest
+    )
     return PageWork(processed, links)

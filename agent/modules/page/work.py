@@ -60,9 +60,16 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     capture = page.capture
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
-    links = Links(found.urls, referer=page.url, from_job=page.job, depth=page.depth + 1)
+    encoded = encode_capture(capture)
+    links = Links(
+        found.urls,
+        referer=page.url,
+        from_job=page.job,
+        depth=page.depth + 1,
+        content=encoded.payload_digest,
+    )
     processed = Processed(
-        encoded=encode_capture(capture),
+        encoded=encoded,
         url=page.url,
         host=page.host,
         address=page.address,

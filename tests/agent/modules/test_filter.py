@@ -45,6 +45,7 @@ class Gate:
             limits or CrawlLimits(),
             lambda url: pattern is not None and pattern.search(url) is not None,
             self.stopped,
+            lambda: 2026,
         )
 
     def see(

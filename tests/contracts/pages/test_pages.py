@@ -142,7 +142,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
         (Processed, "encoded url host address job is_rules outward note"),
         (EncodedCapture, "data entry"),
         (IndexEntry, "urlkey surt url fetched_at_ms mime status digest offset length"),
-        (Links, "urls referer from_job depth redirects"),
+        (Links, "urls referer from_job depth redirects content"),
     ],
 )
 def test_every_field_crosses(kind: type, fields: str) -> None:

@@ -17,7 +17,7 @@ from manager.operations.policy import Policy
 from manager.operations.rounds import make_plan, start_round
 from manager.operations.users import ROLES, add_user, login
 from shared.wire.names import hash_of_key
-from shared.wire.sync import Counters
+from shared.wire.sync import Counters, StoppedUrls
 from tests.manager.operations.world import ADMIN, World
 from tests.manager.running import START_MS, running
 
@@ -117,7 +117,12 @@ def _speak(world: World, names: list[str]) -> None:
                 "disk_free_bytes": 10**9 * digest[0] if name != names[2] else 500_000_000,
                 "clock_ms": world.now_ms + (digest[1] * 10 if name != names[1] else 90_000),
                 "counters": Counters(
-                    requests=digest[2] * 101, pages=digest[2] * 97, response_bytes=digest[3] * 10**6
+                    requests=digest[2] * 101,
+                    pages=digest[2] * 97,
+                    response_bytes=digest[3] * 10**6,
+                    stopped=[
+                        StoppedUrls(reason="calendar without end", count=digest[4], example=SCRIPT)
+                    ],
                 ),
             }
         )

@@ -147,6 +147,7 @@ def test_hostile_texts_are_shown_disarmed(person: Visitor) -> None:
     browser = person("viewer")
     agent = browser.page("/console/agent?name=kyoto.example.ac.jp")
     assert f"0.1{SCRIPT}" in agent.text
+    assert f"calendar without end {SCRIPT}" in agent.text
     assert "⟨U+202E⟩gnp.exe⟨U+001B⟩[31m'\"&" in agent.text
     host = browser.page("/console/host?host=http://evil.example.com/")
     assert f"javascript:{SCRIPT}" in host.text

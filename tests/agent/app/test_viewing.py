@@ -1,0 +1,23 @@
+"""What a sync says of URLs that were found and not fetched."""
+
+from __future__ import annotations
+
+from agent.app.viewing import stopped_urls
+from agent.modules.counts import StopCounts
+from shared.wire.sync import MAX_REASONS, Counters
+
+
+def test_stops_are_told_with_reason_and_example() -> None:
+    """The most frequent reason comes first, and no more of them than a message takes."""
+    filtered, given_up = StopCounts(), StopCounts()
+    filtered.add("too deep", "http://a.example/1")
+    for number in range(3):
+        given_up.add("timeout", f"http://b.example/{number}")
+    told = stopped_urls(filtered, given_up)
+    assert [(one.reason, one.count, one.example) for one in told] == [
+        ("timeout", 3, "http://b.example/0"),
+        ("too deep", 1, "http://a.example/1"),
+    ]
+    for number in range(2 * MAX_REASONS):
+        filtered.add(f"reason {number}", "x" * 5000)
+    assert len(Counters(stopped=stopped_urls(filtered, given_up)).stopped) == MAX_REASONS
