@@ -11,7 +11,9 @@ from typing import Any
 from simweb.launch import SimulatedWeb
 from tools.demo.system import Agent, Manager, wait_for
 
-__all__ = ["Fleet", "running_fleet"]
+__all__ = ["GAP_S", "Fleet", "running_fleet"]
+
+GAP_S = 2.0
 
 MANAGER_SETTINGS = """\
 [policy]
@@ -21,7 +23,7 @@ soon_poll_s = 0.2
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
-gap_s = 2.0
+gap_s = {gap_s}
 log_grace_s = 10.0
 
 [limits]
@@ -118,7 +120,7 @@ def running_fleet(
     """Start a web, a manager with its hosts imported, and agents; end them all."""
     with ExitStack() as stack:
         web = stack.enter_context(SimulatedWeb(folder / "web", **web_options))
-        settings = MANAGER_SETTINGS.format(dns_port=web.dns_port, permit_s=permit_s)
+        settings = MANAGER_SETTINGS.format(dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S)
         manager = Manager(folder / "manager", settings)
         stack.callback(manager.stop)
         manager.start()
