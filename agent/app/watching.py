@@ -45,7 +45,7 @@ class Watch:
         self._show = show
         self._send = send
         self._second_s = 0.0
-        self._probes_reported: frozenset[int] = frozenset()
+        self._probes_reported = 0
         self._news_told = False
         self._reason = ""
 
@@ -88,15 +88,13 @@ class Watch:
     async def _report(self) -> None:
         parts = self._parts
         session = parts.session
-        jobs = session.scope.jobs
-        finished = [jobs[unit] for unit in session.scope.finished]
-        probes = frozenset(job.number for job in finished if job.kind == "probe")
+        probes = session.crawl.probes_finished
         moment = Moment(
             epoch_ms=parts.clock.epoch_ms(),
             now_s=parts.clock.monotonic_s(),
             window_open=parts.permission.window_open,
             worked_off=parts.worked_off,
-            probes_waiting=bool(probes - self._probes_reported),
+            probes_waiting=probes > self._probes_reported,
             log_bytes=parts.reporting.open_log_bytes,
         )
         reason = parts.schedule.log_due(moment)

@@ -56,7 +56,7 @@ class CrawlState:
     """What goes on, for the status and the sync."""
 
     jobs: int = 0  # placed and not finished
-    queued: int = 0  # URLs of them, those under way too
+    queued: int = 0  # URLs of all jobs, those under way too
     addresses: int = 0
     active: int = 0  # addresses that are being crawled
     in_flight: int = 0  # requests
@@ -178,6 +178,11 @@ class Crawl:
         return self._seeds[0].scope
 
     @property
+    def probes_finished(self) -> int:
+        """Return how many probes were finished so far; only the difference means something."""
+        return self._seeds[0].probes_finished
+
+    @property
     def at_work(self) -> int:
         """Return how many requests and pages are with the fetcher and the page workers."""
         fetching = sum(fetch.in_flight for fetch in self._fetches)
@@ -207,11 +212,10 @@ class Crawl:
 
     def state(self) -> CrawlState:
         """Return what goes on now."""
-        state = CrawlState(paused=self.paused)
+        state = CrawlState(queued=self.ports.ledger.waiting(), paused=self.paused)
         for frontier in self._frontiers:
             one = frontier.state()
             state.jobs += one.jobs
-            state.queued += one.queued
             state.addresses += one.addresses
             state.active += one.active
             state.in_flight += one.in_flight

@@ -18,6 +18,7 @@ from typing import cast
 
 from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
+from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
 from agent.pipeline.messages import Candidate
 from agent.pipeline.ports import Ledger, QueuedUrl
@@ -52,7 +53,16 @@ class Dedup:
             new = self._ledger.add_new(job, list(candidates))
             entered = [one for one, is_new in zip(candidates.values(), new, strict=True) if is_new]
             self._ledger.push(
-                QueuedUrl(0, one.url, one.job, one.depth, one.redirects, one.referer)
+                QueuedUrl(
+                    0,
+                    one.url,
+                    one.job,
+                    one.depth,
+                    one.redirects,
+                    one.referer,
+                    0,
+                    level_of(one.url, one.depth, one.redirects),
+                )
                 for one in entered
             )
             for one in entered:

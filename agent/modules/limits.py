@@ -136,7 +136,7 @@ class CrawlLimits:
     """A host outside our units is reported only if its name could be registered."""
 
     window: int = 64
-    """URLs of a job that are in memory; the others wait on disk."""
+    """URLs of each of a job's levels that are in memory; the others wait on disk."""
 
     under_way: int = 1000
     """Pages that may be fetched and not stored yet: beyond it fetching waits for the workers."""

@@ -47,7 +47,10 @@ class Seed:
         """
         self._ledger = ledger
         self._skipped = skipped
-        self._hold(scope_of(ledger.jobs()))
+        self.probes_finished = 0  # since the process started, and those that it found finished
+        scope = scope_of(ledger.jobs())
+        self._hold(scope, set(scope.finished))
+        self._count_probes(scope.finished)
         self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
         self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
 
@@ -56,8 +59,9 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def _hold(self, scope: Scope) -> None:
-        self._scope = scope
+    def _hold(self, scope: Scope, finished: set[str]) -> None:
+        self._scope = replace(scope, finished=finished)
+        self._finished_units = finished
         self._units_of: dict[str, list[str]] = {}
         for unit in scope.jobs:
             self._units_of.setdefault(host_of(unit), []).append(unit)
@@ -98,10 +102,10 @@ class Seed:
         closed = {job.number for job in ended if job.unit in finished or self._unplaced(job)}
         for job in ended:
             self._ledger.drop_job(job.number)
-        still = frozenset(
+        still = {
             unit for unit in finished if unit in jobs and jobs[unit].number == known[unit].number
-        )
-        self._hold(Scope(UnitIndex(jobs), jobs, still))
+        }
+        self._hold(Scope(UnitIndex(jobs), jobs, still), still)
         yield "changed", ListChanged(self._scope, tuple(begun), tuple(ended), frozenset(closed))
         yield from self._close(ended, closed)
         fresh = {job.unit for job in begun}
@@ -157,6 +161,10 @@ class Seed:
                 wanted[unit].start_pages.append((url, referer))
         return wanted
 
+    def _count_probes(self, units: Iterable[str]) -> None:
+        jobs = self._scope.jobs
+        self.probes_finished += sum(jobs[unit].kind == "probe" for unit in units)
+
     def _unplaced(self, job: Job) -> bool:
         row = self._ledger.job(job.number)
         return row is None or not row.address
@@ -187,7 +195,8 @@ class Seed:
             return
         for unit in done.values():
             self._ledger.finish_job(unit.job)
-        self._scope = replace(self._scope, finished=self._scope.finished | done.keys())
+        self._finished_units.update(done)
+        self._count_probes(done)
         jobs = tuple(self._scope.jobs[unit] for unit in done)
         yield "changed", ListChanged(self._scope, done=jobs)
         for unit in done.values():

@@ -17,6 +17,7 @@ line. What is on its way between dedup and frontier is thus never only in memory
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 from shared.archive.capture import Capture
@@ -94,11 +95,16 @@ class Job:
 
 @frozen
 class Scope:
-    """What the agent holds: which job a page belongs to. Replaced as a whole, never changed."""
+    """What the agent holds: which job a page belongs to. Replaced as a whole with each list.
+
+    finished: units whose job is done, so that nothing of them is fetched again. It is the one
+    thing that grows while a list is in force, by seed's hand: a new set for each unit that is
+    finished would cost more and more.
+    """
 
     units: UnitIndex
     jobs: dict[str, Job]  # by unit
-    finished: frozenset[str]  # units whose job is done: nothing of them is fetched again
+    finished: AbstractSet[str]
 
     def job_of(self, url: str) -> Job | None:
         """Return the job whose unit is the longest that holds a canonical URL, or None."""

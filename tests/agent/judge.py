@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
 from agent.pipeline.messages import Job, UnitClosed, UnitFinished
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.ports import LEVELS, FetchAnswer, FetchRequest
 from shared.urls import host_of
 from tests.agent.fakes import FakeClock, FakeFetcher, FakeLedger, FakeReports, Page
 
@@ -165,7 +165,8 @@ class JudgedLedger(FakeLedger):
 
     def finish_job(self, job: int) -> None:
         kept = set(self._now.captures[self.opened[job] :])
-        queued = {one.url for one in self.take(job, 0, 10**9)}
+        queues = (self.take(job, 0, 10**9, level) for level in range(LEVELS))
+        queued = {one.url for queue in queues for one in queue}
         lost = self._now.seen[job] - kept - queued - self.judge.excused
         assert not lost, f"lost: {lost}"
         super().finish_job(job)

@@ -8,10 +8,12 @@ under way, or when it has stopped for a reason and nothing is under way.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from agent.modules.attempts import ANSWERED, UNTOUCHED, gets_another_attempt
 from agent.modules.counts import StopCounts
+from agent.modules.frontier.front import Front
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.rulings import Rulings
@@ -31,7 +33,7 @@ __all__ = ["Endings"]
 
 SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
 RETRY_GROWTH: Final = 4.0
-RETRIES_REMEMBERED: Final = 1000  # of a job; of more, the times are forgotten, not the URLs
+LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
 
 
 class Endings:
@@ -62,7 +64,7 @@ class Endings:
         here = host if host is not None and host.address is address else None
         if isinstance(holder, RulesDue) and holder.hop:
             here = None  # it was another host that was asked
-        address.holder = None
+        self._has.take_token_back(address)
         self._has.turns.note_time(ended.ended_s)
         self._listen(ended)
         yield from self._closings(address)
@@ -80,7 +82,7 @@ class Endings:
         address = has.addresses.get(denied.address)
         if address is None or address.holder is None:
             return
-        address.holder = None
+        self._has.take_token_back(address)
         yield from self._closings(address)
         candidate = denied.due.candidate
         host, queue = has.hosts.get(denied.host), has.jobs.get(candidate.job)
@@ -90,8 +92,8 @@ class Endings:
             if url is not None and denied.rule:
                 has.ledger.remove(candidate.job, url.position)
             elif url is not None:
-                queue.put_back(url)
-            has.dirty.add(candidate.job)
+                _front(queue).put_back(url)
+            has.dirty[candidate.job] = None
         if host is not None and not denied.rule and host.rules == "known":
             host.rules = "unknown"
         self._go_on(address, host, queue)
@@ -105,13 +107,13 @@ class Endings:
         self._has.ledger.remove(kept.job, url.position)
         self._has.ledger.count(kept.job, pages=0, kept=1, response_bytes=0)
         if not queue.under_way:
-            self._has.dirty.add(kept.job)
+            self._has.dirty[kept.job] = None
 
     def finished(self) -> Iterator[Output]:
         """Report the jobs that are done. To be called when nothing is on its way inside."""
         has = self._has
-        looked_at, has.dirty = has.dirty, set()
-        for number in sorted(looked_at):
+        for number in list(islice(has.dirty, LOOKED_AT_A_TICK)):
+            has.dirty.pop(number, None)
             queue = has.jobs.get(number)
             if queue is None:
                 # Not placed, at least not here: done only if no URL of it passed the filters.
@@ -136,11 +138,11 @@ class Endings:
         if queue.under_way or host.leaves_to or rules_under_way:
             return ""
         if not queue.stopped and not queue.at_limit:
-            if queue.window or queue.later or queue.more:
+            if queue.waits:
                 return ""
             if not self._has.ledger.queued(number):
                 return "complete"
-            queue.more, queue.after = True, 0
+            _front(queue).begin_again()
             self._has.turns.offer_job(queue)
             return ""
         left = self._has.ledger.queued(number)
@@ -158,9 +160,9 @@ class Endings:
             self._silence.answered()
 
     def _closings(self, address: AddressQueue) -> Iterator[Output]:
-        for unit in address.closing:
+        closing, address.closing = address.closing, ()
+        for unit in closing:
             yield "closed", unit
-        address.closing.clear()
 
     def _rest(
         self,
@@ -204,24 +206,24 @@ class Endings:
         has, number = self._has, queue.job.number
         queue.in_flight -= 1
         host.rules_fresh = False
-        has.dirty.add(number)
+        has.dirty[number] = None
         if ended.outcome in UNTOUCHED:
             url = has.gone(queue, ended.url)
             if url is not None:
-                queue.put_back(url)
+                _front(queue).put_back(url)
             return
         if self._silence.is_ours(ended.ended_s):
             host.failures += 1
             url = has.gone(queue, ended.url)
             if url is not None:
-                queue.put_back(url)
+                _front(queue).put_back(url)
             return
         queue.pages += 1
         queue.response_bytes += ended.response_bytes
         has.ledger.count(number, pages=1, kept=0, response_bytes=ended.response_bytes)
         answered = ended.outcome in ANSWERED
         host.failures = 0 if answered else host.failures + 1
-        url = queue.under_way.get(ended.url)
+        url = _front(queue).under_way.get(ended.url)
         if url is not None:
             attempt = url.attempts + 1
             retries = has.limits.retries
@@ -240,10 +242,7 @@ class Endings:
 
     def _remember_retry(self, queue: JobQueue, ended: FetchEnded, attempt: int) -> None:
         wait_s = self._has.limits.retry_s * RETRY_GROWTH ** (attempt - 1)
-        if len(queue.retry_at) >= RETRIES_REMEMBERED:
-            queue.retry_at.clear()
-        queue.retry_at[ended.url] = ended.ended_s + wait_s
-        queue.more = True
+        _front(queue).retry_at(ended.url, ended.ended_s + wait_s)
 
     def _go_on(self, address: AddressQueue, host: HostQueue | None, queue: JobQueue | None) -> None:
         turns = self._has.turns
@@ -254,6 +253,12 @@ class Endings:
             self._has.forget_if_idle(host)
         turns.offer_address(address)
         self._has.forget_address_if_idle(address)
+
+
+def _front(queue: JobQueue) -> Front:
+    """Return what a job has in memory: there is something since its first turn."""
+    assert queue.front is not None
+    return queue.front
 
 
 def _finished(job: Job, host: str, pages: int, response_bytes: int, reason: str) -> UnitFinished:

@@ -50,7 +50,6 @@ class FrontierState:
     """What the status shows."""
 
     jobs: int  # placed and not finished
-    queued: int  # URLs of them, those under way too
     addresses: int
     active: int  # that have one of the parallel places
     in_flight: int  # tokens that are out
@@ -84,7 +83,7 @@ class Frontier:
             if row.finished:
                 continue
             if not row.address:
-                has.dirty.add(row.job.number)
+                has.dirty[row.job.number] = None
             elif partition.holds(row.address):
                 host = has.host(row.host, has.address(row.address))
                 has.turns.offer_job(has.add_job(row.job, host))
@@ -115,14 +114,13 @@ class Frontier:
         has.turns.parallel = limits.parallel
 
     def state(self) -> FrontierState:
-        """Return what the status shows."""
+        """Return what the status shows; costs the same however much there is."""
         has = self._has
         return FrontierState(
             jobs=len(has.jobs),
-            queued=sum(map(has.ledger.queued, has.jobs)),
             addresses=len(has.addresses),
             active=has.turns.active,
-            in_flight=sum(one.holder is not None for one in has.addresses.values()),
+            in_flight=has.tokens_out,
             under_way=has.under_way,
         )
 
@@ -147,7 +145,7 @@ class Frontier:
                 continue
             host = has.host(placed.host, has.address(placed.address))
             queue = has.jobs.get(placed.job) or has.add_job(job, host)
-            queue.more = True
+            queue.has_more()
             has.turns.offer_job(queue)
             has.turns.has_grown(host.address)
 
@@ -166,7 +164,7 @@ class Frontier:
                 has.scope = change.scope  # only more is finished
             else:
                 has.hold(change.scope)
-            has.dirty.update(job.number for job in change.begun)
+            has.dirty.update((job.number, None) for job in change.begun)
             for job in change.done:
                 yield from self._drop(job)
             for job in change.ended:
@@ -185,7 +183,7 @@ class Frontier:
             host = queue.host
             closed = UnitClosed(job.number, job.unit, host.name)
             if host.in_flight:
-                host.address.closing.append(closed)
+                host.address.closing += (closed,)
             else:
                 yield "closed", closed
         yield from self._drop(job)
@@ -194,7 +192,7 @@ class Frontier:
         has = self._has
         for one in batch:
             address = has.address(one.address)
-            address.rules.append(
+            address.ask_for(
                 RulesDue(one.rules_of, one.address, one.url, one.hop, one.round, one.probe)
             )
             has.turns.offer_address(address)

@@ -6,11 +6,13 @@ of its own, is forgotten only when its rest is over: whoever comes back before f
 
 from __future__ import annotations
 
+from collections import deque
+
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
 from agent.modules.limits import CrawlLimits
-from agent.pipeline.messages import Job, Scope
+from agent.pipeline.messages import Due, Job, RulesDue, Scope
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 from shared.urls import host_of
 
@@ -27,9 +29,10 @@ class Holdings:
         self.jobs: dict[int, JobQueue] = {}
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
-        self.arrivals: list[AddressQueue] = []  # that rest from the next tick on
+        self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
+        self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
-        self.dirty: set[int] = set()  # jobs that may be done: looked at with the next tick
+        self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks
         self.turns = Turns(limits.parallel, limits.slot_patience_s, self._work_left)
         self.hold(scope)
 
@@ -70,14 +73,14 @@ class Holdings:
             self.ledger.place_job(job.number, host.name, host.address.name)
         queue = JobQueue(job, host, self._limit(job), row.pages, row.response_bytes)
         self.jobs[job.number] = host.jobs[job.number] = queue
-        self.dirty.add(job.number)
+        self.dirty[job.number] = None
         return queue
 
     def drop_job(self, queue: JobQueue) -> None:
         """Let go of a job that is finished, left the list, or is handed over."""
         self.jobs.pop(queue.job.number, None)
-        self.dirty.discard(queue.job.number)
-        self.under_way -= len(queue.under_way)
+        self.dirty.pop(queue.job.number, None)
+        self.under_way -= queue.under_way
         host = queue.host
         host.jobs.pop(queue.job.number, None)
         queue.stopped = queue.stopped or "dropped"  # still in a ring or the wheel: skipped there
@@ -97,7 +100,7 @@ class Holdings:
         for number, queue in host.jobs.items():
             if queue.job.kind == "probe" or not probes_only:
                 queue.stopped = queue.stopped or reason
-                self.dirty.add(number)
+                self.dirty[number] = None
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Forget a host without jobs, and its address without hosts, once they have rested."""
@@ -125,15 +128,26 @@ class Holdings:
         elif self.addresses.get(address.name) is address:
             del self.addresses[address.name]
 
+    def give_token(self, address: AddressQueue, holder: Due | RulesDue) -> None:
+        """Note that a request to an address begins."""
+        address.holder = holder
+        self.tokens_out += 1
+
+    def take_token_back(self, address: AddressQueue) -> None:
+        """Note that the request to an address is over."""
+        address.holder = None
+        self.tokens_out -= 1
+
     def taken(self, queue: JobQueue, url: QueuedUrl) -> None:
         """Note that a URL's request begins."""
-        queue.under_way[url.url] = url
+        assert queue.front is not None
+        queue.front.under_way[url.url] = url
         queue.in_flight += 1
         self.under_way += 1
 
     def gone(self, queue: JobQueue, url: str) -> QueuedUrl | None:
         """Note that a URL is no longer under way; None: it was not."""
-        found = queue.under_way.pop(url, None)
+        found = None if queue.front is None else queue.front.under_way.pop(url, None)
         if found is not None:
             self.under_way -= 1
         return found
@@ -157,4 +171,4 @@ class Holdings:
         interval = self.pace.base_s(next(iter(address.hosts.values()), None))
         urls = sum(queued(number) for host in address.hosts.values() for number in host.jobs)
         # The interval counts in tenths of a second, and at least one: without any, URLs decide.
-        return (urls + len(address.rules)) * max(1, round(interval * 10))
+        return (urls + len(address.rules or ())) * max(1, round(interval * 10))

@@ -5,17 +5,17 @@ to the next of its jobs, which gives it to the next of its URLs. A ring holds on
 its turn, so a turn costs the same however many hosts, jobs and URLs there are. Each of the three
 has its own rest: the interval of the address, the Crawl-delay of the host, the share of the job.
 
-Invariant: of a job's queue at most a window is in memory; all of it, with what is under way, is
-in the ledger until the page is kept.
+There may be a million of them, so what only few need is made when it is needed.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from agent.modules.frontier.front import Front
+from agent.modules.frontier.line import Line
 from agent.pipeline.messages import Due, Job, RulesDue, UnitClosed
 from agent.pipeline.ports import Ledger, QueuedUrl
 
@@ -26,7 +26,7 @@ RulesState = Literal["unknown", "asked", "known"]
 
 @dataclass(slots=True, eq=False)
 class JobQueue:
-    """The URLs of one job, in the ledger's order."""
+    """One job, and what of its queues is in memory."""
 
     job: Job
     host: HostQueue
@@ -34,16 +34,12 @@ class JobQueue:
     pages: int = 0
     response_bytes: int = 0
     not_before_s: float = 0.0
-    window: deque[QueuedUrl] = field(default_factory=deque)
-    after: int = 0  # position up to which the window was taken
-    more: bool = True  # behind it, perhaps
-    under_way: dict[str, QueuedUrl] = field(default_factory=dict)
     in_flight: int = 0
-    later: list[tuple[float, int, QueuedUrl]] = field(default_factory=list)  # further attempts
-    retry_at: dict[str, float] = field(default_factory=dict)
+    front: Front | None = None  # from its first turn on
     stopped: str = ""  # why no more of it is fetched
     listed: bool = False
     sleeping: bool = False
+    behind: Any = None  # in the host's ring
 
     @property
     def at_limit(self) -> bool:
@@ -51,41 +47,33 @@ class JobQueue:
         return self.pages + self.in_flight >= self.limit
 
     @property
+    def waits(self) -> bool:
+        """Tell whether a URL waits, or perhaps does."""
+        return self.front is None or self.front.waits
+
+    @property
     def wants_turn(self) -> bool:
         """Tell whether it would use a turn, now or when its rest is over."""
-        waiting = self.window or self.more or self.later
-        return bool(waiting) and not self.stopped and not self.at_limit
+        return not self.stopped and self.waits and not self.at_limit
+
+    @property
+    def under_way(self) -> int:
+        """Return how many pages are fetched or being fetched, and not kept yet."""
+        return 0 if self.front is None else len(self.front.under_way)
+
+    def has_more(self) -> None:
+        """Take note that its queue on disk holds something new."""
+        if self.front is not None:
+            self.front.has_more()
 
     def next_url(self, now_s: float, ledger: Ledger, window: int) -> QueuedUrl | None:
         """Take the next URL whose time has come; None: there is none now."""
-        while True:
-            if self.later and self.later[0][0] <= now_s:
-                return heapq.heappop(self.later)[2]
-            if not self.window and not self._refill(ledger, window):
-                if self.later:
-                    self.not_before_s = max(self.not_before_s, self.later[0][0])
-                return None
-            url = self.window.popleft()
-            due_s = self.retry_at.pop(url.url, 0.0)
-            if due_s <= now_s:
-                return url
-            heapq.heappush(self.later, (due_s, url.position, url))
-
-    def put_back(self, url: QueuedUrl) -> None:
-        """Give back a URL that was not fetched: it keeps its place."""
-        self.window.appendleft(url)
-
-    def _refill(self, ledger: Ledger, window: int) -> bool:
-        # Attempts that wait for their time are in memory too: they count.
-        room = window - len(self.later)
-        if not self.more or room <= 0:
-            return False
-        taken = ledger.take(self.job.number, self.after, room)
-        self.more = len(taken) == room
-        if taken:
-            self.after = taken[-1].position
-            self.window.extend(taken)
-        return bool(taken)
+        if self.front is None:
+            self.front = Front()
+        url = self.front.next_url(self.job.number, now_s, ledger, window)
+        if url is None:
+            self.not_before_s = max(self.not_before_s, self.front.later_s)
+        return url
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +83,7 @@ class HostQueue:
     name: str
     address: AddressQueue
     jobs: dict[int, JobQueue] = field(default_factory=dict)
-    turns: deque[JobQueue] = field(default_factory=deque)
+    turns: Line[JobQueue] = field(default_factory=Line)
     not_before_s: float = 0.0
     rules: RulesState = "unknown"
     rules_until_s: float = 0.0
@@ -108,6 +96,7 @@ class HostQueue:
     leaves_to: str = ""  # the address it moves to
     listed: bool = False
     sleeping: bool = False
+    behind: Any = None  # in the address's ring
 
     @property
     def wants_turn(self) -> bool:
@@ -134,8 +123,8 @@ class AddressQueue:
 
     name: str
     hosts: dict[str, HostQueue] = field(default_factory=dict)
-    turns: deque[HostQueue] = field(default_factory=deque)
-    rules: deque[RulesDue] = field(default_factory=deque)  # of other hosts, behind a redirect
+    turns: Line[HostQueue] = field(default_factory=Line)
+    rules: deque[RulesDue] | None = None  # of other hosts, behind a redirect
     holder: Due | RulesDue | None = None  # of the token
     not_before_s: float = 0.0
     last_end_s: float = 0.0
@@ -147,7 +136,7 @@ class AddressQueue:
     placed: bool = False  # has one of the parallel places
     waiting: int = 0  # for a place: with how many URLs
     grown: int = 0  # news since then
-    closing: list[UnitClosed] = field(default_factory=list)  # when the token is back
+    closing: tuple[UnitClosed, ...] = ()  # when the token is back
     listed: bool = False
     sleeping: bool = False
 
@@ -155,6 +144,15 @@ class AddressQueue:
     def wants_turn(self) -> bool:
         """Tell whether it would use its turn."""
         return bool(self.turns or self.rules) and self.holder is None
+
+    def ask_for(self, rules: RulesDue, *, at_once: bool = False) -> None:
+        """Let another host's robots.txt have a turn here; at_once: before all others."""
+        if self.rules is None:
+            self.rules = deque()
+        if at_once:
+            self.rules.appendleft(rules)
+        else:
+            self.rules.append(rules)
 
     def end_burst(self) -> None:
         """Let the rest begin that was put off for the connection that is open."""

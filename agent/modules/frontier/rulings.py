@@ -51,7 +51,7 @@ class Rulings:
             host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
             host.rules_fresh = True
             self._set_delay(host, known.crawl_delay_s or 0.0)
-        has.dirty.update(host.jobs)
+        has.dirty.update(dict.fromkeys(host.jobs))
         for queue in host.jobs.values():
             has.turns.offer_job(queue)
         has.turns.offer_host(host)
@@ -62,11 +62,11 @@ class Rulings:
         """Take note that a request for rules is over; what it brought is told by `known`."""
         if ended.outcome in UNTOUCHED:
             if due.hop:
-                address.rules.appendleft(due)
+                address.ask_for(due, at_once=True)
             elif host is not None and host.rules == "asked":
                 host.rules = "unknown"
         if host is not None:
-            self._has.dirty.update(host.jobs)
+            self._has.dirty.update(dict.fromkeys(host.jobs))
 
     def _without(self, host: HostQueue, reason: str) -> float:
         """Count an attempt without rules, or give up; return how many seconds until the next."""

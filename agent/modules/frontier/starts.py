@@ -8,6 +8,7 @@ After a gap every address first rests for one full interval.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
@@ -17,6 +18,8 @@ from agent.pipeline.spec import Output
 from shared.urls import canonical
 
 __all__ = ["Starts"]
+
+ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, and costs 5 us each
 
 
 class Starts:
@@ -36,12 +39,12 @@ class Starts:
         self._crowded = tick.crowded
         has, turns = self._has, self._has.turns
         awake = turns.advance(tick.now_s)
-        for address in has.arrivals:
+        for _ in range(min(len(has.arrivals), ARRIVALS_A_TICK)):
+            address = has.arrivals.popleft()
             address.sleeping = False
             address.gap = self._gap
             address.not_before_s = tick.now_s + has.pace.base_s(None)
             self._look_at(address)
-        has.arrivals.clear()
         for sleeper in awake:
             match sleeper:
                 case JobQueue():
@@ -105,7 +108,7 @@ class Starts:
         while address.rules:
             rules = address.rules.popleft()
             if rules.host in self._has.hosts_held:
-                address.holder = rules
+                self._has.give_token(address, rules)
                 return "rules_due", rules
         if not address.placed:
             return None
@@ -126,18 +129,23 @@ class Starts:
         if host.rules == "asked" or host.leaves_to:
             return None
         while host.turns:
-            job = host.turns[0]
+            job = host.turns.first
+            assert job is not None
             if job.wants_turn and job.not_before_s <= now:
                 expired = now >= host.rules_until_s and not host.rules_fresh
                 if host.rules == "unknown" or expired:
-                    return "rules_due", _ask_for_rules(address, host, job)
+                    rules_due = _ask_for_rules(address, host, job)
+                    has.give_token(address, rules_due)
+                    return "rules_due", rules_due
                 url = job.next_url(now, has.ledger, has.limits.window)
                 if url is not None:
                     self._end_turn(host, job)
                     has.taken(job, url)
                     has.turns.offer_job(job)
-                    return "due", _begin(address, host, job, url)
-                has.dirty.add(job.job.number)  # perhaps that was all
+                    due = _due(address, host, job, url)
+                    has.give_token(address, due)
+                    return "due", due
+                has.dirty[job.job.number] = None  # perhaps that was all
             self._end_turn(host, job)
             has.turns.offer_job(job)
         return None
@@ -149,7 +157,7 @@ class Starts:
 
 def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> RulesDue:
     host.rules = "asked"
-    due = RulesDue(
+    return RulesDue(
         host.name,
         address.name,
         canonical(host.name) + "robots.txt",
@@ -157,13 +165,11 @@ def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> Rul
         job.job.round,
         job.job.kind == "probe",
     )
-    address.holder = due
-    return due
 
 
-def _begin(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) -> Due:
+def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) -> Due:
     candidate = Candidate(url.url, host.name, job.job.number, url.depth, url.redirects, url.referer)
-    due = Due(
+    return Due(
         candidate,
         host.name,
         address.name,
@@ -171,5 +177,3 @@ def _begin(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl
         job.job.round,
         job.job.kind == "probe",
     )
-    address.holder = due
-    return due

@@ -433,8 +433,8 @@ def test_memory_holds_a_window_of_the_queue() -> None:
     taken: list[int] = []
     take = world.ledger.take
 
-    def counted(job: int, after: int, limit: int) -> object:
-        found = take(job, after, limit)
+    def counted(job: int, after: int, limit: int, level: int = 0) -> object:
+        found = take(job, after, limit, level)
         taken.append(len(found))
         return found
 

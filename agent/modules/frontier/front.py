@@ -1,0 +1,134 @@
+"""What of one job's queues is in memory: the next URLs of each level, and whose time has not come.
+
+Invariant: of each level at most a window is held, and nothing of a level that is not worked on;
+all of it, with what is under way, is in the ledger until the page is kept. No level starves: most
+turns go to the first level that has anything, and every eighth one looks at another level first.
+Source: seed 002 (Mercator chooses among its front queues at random, with a bias).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from typing import Final
+
+from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
+
+__all__ = ["Front"]
+
+TURNS_TO_OTHERS: Final = 8
+RETRIES_REMEMBERED: Final = 1000  # of more, the times are forgotten, not the URLs
+
+_NONE: Final = 0
+_ALL: Final = (1 << LEVELS) - 1
+_FROM_THE_FIRST: Final = tuple(range(LEVELS))
+
+
+class Front:
+    """Made when a job has its first turn: most jobs of a long list wait for that."""
+
+    __slots__ = ("_after", "_later", "_more", "_retry_at", "_turn", "_windows", "under_way")
+
+    def __init__(self) -> None:
+        self.under_way: dict[str, QueuedUrl] = {}
+        self._windows: list[deque[QueuedUrl] | None] = [None] * LEVELS
+        self._after = [0] * LEVELS  # positions up to which the windows were taken
+        self._more = _ALL  # levels that have more behind their windows, perhaps: a bit each
+        self._later: list[tuple[float, int, QueuedUrl]] = []  # further attempts
+        self._retry_at: dict[str, float] | None = None
+        self._turn = 0
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether a URL waits, or perhaps does."""
+        return self._more != _NONE or bool(self._later) or any(self._windows)
+
+    @property
+    def later_s(self) -> float:
+        """Return when the next further attempt is due; 0: there is none."""
+        return self._later[0][0] if self._later else 0.0
+
+    @property
+    def held(self) -> int:
+        """Return how many URLs are in memory, those under way not counted."""
+        return len(self._later) + sum(len(window) for window in self._windows if window)
+
+    def has_more(self) -> None:
+        """Take note that the queues hold something new."""
+        self._more = _ALL
+
+    def begin_again(self) -> None:
+        """Look for URLs from the beginning of the queues on; nothing may be under way."""
+        self._after = [0] * LEVELS
+        self._more = _ALL
+
+    def next_url(self, job: int, now_s: float, ledger: Ledger, window: int) -> QueuedUrl | None:
+        """Take the next URL whose time has come; None: there is none now."""
+        if self._later and self._later[0][0] <= now_s:
+            return heapq.heappop(self._later)[2]
+        self._turn += 1
+        for level in self._levels():
+            while (url := self._from(job, level, ledger, window)) is not None:
+                due_s = self._due_s(url)
+                if due_s <= now_s:
+                    if self._more and not any(self._windows):
+                        self._look_behind(ledger.queued(job) - 1)
+                    return url
+                heapq.heappush(self._later, (due_s, url.position, url))
+        return None
+
+    def put_back(self, url: QueuedUrl) -> None:
+        """Give back a URL that was not fetched: it keeps its place."""
+        window = self._windows[url.level]
+        if window is None:
+            window = self._windows[url.level] = deque()
+        window.appendleft(url)
+
+    def retry_at(self, url: str, due_s: float) -> None:
+        """Remember when a URL, which went back to its queue, may be tried again."""
+        if self._retry_at is None or len(self._retry_at) >= RETRIES_REMEMBERED:
+            self._retry_at = {}
+        self._retry_at[url] = due_s
+        self._more = _ALL
+
+    def _levels(self) -> tuple[int, ...]:
+        turn, rest = divmod(self._turn, TURNS_TO_OTHERS)
+        if rest:
+            return _FROM_THE_FIRST
+        first = turn % LEVELS
+        return _FROM_THE_FIRST[first:] + _FROM_THE_FIRST[:first]
+
+    def _from(self, job: int, level: int, ledger: Ledger, window: int) -> QueuedUrl | None:
+        urls = self._windows[level]
+        if not urls:
+            urls = self._refilled(job, level, ledger, window)
+            if urls is None:
+                return None
+        url = urls.popleft()
+        if not urls:
+            self._windows[level] = None
+        return url
+
+    def _refilled(
+        self, job: int, level: int, ledger: Ledger, window: int
+    ) -> deque[QueuedUrl] | None:
+        # Attempts that wait for their time are in memory too: they count.
+        room = window - len(self._later)
+        if room <= 0 or not self._more >> level & 1:
+            return None
+        taken = ledger.take(job, self._after[level], room, level)
+        if len(taken) < room:
+            self._more &= ~(1 << level)
+        if not taken:
+            return None
+        self._after[level] = taken[-1].position
+        urls = self._windows[level] = deque(taken)
+        return urls
+
+    def _look_behind(self, queued: int) -> None:
+        """Find out at once that nothing is left, so that no turn is taken for it."""
+        if queued <= len(self._later) + len(self.under_way):
+            self._more = _NONE
+
+    def _due_s(self, url: QueuedUrl) -> float:
+        return self._retry_at.pop(url.url, 0.0) if self._retry_at else 0.0
