@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl peers-lock
+.PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl bench-pages peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,13 +46,16 @@ coverage: venv  ## the default suite, and which lines and branches it runs
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-pages bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
 
 bench-balance: venv  ## how even each balancer leaves the source's experiment
 	$(VENV)/python -m benchmarks.balance
+
+bench-pages: venv  ## the work on a page: here, in worker processes, and its lower limit
+	$(VENV)/python -m benchmarks.pages $(ARGS)
 
 bench-crawl: venv  ## ours, Scrapy and crawlee on the same pages; ARGS="--pages 3000" for a quick look
 	@tools/bench_packages.sh

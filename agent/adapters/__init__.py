@@ -1,6 +1,7 @@
 """Where the crawl touches the world; the only I/O of the agent's modules.
 
     clock.py    three clocks
+    memory.py   what the C library does with memory that is given back
     networks.py which addresses may be connected to
     dns/        names to addresses, through aiodns
     curl/       requests, through libcurl on the event loop

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.adapters.clock import SystemClock
+from agent.adapters.memory import keep_freed_memory
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
@@ -47,6 +48,7 @@ def run_agent(
         say("ending the process that works here")
         if not end(home.lock, by_force=True):
             raise HomeError(f"{home.path}: the process that works here could not be ended")
+    keep_freed_memory()
     lock = HomeLock.take(home.lock)
     try:
         _allow_files(settings, say)

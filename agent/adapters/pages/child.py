@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any, BinaryIO, Final
 
+from agent.adapters.memory import keep_freed_memory
 from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
@@ -148,8 +149,10 @@ def _exactly(pages: BinaryIO, size: int) -> memoryview | None:
 
 def _limit(memory_bytes: int) -> None:
     """Bound this process, now that all it needs is imported."""
+    keep_freed_memory()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)  # a page makes a thousand objects, and no cycles
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))

@@ -45,13 +45,6 @@ LOST: Final = "lost"
 PIPE_BYTES: Final = 1 << 20  # what Linux lets anybody have
 READ_BYTES: Final = 1 << 20
 
-# A page's memory is given back and asked for again thousands of times a second: without this the
-# C library returns it to the system each time, which doubles the time of a small page.
-_ENVIRONMENT: Final = {
-    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
-    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
-    "MALLOC_TOP_PAD_": str(1 << 20),
-}
 _CRASHES: Final = frozenset(
     (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS)
 )
@@ -120,7 +113,6 @@ class WorkerProcess:
                 pass_fds=(source, sink, shared),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, **_ENVIRONMENT},
             )
         except BaseException:
             for end in (getattr(self, "_pages", -1), getattr(self, "_answers", -1)):

@@ -64,8 +64,7 @@ def elements(text: str) -> tuple[Iterable[Element], str]:
         if root is None:
             return [], ""
         found = _selection.find(_SELECTOR, root)
-        named = [(node.tag or "", node) for node in found]
-        return [(name, node.attributes) for name, node in named if name in _WANTED], ""
+        return [(name, node.attributes) for node in found if (name := node.tag) in _WANTED], ""
     except (SelectolaxError, UnicodeError, ValueError) as error:
         return _searched(text), f"parse-error: {type(error).__name__}"
 

@@ -1,0 +1,26 @@
+"""A page worker that gives back what it was given, as a result of usual size: it only crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agent.adapters.pages.child import serve
+from agent.modules.page.work import PageLimits, work_on
+from agent.pipeline.messages import Fetched
+from agent.pipeline.ports import PageWork
+
+
+def _make(told: dict[str, Any]) -> Callable[[Fetched, str], PageWork]:
+    known: dict[str, PageWork] = {}
+
+    def work(page: Fetched, unread: str) -> PageWork:
+        if page.url not in known:  # the first time only: the warming up before the measurement
+            known[page.url] = work_on(page, PageLimits("PRS"))
+        return known[page.url]
+
+    return work
+
+
+if __name__ == "__main__":
+    serve(_make)
