@@ -8,6 +8,7 @@ from typing import Final
 from agent.app.conversation import Conversation
 from agent.app.mapping import version
 from agent.app.parts import Parts
+from agent.app.sleeping import rest_outside_hours
 from agent.control.status import Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.counts import StopCounts
@@ -22,7 +23,6 @@ from shared.wire.sync import (
 
 __all__ = ["Viewing", "stopped_urls"]
 
-HOURLY_S: Final = 3600.0  # M4's rhythm in the source: so often a sleeping agent calls too
 EXAMPLES: Final = 3
 
 
@@ -147,12 +147,13 @@ class Viewing:
     def _sleep(self) -> tuple[int | None, float]:
         """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""
         parts = self._parts
-        change_ms = parts.permission.window_change_ms
-        if parts.permission.window_open or change_ms is None or parts.unreported:
-            return None, 0.0
-        wake_ms = change_ms - round(parts.spread_s * 1000)
-        rest_s = (wake_ms - parts.clock.epoch_ms()) / 1000
-        return (wake_ms, min(rest_s, HOURLY_S)) if rest_s > 0 else (None, 0.0)
+        return rest_outside_hours(
+            is_open=parts.permission.window_open,
+            change_ms=parts.permission.window_change_ms,
+            now_ms=parts.clock.epoch_ms(),
+            spread_s=parts.spread_s,
+            unreported=parts.unreported,
+        )
 
 
 def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
