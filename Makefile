@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl bench-pages peers-lock
+.PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl bench-pages bench-dedup bench-hostcache peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,7 +46,7 @@ coverage: venv  ## the default suite, and which lines and branches it runs
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-pages bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-pages bench-dedup bench-hostcache bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -56,6 +56,12 @@ bench-balance: venv  ## how even each balancer leaves the source's experiment
 
 bench-pages: venv  ## the work on a page: here, in worker processes, and its lower limit
 	$(VENV)/python -m benchmarks.pages $(ARGS)
+
+bench-dedup: venv  ## seed 003's filters and ours: figures 5 to 10, table 1; ARGS="--links 4000000" for a quick look
+	$(VENV)/python -m benchmarks.dedup $(ARGS)
+
+bench-hostcache: venv  ## host names in memory: seed 000's figure 6, beside a dict
+	$(VENV)/python -m benchmarks.hostcache $(ARGS)
 
 bench-crawl: venv  ## ours, Scrapy and crawlee on the same pages; ARGS="--pages 3000" for a quick look
 	@tools/bench_packages.sh

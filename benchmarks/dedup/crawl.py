@@ -1,0 +1,107 @@
+"""What a structure before the exact set saves: the module `dedup` and the ledger on disk.
+
+The exact set knows a million other URLs of the job. Pages of a hundred links go through
+`Dedup.handle`; a commit every ten pages. The same links, the same ledger, another memory each time;
+"none" asks the exact set about every link.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+from agent.adapters.clock import SystemClock
+from agent.adapters.ledger.ledger import LedgerOptions, SqliteLedger
+from agent.modules.counts import StopCounts
+from agent.modules.dedup import Dedup
+from agent.modules.limits import CrawlLimits
+from agent.modules.seen import STRUCTURES, Seen, make_seen
+from agent.pipeline.messages import Candidate, Job
+from benchmarks.dedup.stream import Stream
+from shared.archive.encode import SegmentInfo
+
+__all__ = ["us_per_link"]
+
+HOST = "http://www.example.jp:80/"
+PAGE_LINKS = 100
+PAGES_A_COMMIT = 10
+
+
+class Nothing:
+    """A memory that remembers nothing."""
+
+    nbytes = 0
+
+    def meet(self, keys: Sequence[int]) -> list[bool]:
+        """Say that all are new."""
+        return [False] * len(keys)
+
+    def forget(self, key: int) -> None:
+        """Have nothing to forget."""
+
+
+def us_per_link(stream: Stream, links: int, size: int, known: int) -> dict[str, dict[str, float]]:
+    """Return CPU microseconds a link, and questions to the exact set a link, for each memory."""
+    found = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        before = Path(scratch) / "before"
+        _prepare(before, known)
+        for name in ("none", *STRUCTURES):
+            folder = Path(scratch) / "run"
+            shutil.copytree(before, folder)
+            found[name] = _run(name, stream, links, size, folder)
+            shutil.rmtree(folder)
+    return found
+
+
+def _open(folder: Path) -> SqliteLedger:
+    info = SegmentInfo("prsm", "benchmark", "http://robot.example.org/")
+    return SqliteLedger.open(folder, LedgerOptions("bench", info), SystemClock())
+
+
+def _prepare(folder: Path, known: int) -> None:
+    ledger = _open(folder)
+    ledger.open_job(Job(1, HOST, "crawl", 1))
+    for start in range(0, known, 10_000):
+        ledger.add_new(1, [f"{HOST}{number:x}" for number in range(start, start + 10_000)])
+        ledger.commit()
+    ledger.close()
+
+
+def _run(name: str, stream: Stream, links: int, size: int, folder: Path) -> dict[str, float]:
+    ledger = _open(folder)
+    asked = 0
+    ask = ledger.add_new
+
+    def counted(job: int, urls: Sequence[str]) -> list[bool]:
+        nonlocal asked
+        asked += len(urls)
+        return ask(job, urls)
+
+    def make(kind: str, room: int) -> Seen:
+        return make_seen(kind, room) if kind != "none" else Nothing()
+
+    limits = CrawlLimits(pages_per_host=10**9, seen_by=name, seen_in_memory=size)
+    with patch("agent.modules.dedup.make_seen", make):
+        dedup = Dedup(ledger, limits, StopCounts())
+    candidates = [
+        Candidate(
+            f"http://www.example.jp/pages/{key & 0xFFFF_FFFF_FFFF:x}.html", HOST, 1, 1, 0, HOST
+        )
+        for key in stream.keys[:links].tolist()
+    ]
+    begun = time.process_time()
+    with patch.object(ledger, "add_new", counted):
+        for page, start in enumerate(range(0, links, PAGE_LINKS), 1):
+            for _ in dedup.handle("candidates", candidates[start : start + PAGE_LINKS]):
+                pass
+            if page % PAGES_A_COMMIT == 0:
+                ledger.commit()
+        ledger.commit()
+    took = time.process_time() - begun
+    ledger.close()
+    return {"us_per_link": took / links * 1e6, "asked_per_link": asked / links}
