@@ -81,6 +81,7 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         same_content=site.same_content,
         sitemaps=site.sitemaps,
         require_public_suffix=site.public_suffix,
+        hosts_in_memory=settings.memory.hosts,
         seen_in_memory=settings.memory.seen_urls,
         seen_by=settings.memory.seen_by,
     )

@@ -147,6 +147,10 @@ class CrawlLimits:
     seen_by: str = "pairs"
     """The structure that remembers them, of `agent.modules.seen`; docs/adr/0045."""
 
+    hosts_in_memory: int = 1 << 20
+    """Hosts without work whose address is remembered while it holds: 16 MB, and as many again with
+    an IPv6 address."""
+
     lookups: int = 50
     """Names that are looked up at a time: a site's resolver is shared with people."""
 

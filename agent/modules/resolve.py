@@ -4,7 +4,9 @@ A host that has an address passes its candidates on at once; when the address is
 name is looked up again behind their backs. An answer that still holds the address in use changes
 nothing (servers turn their lists round); one that does not moves the host. A host without an
 address yet holds nothing here but the numbers of its jobs: their URLs lie in the queues on disk,
-so the memory does not grow with them and no crash loses them.
+so the memory does not grow with them and no crash loses them. A host without jobs leaves nothing
+but its place in the host cache, 16 bytes, until its look-up is out of date: the same units often
+come again in a new round, and a name that does not exist need not be asked for again at once.
 
 Invariant: at most one look-up of a host is under way, and at most `lookups` in all. A host of a
 job is either placed, waiting for a look-up, or reported as failed.
@@ -17,8 +19,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Final, cast
 
+from agent.modules.host_cache import HostCache
 from agent.modules.limits import CrawlLimits
 from agent.modules.silence import Silence
 from agent.modules.wheel import TimingWheel
@@ -39,6 +42,8 @@ from agent.pipeline.spec import Output
 from shared.urls import host_of
 
 __all__ = ["Resolve"]
+
+NOWHERE: Final = "its name had no address when it was looked up before"
 
 
 @dataclass(slots=True)
@@ -82,6 +87,7 @@ class Resolve:
         self._asking = 0
         self._silence = Silence(limits.offline_addresses, limits.offline_s)
         now = clock.monotonic_s()
+        self._cache = HostCache(limits.hosts_in_memory, now)
         self._again: TimingWheel[_Host] = TimingWheel(now)
         for row in rows:
             name = row.host or host_of(row.job.unit)
@@ -123,6 +129,8 @@ class Resolve:
                 yield "placed", Placed(job, name, host.address)
             elif host.failed:
                 yield "failed", HostFailed(name, host.failed)
+                host.jobs.clear()
+                self._forget_if_idle(host)
 
     def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
         for one in batch:
@@ -133,12 +141,19 @@ class Resolve:
                 yield "rules_lost", _lost(one, host.failed)
             else:
                 host.rules.append(one)
+            self._forget_if_idle(host)
 
     def _host(self, name: str) -> _Host:
-        host = self._hosts.get(name)
+        host, now = self._hosts.get(name), self._clock.monotonic_s()
         if host is None:
             host = self._hosts[name] = _Host(name)
-        if self._clock.monotonic_s() >= host.expires_s:
+            remembered = self._cache.get(name, now)
+            if remembered is not None:
+                host.address, host.expires_s = remembered
+                host.usable_until_s = host.expires_s
+                host.failed = "" if host.address else NOWHERE
+                self._again.add(host, max(host.expires_s, now + self._limits.refresh_s))
+        if now >= host.expires_s:
             self._ask(host)
         return host
 
@@ -177,23 +192,23 @@ class Resolve:
         limits = self._limits
         ttl = min(max(answer.ttl_s, limits.ttl_least_s), limits.ttl_most_s)
         host.attempts, host.expires_s, host.usable_until_s = 0, now + ttl, now + limits.stale_s
-        # Without a candidate that asks for it, a name is not looked up as often as it may say.
-        self._again.add(host, now + max(ttl, limits.refresh_s))
         if answer.addresses != host.found:
             host.found = answer.addresses
             yield "found", HostFound(host.name, answer.addresses)
         before = host.address
-        if before in answer.addresses:
-            return
-        host.address = answer.addresses[0]
-        if before:
-            yield "moved", Moved(host.name, host.address, before)
-        else:
-            for job in sorted(host.jobs):
-                yield "placed", Placed(job, host.name, host.address)
+        if before not in answer.addresses:
+            host.address = answer.addresses[0]
+            if before:
+                yield "moved", Moved(host.name, host.address, before)
+            else:
+                for job in sorted(host.jobs):
+                    yield "placed", Placed(job, host.name, host.address)
         for one in host.rules:
             yield "rules", replace(one, address=host.address)
         host.rules.clear()
+        if not self._forget_if_idle(host):
+            # Without a candidate that asks for it, a name is not looked up as often as it may say.
+            self._again.add(host, now + max(ttl, limits.refresh_s))
 
     def _not_found(self, host: _Host, answer: LookUp, now: float) -> Iterator[Output]:
         limits = self._limits
@@ -219,6 +234,7 @@ class Resolve:
         for one in host.rules:
             yield "rules_lost", _lost(one, host.failed)
         host.rules.clear()
+        self._forget_if_idle(host)
 
     def _changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:
         for change in batch:
@@ -229,11 +245,14 @@ class Resolve:
                     self._forget_if_idle(host)
         return ()
 
-    def _forget_if_idle(self, host: _Host) -> None:
-        # One whose address is still good stays: the same units often come again in a new round.
-        idle = not host.jobs and not host.rules and not host.looking
-        if idle and self._clock.monotonic_s() >= host.expires_s:
-            self._hosts.pop(host.name, None)
+    def _forget_if_idle(self, host: _Host) -> bool:
+        if host.jobs or host.rules or host.looking:
+            return False
+        self._hosts.pop(host.name, None)
+        now = self._clock.monotonic_s()
+        if now < host.expires_s and (host.address or host.failed):
+            self._cache.put(host.name, host.address, host.expires_s, now)
+        return True
 
     def _tick(self, tick: Tick) -> Iterable[Output]:
         for host in self._again.advance(tick.now_s):

@@ -228,6 +228,13 @@ class MemorySettings:
         most=1 << 30,
         reason="a power of two; 8 bytes each; what they do not hold is asked of the disk",
     )
+    hosts: int = setting(
+        1 << 20,
+        unit="hosts",
+        least=1,
+        most=1 << 28,
+        reason="without work; their addresses need not be asked for again; 20 bytes each",
+    )
     seen_by: str = setting(
         "pairs",
         unit="name",

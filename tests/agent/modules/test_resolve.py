@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agent.modules.limits import CrawlLimits
-from agent.modules.resolve import Resolve
+from agent.modules.resolve import NOWHERE, Resolve
 from agent.pipeline.messages import (
     Candidate,
     HostFailed,
@@ -172,6 +172,36 @@ def test_hosts_of_jobs_that_are_done_are_left_alone() -> None:
     assert office.resolver.asked == [A]
 
 
+def test_a_host_without_work_leaves_16_bytes() -> None:
+    """A unit that comes again in a new round finds its address, without a question, for a while."""
+    office = Office()
+    for number in range(50):
+        office.see(f"http://h{number}.example:80/", job=number)
+    office.answer()
+    jobs = [Job(number, f"http://h{number}.example:80/", "crawl", 1) for number in range(50)]
+    office.tell("changed", ListChanged(EMPTY, done=tuple(jobs)))
+    assert not office.module._hosts
+    again = office.see("http://h7.example:80/", job=77)
+    assert again == [("placed", Placed(77, "http://h7.example:80/", "192.0.2.1"))]
+    assert len(office.resolver.asked) == 50
+    office.clock.now_s += 201
+    assert office.see("http://h8.example:80/", job=78) == []  # out of date: asked again
+    assert len(office.resolver.asked) == 51
+
+
+def test_an_address_from_memory_is_watched_as_any_other() -> None:
+    """A host that was taken up from memory moves when its name leads elsewhere."""
+    office = Office()
+    office.see(A)
+    office.answer()
+    office.tell("changed", ListChanged(EMPTY, ended=(Job(1, A, "crawl", 1),)))
+    office.see(A, job=2)
+    office.resolver.addresses[A] = ("192.0.2.9",)
+    office.tick()
+    office.tick(1001)
+    assert of(office.answer(), "moved") == [Moved(A, "192.0.2.9", "192.0.2.1")]
+
+
 def test_no_such_name_fails_at_once_and_is_remembered() -> None:
     """A name that does not exist ends its host's jobs; for a while nobody asks again."""
     office = Office()
@@ -180,7 +210,7 @@ def test_no_such_name_fails_at_once_and_is_remembered() -> None:
     outputs = office.answer()
     assert of(outputs, "failed") == [HostFailed(A, "no such name")]
     assert of(outputs, "found") == [HostFound(A, ())]
-    assert office.see(A) == [("failed", HostFailed(A, "no such name"))]
+    assert office.see(A) == [("failed", HostFailed(A, NOWHERE))]
     assert office.resolver.asked == [A]
     office.clock.now_s += 101
     office.resolver.addresses[A] = ("192.0.2.5",)
