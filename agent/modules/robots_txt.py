@@ -2,8 +2,9 @@
 
 Pure: fetching, caching and status codes are the `robots` module's business. A verdict costs one
 look-up for each length of the literal rules and one left-to-right search for each rule with a
-wildcard; nothing backtracks, whatever a site wrote.
+wildcard; nothing backtracks.
 
+Whatever a site wrote, parsing costs its length, and a verdict at most `MAX_WILDCARDS` searches.
 Invariant: both sides of a comparison are in one percent-encoded form (`_comparable`), so a rule
 and a canonical URL that name the same path meet. `/robots.txt` itself is always allowed.
 Deviations, each to the gentler side: misspelt names that webmasters are known to write are
@@ -26,6 +27,11 @@ MAX_BYTES: Final = 500 * 1024
 """RFC 9309, 2.5: crawlers parse at least 500 KiB."""
 
 MAX_SITEMAPS: Final = 1000
+
+MAX_WILDCARDS: Final = 1000
+"""Rules with `*` or `$` that are kept as they are: each costs a search through every URL, and 500
+KiB hold 40,000. Of one more, a Disallow holds for all that its text before the first `*` begins,
+and an Allow for nothing: to the gentler side. No site that means well has so many."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
@@ -118,7 +124,7 @@ class Rules:
         return found or Verdict(True)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Group:
     lines: list[tuple[bool, bytes]] = field(default_factory=list)  # (is Allow, value)
     delays_s: list[float] = field(default_factory=list)
@@ -152,11 +158,14 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
                 current = []
                 in_header = True
             token = _TOKEN_START.match(value)
+            group = None
             if token is not None and token[0].lower() == wanted:
                 named = True
-                current.append(ours)
+                group = ours
             elif value == b"*" or value.startswith((b"* ", b"*\t")):
-                current.append(everybody)
+                group = everybody
+            if group is not None and group not in current:  # said twice, it still is one
+                current.append(group)
         elif name == "sitemap":
             if len(sitemaps) < MAX_SITEMAPS:
                 sitemaps.append(value.decode("utf-8", "replace"))
@@ -168,9 +177,9 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
             in_header = False
             for group in [everybody] if strict else current:
                 group.lines.append((name == "allow", value))
-    group = ours if named and not strict else everybody
-    lines = [line for line in group.lines if not (strict and line[0])]
-    return _compiled(lines, max(group.delays_s, default=None), tuple(sitemaps))
+    chosen = ours if named and not strict else everybody
+    lines = [line for line in chosen.lines if not (strict and line[0])]
+    return _compiled(lines, max(chosen.delays_s, default=None), tuple(sitemaps))
 
 
 def directives(body: bytes) -> Iterator[tuple[int, str, bytes]]:
@@ -217,6 +226,10 @@ def _compiled(
         if len(pieces) == 1 and not anchored:
             if allow or key not in literals:
                 literals[key] = verdict
+            continue
+        if len(wildcards) >= MAX_WILDCARDS:
+            if not allow:
+                literals.setdefault(pieces[0], verdict)
             continue
         key += b"$" * anchored
         if allow or key not in wildcards:

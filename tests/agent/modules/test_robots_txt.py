@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.robots_txt import MAX_BYTES, check_product_token, directives, parse
+from agent.modules.robots_txt import (
+    MAX_BYTES,
+    MAX_WILDCARDS,
+    check_product_token,
+    directives,
+    parse,
+)
 from shared.errors import SettingError
 from shared.urls import canonical
 from tests.fixtures_dir import FIXTURES
@@ -69,6 +75,27 @@ def test_finds_the_lines_whatever_ends_and_begins_them(row: dict[str, object]) -
     """Line ends of all systems and whole or torn byte order marks do not hide a line."""
     body = bytes.fromhex(str(row["robotstxt_hex"]))
     assert len(list(directives(body))) == row["valid_directives"]
+
+
+@pytest.mark.parametrize("row", [r for r in google("path_extraction") if "://" in str(r["url"])])
+def test_paths_are_those_of_googles_parser(row: dict[str, object]) -> None:
+    """What is matched is the path with parameters and query, without the fragment.
+
+    Rows without a scheme are no URLs here: only canonical ones come to be matched.
+    """
+    assert path_of(str(row["url"])) == row["path_params_query"]
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in google("pattern_escape") if "//" not in str(r["pattern"])]
+)
+def test_patterns_are_escaped_as_in_googles_parser(row: dict[str, object]) -> None:
+    """A rule with raw text and one with its escapes are the same; escapes have large letters."""
+    for written in (row["pattern"], row["escaped"]):
+        text = str(written)
+        rules = parse(f"User-agent: *\nDisallow: {text}".encode(), "prsm")
+        path = str(row["escaped"])
+        assert not rules.allowed(path if path.startswith("/") else "/" + path).allowed
 
 
 @pytest.mark.parametrize("row", google("useragent_token_validity"))
@@ -201,3 +228,27 @@ def test_a_hostile_file_costs_one_search_a_rule() -> None:
     """A rule of two hundred thousand stars does not take a power of their number."""
     body = b"User-agent: *\n" + b"Disallow: /" + b"*a" * 200_000 + b"b$\n"
     assert parse(body, "prsm").allowed("/" + "a" * 2000).allowed
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", ["prsm", "*"])
+def test_a_group_that_is_named_very_often_is_one_group(name: str) -> None:
+    """Thousands of user-agent lines and thousands of rules below them do not multiply."""
+    body = f"User-agent: {name}\n" * 17_000 + "Disallow: /b\n" * 17_000
+    rules = parse(body.encode(), "prsm")
+    assert not rules.allowed("/b").allowed
+    assert rules.allowed("/a").allowed
+
+
+@pytest.mark.timeout(60)
+def test_of_very_many_wildcards_the_last_hold_for_more() -> None:
+    """Beyond a thousand, a Disallow covers all that it begins with, and an Allow nothing."""
+    body = "User-agent: *\n" + "".join(f"Disallow: /x/*{n}$\n" for n in range(MAX_WILDCARDS))
+    rules = parse(body.encode(), "prsm")
+    assert not rules.allowed("/x/page7").allowed
+    assert rules.allowed("/x/page").allowed
+    rules = parse((body + "Allow: /y/*ok\nDisallow: /y/*z\n").encode(), "prsm")
+    assert rules.allowed("/x/page").allowed
+    assert rules.allowed("/y/page").rule == "Disallow: /y/*z"
+    assert not rules.allowed("/y/ok").allowed
+    assert rules.allowed("/elsewhere").allowed
