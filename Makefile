@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all coverage lint format lock bench bench-archive bench-balance bench-crawl bench-pages bench-dedup bench-hostcache peers-lock
+.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-crawl bench-frontier bench-pages bench-dedup bench-hostcache peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -40,13 +40,17 @@ test-all: venv  ## everything, also what takes minutes; fails where a part is mi
 	@tools/test_packages.sh all
 	PRSM_TESTS=all $(VENV)/pytest -q $(WORKERS)
 
+faults: venv  ## 200 kills of a crawling agent, and one at each sync and write; takes half an hour
+	@tools/test_packages.sh all
+	PRSM_TESTS=all PRSM_KILLS=200 $(VENV)/pytest -q -s tests/e2e/test_agent_kills.py
+
 coverage: venv  ## the default suite, and which lines and branches it runs
 	$(VENV)/pytest -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-pages bench-dedup bench-hostcache bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-pages bench-dedup bench-hostcache bench-frontier bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -62,6 +66,9 @@ bench-dedup: venv  ## seed 003's filters and ours: figures 5 to 10, table 1; ARG
 
 bench-hostcache: venv  ## host names in memory: seed 000's figure 6, beside a dict
 	$(VENV)/python -m benchmarks.hostcache $(ARGS)
+
+bench-frontier: venv  ## what a URL costs, by how many are known, and memory and recovery
+	$(VENV)/python -m benchmarks.frontier $(ARGS)
 
 bench-crawl: venv  ## ours, Scrapy and crawlee on the same pages; ARGS="--pages 3000" for a quick look
 	@tools/bench_packages.sh

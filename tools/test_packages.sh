@@ -2,7 +2,7 @@
 # The Debian packages that tests need and Python cannot bring. Installs what is missing where it
 # may; says so and goes on where it may not: the tests that need it then skip, with the reason.
 #   tools/test_packages.sh        what `make test` needs
-#   tools/test_packages.sh all    what `make test-all` needs too: wget, and real pages to crawl
+#   tools/test_packages.sh all    what `make test-all` needs too: wget, strace, and real pages to crawl
 set -eu
 missing=""
 tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -13,6 +13,7 @@ tool curl curl
 tool openssl openssl
 if [ "${1:-}" = all ]; then
     tool wget wget
+    tool strace strace
     folder /usr/share/doc/python3-doc/html python3-doc
     folder /usr/share/doc/postgresql-doc-15/html postgresql-doc-15
     folder /usr/share/doc/git/html git-doc

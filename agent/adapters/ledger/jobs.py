@@ -30,7 +30,7 @@ IN_MEMORY: Final = 1 << 15
 LOOKED_AT: Final = 4096
 """States that are looked at in one commit, to let them go."""
 
-_STATE: Final = "finished, pages, kept, response_bytes, queue"
+_STATE: Final = "finished, pages, kept, response_bytes, queued, queue"
 
 
 @dataclass(slots=True)
@@ -47,11 +47,6 @@ class Fifo:
     def next(self) -> int:
         """Return the next position."""
         return self.stored + len(self.tail)
-
-    @property
-    def queued(self) -> int:
-        """Return how many URLs are in it."""
-        return self.stored + len(self.tail) - self.low - len(self.gone)
 
     def remove(self, position: int) -> bool:
         """Forget a URL; tell whether it was there."""
@@ -76,12 +71,8 @@ class JobState:
     pages: int = 0
     kept: int = 0
     response_bytes: int = 0
+    queued: int = 0  # URLs in all levels
     levels: dict[int, Fifo] = field(default_factory=dict)
-
-    @property
-    def queued(self) -> int:
-        """Return how many URLs are in the queue."""
-        return sum(fifo.queued for fifo in self.levels.values())
 
     @property
     def met(self) -> int:
@@ -181,7 +172,7 @@ class Jobs:
         state = self.state(number)
         if state is not None:
             state.finished = True
-            state.levels = {}
+            state.levels, state.queued = {}, 0
             self.save([number])
             self._database.run("UPDATE jobs SET finished = 1 WHERE number = ?", (number,))
 
@@ -245,12 +236,12 @@ def _values(state: JobState) -> tuple[Value, ...]:
 
 def _state(row: tuple[Value, ...]) -> JobState:
     *numbers_, queue = row
-    finished, pages, kept, response_bytes = (int(str(one)) for one in numbers_)
+    finished, pages, kept, response_bytes, queued = (int(str(one)) for one in numbers_)
     levels = {
         int(level): Fifo(low, stored, set(gone))
         for level, (low, stored, gone) in json.loads(str(queue)).items()
     }
-    return JobState(bool(finished), pages, kept, response_bytes, levels)
+    return JobState(bool(finished), pages, kept, response_bytes, queued, levels)
 
 
 def _order(job: Job) -> str:

@@ -200,6 +200,11 @@ class SqliteLedger:
         """Put a URL behind the others of its level, with its number of attempts so far."""
         self._queues.retry(job, position, attempts)
 
+    @property
+    def known(self) -> int:
+        """Return how many URLs are known, those of jobs that are done too until they are freed."""
+        return self._seen.keys
+
     # store
 
     def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:

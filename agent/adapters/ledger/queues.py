@@ -94,8 +94,11 @@ class Queues:
     def remove(self, job: int, position: int) -> None:
         """Forget a URL."""
         state = self._jobs.live(job)
-        fifo = None if state is None else state.levels.get(position >> LEVEL_BITS)
+        if state is None:
+            return
+        fifo = state.levels.get(position >> LEVEL_BITS)
         if fifo is not None and fifo.remove(position & _SERIAL):
+            state.queued -= 1
             self.waiting -= 1
             self._lines.append(b"- %d %d" % (job, position))
             self._jobs.unsaved[job] = None
@@ -145,6 +148,7 @@ class Queues:
         fifo = state.level(level)
         self._lines.append(b"+ %d %d %b" % (job, level << LEVEL_BITS | fifo.next, line))
         fifo.tail.append(line)
+        state.queued += 1
         self.waiting += 1
         self._jobs.unsaved[job] = None
 
@@ -240,10 +244,13 @@ class Queues:
         elif kind == b"-":
             position = int(rest)
             fifo = state.level(position >> LEVEL_BITS)
-            self.waiting -= fifo.remove(position & _SERIAL)
+            if fifo.remove(position & _SERIAL):
+                state.queued -= 1
+                self.waiting -= 1
         else:
             place, _, text = rest.partition(b" ")
             fifo = state.level(int(place) >> LEVEL_BITS)
             if int(place) & _SERIAL == fifo.next:
                 fifo.tail.append(text)
+                state.queued += 1
                 self.waiting += 1

@@ -56,11 +56,13 @@ every_s = 0.5
 class Scene:
     """What a test looks at and does."""
 
-    def __init__(self, home: Path, web: SimulatedWeb, manager: FakeManager) -> None:
+    def __init__(
+        self, home: Path, web: SimulatedWeb, manager: FakeManager, interval_s: float = INTERVAL_S
+    ) -> None:
         self.web = web
         self.manager = manager
         self.home = home
-        settings = SETTINGS.format(interval_s=INTERVAL_S, dns_port=web.dns_port)
+        settings = SETTINGS.format(interval_s=interval_s, dns_port=web.dns_port)
         self.agent = Agent(self.home, manager.name, settings)
         self.agent.program.words = ["prs", "run"]
 
@@ -136,12 +138,14 @@ class Scene:
 
 
 @contextmanager
-def scene(folder: Path, home: Path | None = None, **web_options: Any) -> Iterator[Scene]:
+def scene(
+    folder: Path, home: Path | None = None, *, interval_s: float = INTERVAL_S, **web_options: Any
+) -> Iterator[Scene]:
     """Give a scene with an enrolled agent that does not run yet; all of it is ended afterwards."""
     options: dict[str, Any] = {"hosts": 6, "regions": 1, "seeds": 0, "seed": 3}
     options |= {"pages_mean": 12, "pages_sigma": 0.6, "trouble_scale": 0, "crawl_delay_s": 0.2}
     with SimulatedWeb(folder / "web", **(options | web_options)) as web, FakeManager() as manager:
-        it = Scene(home or folder / "prs", web, manager).enrol()
+        it = Scene(home or folder / "prs", web, manager, interval_s).enrol()
         try:
             yield it
         finally:

@@ -1,0 +1,118 @@
+"""Runs all sizes and prints the table; the last line is `RESULT` and JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+SIZES = (10**5, 10**6, 10**7)
+HOSTS = (10**2, 10**4, 10**6)
+MAIN_HOSTS = 10**4
+"""Of these the figures of the last line are; the table has all."""
+
+MEASURED = 50_000
+PEER_MOST = 10**6
+"""Plain tables are filled up to here: beyond it that takes longer than all the rest."""
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(prog="benchmarks.frontier")
+    parser.add_argument("--sizes", type=_numbers, default=SIZES, help="known URLs, as 1e5,1e6")
+    parser.add_argument("--hosts", type=_numbers, default=HOSTS, help="hosts, as 100,1e4")
+    parser.add_argument("--measured", type=int, default=MEASURED, help="URLs at each size")
+    parser.add_argument("--folder", type=Path, help="where the ledgers are made; default: here")
+    asked = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    peers: dict[int, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as scratch:
+        for size in asked.sizes:
+            if size <= PEER_MOST:
+                folder = Path(scratch) / f"peer-{size}"
+                peers[size] = _run("peer", folder, MAIN_HOSTS, size, asked.measured)
+                print(f"plain tables, {size:>10,} known: {peers[size]}", flush=True)
+        for hosts in asked.hosts:
+            folder = Path(scratch) / f"ledger-{hosts}"
+            for size in asked.sizes:
+                rows.append({"size": size, **_run("stage", folder, hosts, size, asked.measured)})
+                print(json.dumps(rows[-1]), flush=True)
+            # How long the last one takes to be opened again is known from one stage more.
+            last = _run("stage", folder, hosts, 0, 1000)
+            rows[-1]["recovery_s"] = last["opened_s"]
+            for row, following in pairwise(rows):
+                if row["hosts"] == following["hosts"]:
+                    row["recovery_s"] = following["opened_s"]
+    _show(rows, peers)
+
+
+def _run(module: str, folder: Path, *numbers: int) -> dict[str, Any]:
+    command = [
+        sys.executable,
+        "-m",
+        f"benchmarks.frontier.{module}",
+        str(folder),
+        *map(str, numbers),
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    killed = -signal.SIGKILL if module == "stage" else 0
+    if done.returncode != killed:
+        raise SystemExit(f"{module} {numbers}: ended with {done.returncode}, not {killed}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> None:
+    print(
+        f"\n{'hosts':>9} {'known':>11} {'us/URL':>7} {'known':>6} {'fill':>6} {'commit ms':>9} ",
+        end="",
+    )
+    print(f"{'recovery s':>10} {'RSS MB':>7} {'disk MB':>8}")
+    for row in rows:
+        print(
+            f"{row['hosts']:>9,} {row['known']:>11,} {row['us_per_url']:>7} "
+            f"{row['us_per_known_url']:>6} {row['fill_us_per_url']:>6} "
+            f"{row['worst_commit_ms']:>9} {row['recovery_s']:>10} {row['rss_mb']:>7} "
+            f"{row['disk_mb']:>8}"
+        )
+    shown = MAIN_HOSTS if any(row["hosts"] == MAIN_HOSTS for row in rows) else rows[0]["hosts"]
+    chosen = {row["size"]: row for row in rows if row["hosts"] == shown}
+    first, last = min(chosen), max(chosen)
+    result = {
+        "hosts": shown,
+        "us_per_url": {str(size): row["us_per_url"] for size, row in chosen.items()},
+        "rss_mb_1e7": chosen[last]["rss_mb"] if last == 10**7 else None,
+        "growth_1e5_to_1e7": _growth(chosen[first], chosen[last]),
+        "recovery_s_1e7": chosen[last]["recovery_s"] if last == 10**7 else None,
+        "growth_by_hosts": {
+            str(hosts): _growth(by_size[min(by_size)], by_size[max(by_size)])
+            for hosts in dict.fromkeys(row["hosts"] for row in rows)
+            if (by_size := {row["size"]: row for row in rows if row["hosts"] == hosts})
+        },
+        "rss_mb_by_hosts": {
+            str(row["hosts"]): row["rss_mb"] for row in rows if row["size"] == last
+        },
+        "plain_tables_us_per_url": {str(size): one["us_per_url"] for size, one in peers.items()},
+        "append_us_per_url": min(
+            (one["append_us_per_url"] for one in peers.values()), default=None
+        ),
+    }
+    print("RESULT " + json.dumps(result))
+
+
+def _growth(first: dict[str, Any], last: dict[str, Any]) -> float:
+    return round(float(last["us_per_url"]) / float(first["us_per_url"]), 3)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(float(one)) for one in text.split(","))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""URLs through the real dedup and frontier, with every answer made up at once."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from agent.modules.counts import StopCounts
+from agent.modules.dedup import Dedup
+from agent.modules.frontier import Frontier
+from agent.modules.limits import CrawlLimits, Politeness
+from agent.pipeline.messages import (
+    Candidate,
+    Due,
+    FetchEnded,
+    Kept,
+    Placed,
+    RulesDue,
+    RulesKnown,
+    Tick,
+)
+from agent.pipeline.partition import Partition
+from agent.pipeline.ports import Ledger
+
+__all__ = [
+    "COMMIT_URLS",
+    "PAGE_LINKS",
+    "Traffic",
+    "address_of",
+    "host_of_job",
+    "job_of_page",
+    "url_of_page",
+]
+
+COMMIT_URLS = 250
+PARALLEL = 200
+PAGE_LINKS = 10
+"""Links of a page that were met long ago, in `look_up`."""
+
+_NO_WAITING = Politeness(interval_s=0, fast_interval_s=0, times_last=0)
+_LIMITS = CrawlLimits(parallel=PARALLEL, pages_per_host=1 << 40)
+
+
+def host_of_job(job: int) -> str:
+    """Return the host key of a job."""
+    return f"http://www.h{job}.example:80/"
+
+
+def address_of(job: int) -> str:
+    """Return an address of its own for each job."""
+    return f"10.{job >> 16}.{job >> 8 & 255}.{job & 255}"
+
+
+def url_of_page(job: int, page: int) -> str:
+    """Return a URL of usual length."""
+    return f"http://www.h{job}.example/section-{page % 97}/page-{page}.html"
+
+
+@dataclass
+class Traffic:
+    """Runs the modules; `ended` counts URLs that are done."""
+
+    ledger: Ledger
+    hosts: int
+    filled: int  # pages that were met before
+    ended: int = 0
+    now_s: float = 1000.0
+    chance: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def __post_init__(self) -> None:
+        """Build the modules, as a process does that goes on after a crash."""
+        stops = StopCounts()
+        self.next_page = self.filled
+        self.dedup = Dedup(self.ledger, _LIMITS, stops)
+        self.frontier = Frontier(
+            self.ledger, _NO_WAITING, _LIMITS, Partition(), stops, StopCounts()
+        )
+
+    def pass_through(self, count: int) -> None:
+        """Let so many URLs be found, queued, taken and ended, and commit."""
+        goal = self.ended + count
+        commit_at = self.ended + COMMIT_URLS
+        while self.ended < goal:
+            self.now_s += 0.1
+            before = self.ended
+            self._turn()
+            if self.ended == before:
+                self.now_s += 60
+            if self.ended >= commit_at:
+                self.ledger.commit()
+                commit_at = self.ended + COMMIT_URLS
+        self.ledger.commit()
+
+    def look_up(self, count: int) -> None:
+        """Find again what was met long ago, so many URLs in pages of ten links."""
+        for _ in range(count // PAGE_LINKS):
+            page = self.chance.randrange(self.filled // PAGE_LINKS) * PAGE_LINKS
+            job = job_of_page(page, self.hosts)
+            links: list[object] = [
+                Candidate(url_of_page(job, one), host_of_job(job), job, 2, 0, None)
+                for one in range(page, page + PAGE_LINKS)
+            ]
+            if list(self.dedup.handle("candidates", links)):
+                raise AssertionError(f"page {page} of job {job} was forgotten")
+
+    def _turn(self) -> None:
+        """Begin what may begin, end it, and take what was found."""
+        tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
+        found: list[object] = []
+        started = list(self.frontier.handle("tick", [tick]))
+        for _, message in started:
+            if isinstance(message, RulesDue):
+                self._know_rules(message)
+            elif isinstance(message, Due):
+                self._end_page(message, found)
+        if found:
+            placed = []
+            for _, new in self.dedup.handle("candidates", found):
+                assert isinstance(new, Candidate)
+                placed.append(Placed(new.job, new.host, address_of(new.job)))
+            list(self.frontier.handle("placed", placed))
+
+    def _know_rules(self, due: RulesDue) -> None:
+        ended = FetchEnded(due.host, due.address, due.url, 0, "answered", 200, 90, 1.0, self.now_s)
+        list(self.frontier.handle("ended", [ended]))
+        known = RulesKnown(due.host, due.address, self.now_s + 86_400, None)
+        list(self.frontier.handle("rules_known", [known]))
+
+    def _end_page(self, due: Due, found: list[object]) -> None:
+        url = due.candidate
+        ended = FetchEnded(
+            url.host, due.address, url.url, url.job, "answered", 200, 9000, 5.0, self.now_s
+        )
+        list(self.frontier.handle("ended", [ended]))
+        page, self.next_page = self.next_page, self.next_page + 1
+        job = job_of_page(page, self.hosts)
+        found.append(Candidate(url_of_page(job, page), host_of_job(job), job, 2, 0, url.url))
+        list(self.frontier.handle("kept", [Kept(url.url, url.host, due.address, url.job)]))
+        self.ended += 1
+
+
+def job_of_page(page: int, hosts: int) -> int:
+    """Return the job that met a page while the ledger was filled."""
+    return page // PAGE_LINKS * 2654435761 % hosts + 1
