@@ -212,6 +212,7 @@ class Page:
     elapsed_ms: float = 10.0
     kept_alive: bool = False
     header: bytes = HTML
+    broken_bytes: int = 0  # what came of an answer without a whole header
 
 
 NOT_FOUND = Page(status=404)
@@ -266,7 +267,7 @@ class FakeFetcher:
             capture=capture if answered else None,
             status=page.status if answered else 0,
             request_bytes=0 if page.outcome in ("no_permit", "forbidden_address") else 100,
-            response_bytes=len(page.body) if answered else 0,
+            response_bytes=len(page.body) if answered else page.broken_bytes,
             elapsed_ms=page.elapsed_ms,
             started_epoch_ms=self._clock.epoch_ms(),
             ended_s=self._clock.now_s,

@@ -154,7 +154,8 @@ class Endings:
         return reason
 
     def _listen(self, ended: FetchEnded) -> None:
-        if ended.outcome in SILENT:
+        # Half a header is an answer too: whoever breaks off is there, however often.
+        if ended.outcome in SILENT and not ended.response_bytes:
             self._silence.failed(ended.address, ended.ended_s)
         elif ended.outcome not in UNTOUCHED:
             self._silence.answered()

@@ -234,6 +234,23 @@ def test_dead_hosts_alone_come_to_an_end() -> None:
     assert all("unreachable" in unit.reason for unit in world.reports.units)
 
 
+def test_hosts_that_break_off_do_not_pass_for_an_outage() -> None:
+    """Whoever sends half a header is there: hosts like that are given up in minutes, not hours."""
+    names = "abcdef"
+    units = [f"http://{name}.example:80/" for name in names]
+    world = world_of(*names)
+    spaced(world, *units)
+    for url in world.web:
+        if not url.endswith("robots.txt"):
+            world.web[url] = Page(outcome="disconnected", broken_bytes=17)
+    world.give_list([order(unit) for unit in units])
+    begun_s = world.clock.now_s
+    world.run(ticks=20_000, step_s=5.0)
+    assert len(world.reports.units) == 6
+    assert world.clock.now_s - begun_s < 1800
+    assert len(world.fetched()) <= 6 * 3
+
+
 def test_a_probe_ends_at_its_limit() -> None:
     """A probe fetches so many pages, robots.txt not counted, and is then done."""
     world = world_of("a", pages=30)
