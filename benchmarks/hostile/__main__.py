@@ -1,0 +1,158 @@
+"""The same good hosts without and with the hostile ones: how much later are the good ones done?
+
+    python -m benchmarks.hostile [--good 100] [--pages 30] [--interval-s 1] [--limit 100]
+
+Each entry of the traps, compressed bodies and HTTP answers that others wrote down, and each bomb
+of HTML, is a host of its own. All hosts have the same interval, so the good ones' time is the
+interval's unless something holds them up. The crawl must end: no host may have more than --limit
+pages. Prints a table; the last line is `RESULT` and JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchmarks.crawl.measure import Cost, measure
+from benchmarks.hostile.server import good_address, hostile_addresses
+from tools.demo.system import BIN, Agent, Manager, free_port
+
+__all__ = ["Good", "read_log", "serving"]
+
+MANAGER: Final = """\
+[policy]
+tick_s = 0.5
+next_poll_s = 1.0
+soon_poll_s = 0.3
+permit_s = 600.0
+
+[naming]
+allowed_networks = ["127.0.0.0/8"]
+"""
+AGENT: Final = """\
+[robot]
+contact = "benchmark@example.org"
+
+[politeness]
+interval_s = {interval_s}
+fast_interval_s = {interval_s}
+times_last = 0.0
+
+[limits]
+first_byte_s = 5.0
+total_s = 10.0
+retry_s = 1.0
+pages_per_host = {limit}
+
+[network]
+allowed_ranges = ["127.0.0.0/8"]
+parallel_hosts = 1000
+
+[disk]
+reserve_bytes = 100000000
+"""
+SECONDS: Final = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """The good hosts: pages that were asked for, and seconds until they were, from the first."""
+
+    pages: int
+    last_s: float  # until the last host had its last page
+    median_s: float  # until the median host had
+
+
+@contextmanager
+def serving(good: int, pages: int, hostile: bool, log: Path) -> Iterator[int]:
+    """Serve the hosts from a process of its own; gives the port."""
+    port = free_port()
+    words = [sys.executable, "-m", "benchmarks.hostile.server", str(port), str(good), str(pages)]
+    words += ["yes" if hostile else "no", str(log)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield port
+        finally:
+            process.terminate()
+
+
+def read_log(log: Path, good: int) -> Good:
+    """Return how the good hosts fared, from the server's log."""
+    done: dict[str, float] = {}
+    first, seen = None, set()
+    hosts = {good_address(number) for number in range(good)}
+    for line in log.read_text().splitlines():
+        when, address, target = line.split(" ", 2)
+        if address not in hosts or (address, target) in seen:
+            continue
+        first = float(when) if first is None else first
+        seen.add((address, target))
+        done[address] = float(when) - first
+    pages = sum(not target.endswith("/robots.txt") for _, target in seen)
+    return Good(pages, max(done.values()), median(done.values()))
+
+
+def _crawl(options: argparse.Namespace, hostile: bool, scratch: Path) -> tuple[Good, Cost]:
+    log = scratch / "requests.log"
+    scratch.mkdir(parents=True)
+    with serving(options.good, options.pages, hostile, log) as port:
+        addresses = [good_address(number) for number in range(options.good)]
+        addresses += hostile_addresses() if hostile else []
+        listed = scratch / "tops.txt"
+        listed.write_text("".join(f"http://{address}:{port}/\n" for address in addresses))
+        manager = Manager(scratch / "manager", MANAGER).start()
+        try:
+            token = manager.prsm("agents", "token", "bench.example")["token"]
+            settings = AGENT.format(interval_s=options.interval_s, limit=options.limit)
+            agent = Agent(scratch / "agent", "bench.example", settings).enrol(manager.url, token)
+            manager.prsm("hosts", "import", str(listed))
+            agent.prs("run", "--once", "--quiet")  # a round needs an agent that has called
+            manager.prsm("rounds", "start", "--method", "random", "--no-probe")
+            words = [str(BIN / "prs"), "run", "--once"]
+            cost = measure(words, SECONDS, scratch / "measured", **agent.environment)
+        finally:
+            manager.stop()
+    return read_log(log, options.good), cost
+
+
+def main() -> None:
+    """Crawl twice and compare."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile")
+    parser.add_argument("--good", type=int, default=100)
+    parser.add_argument("--pages", type=int, default=30)
+    parser.add_argument("--interval-s", type=float, default=1.0)
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--keep", type=Path, help="a folder for what the crawls leave behind")
+    options = parser.parse_args()
+    hosts = len(hostile_addresses())
+    print(f"{options.good} good hosts of {options.pages} pages, {hosts} hostile ones")
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, hostile in (("alone", False), ("among", True)):
+            good, cost = _crawl(options, hostile, (options.keep or Path(folder)) / name)
+            results[name] = {**asdict(good), "ended": cost.status == 0, **asdict(cost)}
+            print(
+                f"{name}: {good.pages} good pages, median host done after {good.median_s:.1f} s, "
+                f"last after {good.last_s:.1f} s; crawl of {cost.wall_s:.0f} s ended with "
+                f"{cost.status}, {cost.cpu_s:.0f} s of CPU, {cost.peak_bytes / 1e6:.0f} MB"
+            )
+    alone, among = results["alone"], results["among"]
+    later = {name: among[name] / alone[name] - 1 for name in ("median_s", "last_s")}
+    print(f"good hosts are done {later['last_s']:+.1%} later (median {later['median_s']:+.1%})")
+    result = {"hostile_hosts": hosts, "later": later["last_s"], "median_later": later["median_s"]}
+    print("RESULT " + json.dumps(result | results))
+
+
+if __name__ == "__main__":
+    main()

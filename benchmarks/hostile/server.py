@@ -1,0 +1,107 @@
+"""All hosts of the benchmark in one process: each has a loopback address of its own, one port.
+
+    python -m benchmarks.hostile.server PORT GOOD PAGES HOSTILE LOG
+
+GOOD hosts of PAGES pages each, and the hostile ones if HOSTILE is `yes`. Each request is a line of
+LOG: when (monotonic seconds), at which address, for what. Prints `ready` when it listens.
+Only loopback is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from pathlib import Path
+from typing import TextIO
+
+from benchmarks.hostile.bodies import body_sites
+from benchmarks.hostile.traps import Site, page_of, trap_sites
+
+__all__ = ["good_address", "good_paths", "hostile_addresses"]
+
+NO_RULES = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+FILLER = b"<p>" + b"The quick brown fox jumps over the lazy dog. " * 200
+ENDLESS_S = 0.2
+
+
+def good_address(number: int) -> str:
+    """Return the address of a good host, from 0."""
+    return f"127.30.{number // 250}.{number % 250 + 1}"
+
+
+def good_paths(pages: int) -> list[str]:
+    """Return the paths of a good host's pages."""
+    return ["/", *(f"/page{number}.html" for number in range(1, pages))]
+
+
+def hostile_addresses() -> dict[str, tuple[str, Site]]:
+    """Return the name and site of each hostile host, by address."""
+    sites = [*trap_sites(), *body_sites()]
+    return {f"127.31.{number // 250}.{number % 250 + 1}": site for number, site in enumerate(sites)}
+
+
+class _Hosts:
+    def __init__(self, good: int, pages: int, hostile: bool, log: TextIO) -> None:
+        self._good = {good_address(number) for number in range(good)}
+        self._pages = _good_pages(pages)
+        self._hostile = hostile_addresses() if hostile else {}
+        self._log = log
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        address = writer.get_extra_info("sockname")[0]
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, TimeoutError):
+            while await self._one(address, reader, writer):
+                pass
+        writer.close()
+
+    async def _one(
+        self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        request = await reader.readuntil(b"\r\n\r\n")
+        target = request.split(b" ", 2)[1].decode("latin-1")
+        self._log.write(f"{time.monotonic():.4f} {address} {target[:200]}\n")
+        if address in self._good:
+            writer.write(self._pages.get(target, NO_RULES))
+            await writer.drain()
+            return True
+        name, site = self._hostile.get(address, ("", lambda _: NO_RULES))
+        answer = site(target)
+        if target == "/robots.txt" and "robots.txt" not in name:
+            answer = NO_RULES
+        writer.write(answer)
+        await writer.drain()
+        while "endless" in name and target != "/robots.txt":
+            writer.write(b"<p>and so on")
+            await writer.drain()
+            await asyncio.sleep(ENDLESS_S)
+        return False
+
+
+def _good_pages(pages: int) -> dict[str, bytes]:
+    paths = good_paths(pages)
+    found = {}
+    for number, path in enumerate(paths):
+        linked = {0, (number + 1) % pages, *range(3 * number + 1, min(3 * number + 4, pages))}
+        links = "".join(f'<a href="{paths[one]}">page {one}</a>' for one in sorted(linked))
+        found[path] = page_of(f"<title>{number}</title>{links}".encode() + FILLER)
+    return found
+
+
+async def _main(port: int, good: int, pages: int, hostile: bool, log: Path) -> None:
+    with log.open("w", buffering=1) as lines:
+        hosts = _Hosts(good, pages, hostile, lines)
+        # All of 127.0.0.0/8 can be bound only so; who comes from elsewhere finds no host.
+        server = await asyncio.start_server(hosts.serve, "0.0.0.0", port, backlog=1000)
+        print("ready", flush=True)
+        async with server:
+            await server.serve_forever()
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    asyncio.run(
+        _main(int(words[0]), int(words[1]), int(words[2]), words[3] == "yes", Path(words[4]))
+    )
