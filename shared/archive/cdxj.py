@@ -27,6 +27,8 @@ __all__ = ["REVISIT_TYPE", "CdxjSorter", "IndexEntry", "cdxj_line"]
 REVISIT_TYPE: Final = "warc/revisit"
 RUN_LINES: Final = 20_000
 
+_json: Final = json.encoder.encode_basestring_ascii
+
 
 @frozen
 class IndexEntry:
@@ -53,19 +55,16 @@ class IndexEntry:
 
 def cdxj_line(entry: IndexEntry, offset: int, filename: str) -> bytes:
     """Return the line of an entry whose record begins at `offset` of `filename`."""
-    fields = {
-        "url": entry.url,
-        "mime": "" if entry.mime == UNKNOWN_TYPE else entry.mime,
-        "status": "" if entry.status is None else str(entry.status),
-        "digest": entry.digest,
-        "length": str(entry.length),
-        "offset": str(offset),
-        "filename": filename,
-    }
+    # What json.dumps would give, without the way there: it is a line for each page.
+    mime = "" if entry.mime in ("", UNKNOWN_TYPE) else f'"mime": {_json(entry.mime)}, '
+    status = "" if entry.status is None else f'"status": "{entry.status}", '
+    digest = f'"digest": {_json(entry.digest)}, ' if entry.digest else ""
     date = warc_date(entry.fetched_at_ms)
-    timestamp = date[:19].translate(_DIGITS_ONLY)
-    text = json.dumps({name: value for name, value in fields.items() if value})
-    return f"{entry.surt} {timestamp} {text}\n".encode()
+    timestamp = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
+    return (
+        f'{entry.surt} {timestamp} {{"url": {_json(entry.url)}, {mime}{status}{digest}'
+        f'"length": "{entry.length}", "offset": "{offset}", "filename": {_json(filename)}}}\n'
+    ).encode()
 
 
 class CdxjSorter:
@@ -112,6 +111,3 @@ class CdxjSorter:
             raise
         self._runs.append(run)
         self._lines = []
-
-
-_DIGITS_ONLY: Final = str.maketrans("", "", "-:T")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import secrets
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,7 @@ class SqliteLedger:
         self._segments = segments
         self._log = log
         self._threads = ThreadPoolExecutor(1, "seen-runs")
+        self._syncing = ThreadPoolExecutor(2, "sync")
         self._jobs = Jobs(database, options.jobs_in_memory)
         self._queues = Queues(database, self._jobs, options.journal_entries)
         self._seen = SeenSet(
@@ -224,8 +225,7 @@ class SqliteLedger:
         Raises DiskFullError: everything is kept, call again when there is room; HomeError and
         SegmentBrokenError: the disk failed, the process must end and start again.
         """
-        self._segments.sync()
-        self._log.sync()
+        self._sync()
         self._store()
         for paths in (self._to_delete, self._seen.to_delete):
             while paths:
@@ -285,6 +285,7 @@ class SqliteLedger:
     def abandon(self) -> None:
         """Let go without a commit, as where the disk failed: the last commit is what counts."""
         self._threads.shutdown(cancel_futures=True)
+        self._syncing.shutdown()
         self._seen.close()
         self.database.close()
         self._log.close()
@@ -294,6 +295,17 @@ class SqliteLedger:
     def open_log_bytes(self) -> int:
         """Return the size of the open crawl log; 0: no line is in it."""
         return self._log.state.size_bytes
+
+    def _sync(self) -> None:
+        """Sync the append-only files, all at a time: one wait for the disk, not one for each."""
+        first, *others = (*self._segments.syncs(), self._log.sync)
+        waited = [self._syncing.submit(other) for other in others]
+        try:
+            first()
+        finally:
+            wait(waited)
+        for one in waited:
+            one.result()
 
     def _discard(self, job: int) -> None:
         """Let go of the queue and the seen-set of a job that is not done yet."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,9 +104,11 @@ class Segments:
         if lines:
             self._outward.append(lines)
 
-    def sync(self) -> None:
-        """Bring everything appended safely to the disk; raises DiskFullError: call again."""
-        self._writer.commit()
+    def syncs(self) -> list[Callable[[], None]]:
+        """Return what brings everything appended safely to the disk, in any order, or at a time.
+
+        Raises DiskFullError: call again.
+        """
         segment = self._writer.open_segment
         if self._outward and segment is not None:
             if self._links is None:
@@ -113,8 +116,9 @@ class Segments:
                 self._links = AppendedFile(_opened(path), 0, self._open_file)
             self._links.append(compress_member(b"".join(self._outward)))
             self._outward.clear()
-        if self._links is not None:
-            self._links.sync()
+        if self._links is None:
+            return [self._writer.commit]
+        return [self._writer.commit, self._links.sync]
 
     def seal_if_full(self) -> bool:
         """Seal the segment where it has reached its limit; call right after a commit.
