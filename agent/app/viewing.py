@@ -9,7 +9,7 @@ from agent.app.conversation import Conversation
 from agent.app.mapping import version
 from agent.app.parts import Parts
 from agent.app.sleeping import rest_outside_hours
-from agent.control.status import Rates, Status, Stopped
+from agent.control.status import BackOff, Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.counts import StopCounts
 from shared.wire.sync import (
@@ -112,6 +112,11 @@ class Viewing:
             hosts=crawl.addresses,
             active_hosts=crawl.active,
             in_flight=crawl.in_flight,
+            backing_off=crawl.backing_off,
+            backed_off=tuple(
+                BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
+                for one in crawl.backed_off
+            ),
             denied=stops.denied.count("robots.txt"),
             discovered=counted.discovered,
             reports_waiting=len(waiting),
@@ -125,7 +130,20 @@ class Viewing:
             tightened=talk.tightened,
             not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
             remarks=_stopped(notes.remarks, notes.skipped),
+            wrong=self._wrong(talk),
         )
+
+    def _wrong(self, talk: Conversation) -> tuple[str, ...]:
+        """Return what a person should mend, if it lasts."""
+        parts = self._parts
+        permission = parts.permission
+        found = [permission.disk, permission.outbox, permission.crawl]
+        if talk.poller.trouble:
+            found.append(f"manager: {talk.poller.trouble}")
+        if parts.sender.trouble:
+            found.append(f"reports: {parts.sender.trouble}")
+        found += [f"report {one.name} was refused: {one.reason}" for one in parts.outbox.refused()]
+        return tuple(filter(None, found))
 
     def _state(self) -> tuple[AgentState, str]:
         permission = self._parts.permission

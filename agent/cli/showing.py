@@ -17,7 +17,7 @@ from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
 from agent.settings import Home, documented
 
-__all__ = ["doctor", "settings", "status"]
+__all__ = ["doctor", "settings", "status", "status_lines"]
 
 
 @click.command()
@@ -39,7 +39,7 @@ def status(place: Place, as_json: bool) -> None:
     if last is None:
         click.echo("none has run yet")
         return
-    for line in _lines(last, running=holder is not None):
+    for line in status_lines(last, running=holder is not None):
         click.echo(plain(line))
 
 
@@ -64,7 +64,9 @@ def settings() -> None:
     click.echo(documented(), nl=False)
 
 
-def _lines(status: Status, *, running: bool) -> Iterator[str]:
+def status_lines(status: Status, *, running: bool) -> Iterator[str]:
+    """Yield what `prs status` prints of a report."""
+    """Yield what `prs status` prints of a report."""
     when = _time(status.written_ms)
     if running:
         yield f"{status.name} at {status.manager}: {status.state} (process {status.pid})"
@@ -90,6 +92,7 @@ def _lines(status: Status, *, running: bool) -> Iterator[str]:
             f"  permit for {status.permit_remaining_s:.0f} s; calls the manager in "
             f"{status.next_contact_s:.0f} s"
         )
+        yield from _back_off(status)
     if status.window_change_ms is not None:
         word = "open until" if status.window_open else "closed until"
         yield f"  hours: {word} {_time(status.window_change_ms)}"
@@ -114,8 +117,18 @@ def _lines(status: Status, *, running: bool) -> Iterator[str]:
         yield f"  refused: {text}"
     for title, counts in (("not fetched", status.not_fetched), ("remarks", status.remarks)):
         for reason, stopped in sorted(counts.items(), key=lambda item: -item[1].count):
-            example = f", as {stopped.examples[0]}" if stopped.examples else ""
-            yield f"  {title}: {stopped.count} {reason}{example}"
+            yield f"  {title}: {stopped.count} {reason}"
+            for example in stopped.examples:
+                yield f"      {example}"
+
+
+def _back_off(status: Status) -> Iterator[str]:
+    if not status.backing_off:
+        return
+    yield f"  {status.backing_off} addresses are left alone for longer:"
+    for one in status.backed_off:
+        wait = f"next in {one.remaining_s:.0f} s" if one.remaining_s > 0 else "next at its turn"
+        yield f"      {one.host} at {one.address}: {one.reason}, {one.strikes} strikes, {wait}"
 
 
 def _time(epoch_ms: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from agent.errors import HomeError
 from agent.settings.home import PART
 
-__all__ = ["Rates", "Status", "Stopped", "read_status", "write_status"]
+__all__ = ["BackOff", "Rates", "Status", "Stopped", "read_status", "write_status"]
 
 RATE_S: Final = 60.0
 
@@ -27,6 +27,17 @@ class Stopped:
 
     count: int
     examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """An address that is left alone for longer, and why."""
+
+    address: str
+    host: str
+    reason: str
+    strikes: int  # errors, less the successes since
+    remaining_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,8 @@ class Status:
     hosts: int = 0  # addresses with something to do
     active_hosts: int = 0  # of them, those being crawled now
     in_flight: int = 0
+    backing_off: int = 0  # addresses that rest longer because of errors, 429, 503 or Retry-After
+    backed_off: tuple[BackOff, ...] = ()  # some of them
     denied: int = 0
     discovered: int = 0
     reports_waiting: int = 0
@@ -76,6 +89,7 @@ class Status:
     tightened: tuple[str, ...] = ()  # what the manager asked for and the site's settings allow
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)
+    wrong: tuple[str, ...] = ()  # what a person should mend, if it lasts
 
 
 class Rates:
@@ -113,7 +127,8 @@ def read_status(path: Path) -> Status | None:
                 reason: Stopped(int(one["count"]), tuple(one["examples"]))
                 for reason, one in values[name].items()
             }
-        for name in ("reports_refused", "tightened"):
+        values["backed_off"] = tuple(BackOff(**one) for one in values["backed_off"])
+        for name in ("reports_refused", "tightened", "wrong"):
             values[name] = tuple(values[name])
         return Status(**values)
     except FileNotFoundError:

@@ -17,7 +17,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
-from agent.modules.frontier import Frontier
+from agent.modules.frontier import BackedOff, Frontier
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report
@@ -62,6 +62,8 @@ class CrawlState:
     in_flight: int = 0  # requests
     under_way: int = 0  # pages fetched or being fetched, not kept yet
     look_ups: int = 0
+    backing_off: int = 0  # addresses that rest longer because of what they answered
+    backed_off: tuple[BackedOff, ...] = ()  # some of them
     paused: str = ""  # why nothing is fetched, as far as the modules know
 
 
@@ -220,5 +222,7 @@ class Crawl:
             state.active += one.active
             state.in_flight += one.in_flight
             state.under_way += one.under_way
+            state.backing_off += one.backing_off
+            state.backed_off += one.backed_off
         state.look_ups = sum(resolve.waiting for resolve in self._resolves)
         return state

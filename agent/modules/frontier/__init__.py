@@ -5,6 +5,9 @@
     turns.py     who is ready, who rests, who has one of the parallel places
     queues.py    addresses, their hosts, and the hosts' jobs
     pace.py      how long to rest
+    front.py     what of a job's queues is in memory
+    rulings.py   what a robots.txt, or its absence, means for a host's turns
+    backing_off.py  who is left alone for longer, for the status
 
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to
@@ -13,6 +16,7 @@ between: a restart, a list, a move, a permit that was lost.
 Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 """
 
+from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.handler import Frontier
 
-__all__ = ["Frontier"]
+__all__ = ["BackedOff", "Frontier"]

@@ -150,7 +150,9 @@ class Endings:
             return "complete"
         reason = queue.stopped or "page limit"
         if left:
-            self._given_up.add(reason.partition(":")[0], queue.job.unit, left)
+            kind, _, why = reason.partition(": ")
+            unit = queue.job.unit
+            self._given_up.add(kind, f"{unit} ({why})" if why else unit, left)
         return reason
 
     def _listen(self, ended: FetchEnded) -> None:
@@ -191,6 +193,7 @@ class Endings:
         else:
             address.again, address.in_a_row = None, 0
             address.not_before_s = ended.ended_s + address.rest_s
+        self._has.backing_off.note(address, ended)
         if address.rest_s > self._has.limits.probe_patience_s and not ours:
             self._stop_probes(address, ended)
 

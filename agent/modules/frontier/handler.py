@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent.modules.counts import StopCounts
+from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.endings import Endings
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.moving import Moving
@@ -54,6 +55,8 @@ class FrontierState:
     active: int  # that have one of the parallel places
     in_flight: int  # tokens that are out
     under_way: int  # pages fetched or being fetched, not kept yet
+    backing_off: int  # addresses that rest longer because of errors, 429, 503 or Retry-After
+    backed_off: tuple[BackedOff, ...]  # some of them
 
 
 class Frontier:
@@ -122,6 +125,8 @@ class Frontier:
             active=has.turns.active,
             in_flight=has.tokens_out,
             under_way=has.under_way,
+            backing_off=len(has.backing_off),
+            backed_off=has.backing_off.last(),
         )
 
     def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from agent.modules.frontier.backing_off import BackingOff
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
@@ -30,6 +31,7 @@ class Holdings:
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
+        self.backing_off = BackingOff()
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
         self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks
@@ -127,6 +129,7 @@ class Holdings:
             self.turns.sleep_until(address, address.not_before_s)
         elif self.addresses.get(address.name) is address:
             del self.addresses[address.name]
+            self.backing_off.forget(address.name)
 
     def give_token(self, address: AddressQueue, holder: Due | RulesDue) -> None:
         """Note that a request to an address begins."""

@@ -130,7 +130,7 @@ def test_status_shows_why(home: Home) -> None:
         "manager: 503: busy",
         "refused: 00000001.log.a: 400: line 3: no",
         "the manager asks for: an interval of 60 s",
-        "not fetched: 3 too deep, as http://a.jp/x/",
+        "not fetched: 3 too deep\n      http://a.jp/x/",
     ):
         assert text in out
     found: dict[str, Any] = json.loads(prs(home, "status", "--json")[1])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.status import Rates, Status, Stopped, read_status, write_status
+from agent.control.status import BackOff, Rates, Status, Stopped, read_status, write_status
 from agent.errors import HomeError
 
 STATUS = Status(
@@ -18,6 +18,8 @@ STATUS = Status(
     written_ms=2,
     state="working",
     reports_refused=("a: 400",),
+    backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "timeout", 2, 40.0),),
+    wrong=("disk full",),
     not_fetched={"too deep": Stopped(3, ("http://a.jp/",))},
 )
 

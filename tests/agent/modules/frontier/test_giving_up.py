@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.pipeline.messages import Outcome
+from agent.modules.frontier.backing_off import BackingOff
+from agent.modules.frontier.queues import AddressQueue
+from agent.pipeline.messages import FetchEnded, Outcome
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
 from tests.agent.world import World, order
@@ -166,3 +168,41 @@ def test_our_own_outage_ends_no_probe() -> None:
     world.run()
     assert {unit.reason for unit in world.reports.units} == {"complete"}
     assert world.clock.now_s - back_s < 6 * 60
+
+
+def test_who_is_left_alone_is_shown_with_its_reason() -> None:
+    """Addresses with errors or a Retry-After are counted and shown, until they answer again."""
+    world = world_of("a", "b", pages=4)
+    spaced(world, A, B)
+    good = world.web["http://a.example/p1"]
+    world.web["http://a.example/p1"] = Page(status=503, retry_after_s=500.0)
+    world.give_list([order(A), order(B)])
+    while "http://a.example/p1" not in world.fetched():
+        world.complete()
+        world.tick(1.0)
+    while world.complete():
+        pass
+    state = world.crawl.state()
+    (one,) = state.backed_off
+    assert (state.backing_off, one.address, one.host, one.strikes) == (1, "192.0.2.1", A, 1)
+    assert one.reason == "status 503, Retry-After 500 s"
+    assert one.until_s == world.clock.now_s + 500
+    world.web["http://a.example/p1"] = good
+    world.run()
+    for _ in range(60):
+        world.tick(1.0)
+    assert world.crawl.state().backing_off == 0
+
+
+def test_many_that_are_left_alone_are_counted_and_some_shown() -> None:
+    """However many there are, the ten that failed last are shown."""
+    backing_off = BackingOff()
+    for number in range(500):
+        address = AddressQueue(f"192.0.2.{number}", strikes=1)
+        backing_off.note(address, FetchEnded(A, address.name, A, 1, "timeout", 0, 0, 9.0, 5.0))
+    assert len(backing_off) == 500
+    assert [one.address for one in backing_off.last()] == [
+        f"192.0.2.{number}" for number in range(499, 489, -1)
+    ]
+    backing_off.forget("192.0.2.499")
+    assert backing_off.last()[0].address == "192.0.2.498"

@@ -1,0 +1,164 @@
+"""What `prs run` shows on a terminal, in a pipe, and to cron."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.cli.showing import status_lines
+from agent.cli.terminal import PATIENCE_MS, Terminal, live_line
+from agent.control.status import BackOff, Status, Stopped
+
+STATUS = Status(
+    name="prs1",
+    manager="https://prsm.example.jp",
+    version="1",
+    pid=7,
+    started_ms=0,
+    written_ms=0,
+    state="working",
+    pages=12_345,
+    pages_per_s=3.14,
+    bytes_per_s=1.5e6,
+    queue=67_890,
+    hosts=300,
+    active_hosts=200,
+    errors=12,
+    units=400,
+    units_finished=40,
+    permit_remaining_s=3599.0,
+)
+
+
+class Screen:
+    """What was written, and what a terminal would show of it."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        self.written.append(text)
+
+    @property
+    def lines(self) -> list[str]:
+        lines = [""]
+        for piece in "".join(self.written).split("\n"):
+            lines[-1] = piece.rpartition("\r\x1b[2K")[2]
+            lines.append("")
+        return lines[:-1]
+
+
+def terminal(screen: Screen, *, quiet: bool = False, live: bool = True) -> Terminal:
+    return Terminal(quiet=quiet, live=live, write=screen, columns=lambda: 120)
+
+
+def later(minutes: float, *wrong: str) -> Status:
+    return replace(STATUS, written_ms=round(minutes * 60_000), wrong=wrong)
+
+
+def test_the_line_says_what_matters() -> None:
+    """Pages a second, hosts, queue and errors come before everything that may be cut off."""
+    line = live_line(STATUS, 200)
+    for part in ("3.1 pages/s", "200 of 300 hosts", "queue 67,890", "12 errors", "40/400 units"):
+        assert part in line
+    short = live_line(STATUS, 70)
+    assert len(short) < 70
+    assert "3.1 pages/s | 200 of 300 hosts | queue 67,890 | 12 errors" in short
+    waiting = replace(STATUS, reason="no permit", backing_off=3)
+    assert "no permit" in live_line(waiting, 60)
+    assert "3 backing off" in live_line(waiting, 200)
+
+
+def test_a_hostile_reason_moves_no_cursor() -> None:
+    """What comes from outside holds no command to the terminal."""
+    assert "\x1b" not in live_line(replace(STATUS, reason="\x1b[2Jno"), 200)
+
+
+def test_sentences_stand_above_the_line() -> None:
+    """The line is replaced each second, and a sentence does not tear it."""
+    screen = Screen()
+    it = terminal(screen)
+    it.show(STATUS)
+    it.show(replace(STATUS, pages=12_346))
+    it.say("permit of 3599 s, epoch 1")
+    it.show(STATUS)
+    first, second = screen.lines
+    assert first.endswith("permit of 3599 s, epoch 1")
+    assert "12,345 pages" in second
+    it.clear()
+    assert screen.lines[-1] == ""
+
+
+def test_no_terminal_no_line() -> None:
+    """A pipe gets sentences, whole and without control characters."""
+    screen = Screen()
+    it = terminal(screen, live=False)
+    it.show(STATUS)
+    it.say("going on with list 3 of round 1")
+    it.end("stopped: SIGTERM")
+    assert len(screen.written) == 2
+    assert all(line.endswith("\n") and "\x1b" not in line for line in screen.written)
+
+
+def test_quiet_says_nothing_of_a_night_that_went_well() -> None:
+    """Cron sends mail for any output: troubles that mended themselves are none."""
+    screen = Screen()
+    it = terminal(screen, quiet=True)
+    it.say("fetching")
+    it.show(later(0))
+    it.show(later(1, "manager: it does not answer"))
+    it.show(later(10.9, "manager: it does not answer"))
+    it.show(later(11))
+    it.show(later(12, "manager: it does not answer"))
+    it.show(later(13))
+    it.end("stopped: all units are finished, and all is reported")
+    assert screen.written == []
+
+
+def test_quiet_says_once_what_stays_wrong() -> None:
+    """After ten minutes, however its numbers change."""
+    screen = Screen()
+    it = terminal(screen, quiet=True)
+    for minute in range(60):
+        it.show(later(minute, f"{1000 - minute} bytes are free on the disk"))
+    assert PATIENCE_MS == 600_000
+    (line,) = screen.lines[:-1]
+    assert line.endswith("990 bytes are free on the disk")
+
+
+def test_quiet_says_what_is_wrong_at_the_end() -> None:
+    """A run that ends with a refused report says so, however short it was."""
+    screen = Screen()
+    it = terminal(screen, quiet=True)
+    it.show(later(0, "report a.log was refused: 400"))
+    it.end("stopped: the hours of this site are over")
+    assert [line[20:] for line in screen.lines[:-1]] == ["report a.log was refused: 400"]
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_the_status_shows_stops_with_examples(running: bool) -> None:
+    """Each reason with its count and some URLs, the most frequent first."""
+    status = replace(
+        STATUS,
+        not_fetched={
+            "depth": Stopped(3, ("http://a.jp/1",)),
+            "trap: calendar": Stopped(70, ("http://a.jp/2", "http://b.jp/3")),
+        },
+    )
+    text = "\n".join(status_lines(status, running=running))
+    assert text.index("70 trap: calendar") < text.index("http://b.jp/3") < text.index("3 depth")
+
+
+def test_the_status_shows_who_is_left_alone() -> None:
+    """Addresses that back off, why, and until when."""
+    status = replace(
+        STATUS,
+        worst_pause_ms=12.0,
+        backing_off=41,
+        backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "status 503", 3, 150.2),),
+    )
+    text = "\n".join(status_lines(status, running=True))
+    assert "41 addresses are left alone for longer" in text
+    assert "http://a.jp:80/ at 192.0.2.1: status 503, 3 strikes, next in 150 s" in text
+    assert "worst pause 12 ms" in text
