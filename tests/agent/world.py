@@ -9,6 +9,7 @@ from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ServerList, Tick
+from agent.pipeline.ports import PageWorker
 from agent.pipeline.spec import Pipeline
 from agent.runners.in_process import InProcessRunner
 from shared.wire.orders import ListHead, Order
@@ -74,10 +75,15 @@ class World:
         self.resolver.addresses = self.resolver_addresses
         self.worker = FakeWorker(self.web)
         ports = CrawlPorts(
-            self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
+            *(self.ledger, self.fetcher, self.resolver),
+            *(self.page_worker(), self.reports, self.clock),
         )
         self.crawl = Crawl(ports, self.politeness, self.limits, "PRS", self.blocked)
         self.runner = self.make_runner()
+
+    def page_worker(self) -> PageWorker:
+        """Return what works on the pages of a new process."""
+        return self.worker
 
     def make_runner(self) -> InProcessRunner:
         """Return the runner of a new process."""
