@@ -7,6 +7,7 @@ of its own, is forgotten only when its rest is over: whoever comes back before f
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from agent.modules.frontier.backing_off import BackingOff
 from agent.modules.frontier.pace import Pace
@@ -18,6 +19,8 @@ from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 from shared.urls import host_of
 
 __all__ = ["Holdings"]
+
+LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 
 
 class Holdings:
@@ -170,8 +173,19 @@ class Holdings:
         return min(job.max_pages, pages) if job.max_pages else pages
 
     def _work_left(self, address: AddressQueue) -> int:
-        queued = self.ledger.queued
-        interval = self.pace.base_s(next(iter(address.hosts.values()), None))
-        urls = sum(queued(number) for host in address.hosts.values() for number in host.jobs)
-        # The interval counts in tenths of a second, and at least one: without any, URLs decide.
-        return (urls + len(address.rules or ())) * max(1, round(interval * 10))
+        """Return URLs times interval: whoever takes longest should begin first.
+
+        Hosts share the interval of their address; a Crawl-delay and a unit's own interval are
+        waited for side by side, so the longest of them counts.
+        """
+        base_s = max(self.pace.base_s(next(iter(address.hosts.values()), None)), LEAST_INTERVAL_S)
+        urls, longest_s = len(address.rules or ()), 0.0
+        for host in address.hosts.values():
+            of_host = 0
+            for number, queue in host.jobs.items():
+                of_job = self.ledger.queued(number)
+                of_host += of_job
+                longest_s = max(longest_s, of_job * (queue.job.interval_ms or 0) / 1000)
+            urls += of_host
+            longest_s = max(longest_s, of_host * host.crawl_delay_s)
+        return round(max(urls * base_s, longest_s) * 10)

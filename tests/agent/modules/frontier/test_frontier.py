@@ -408,6 +408,17 @@ def test_the_longest_begin_first() -> None:
     assert begun == ["b", "c", "a"]
 
 
+def test_a_host_that_takes_long_by_its_own_interval_begins_first() -> None:
+    """Few URLs far apart take longer than many close together: URLs left times interval."""
+    world = world_of("a", "b", pages=3, limits=replace(ANY_NAME, parallel=1))
+    spaced(world, A, B)
+    starts_of_a = tuple((f"http://a.example/s{number}", None) for number in range(5))
+    lines = [order(A), *(order(url) for url, _ in starts_of_a)]
+    world.give_list([*lines, order(B, interval_ms=600_000)])
+    world.run(step_s=20.0)
+    assert starts(world, "b")[0] < starts(world, "a")[0]
+
+
 def test_a_long_rest_gives_its_place_away() -> None:
     """An address that must rest for long does not keep others waiting."""
     world = world_of("a", "b", limits=replace(ANY_NAME, parallel=1))
