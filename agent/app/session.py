@@ -16,6 +16,7 @@ from typing import Final, Self
 
 from agent.adapters.curl import CurlFetcher
 from agent.adapters.dns import DnsResolver, ResolverOptions
+from agent.adapters.earlier import EarlierFile
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
@@ -44,6 +45,7 @@ from shared.wire.orders import ListHead
 __all__ = ["CrawlSession", "resolver_of"]
 
 SEGMENTS: Final = "segments"
+EARLIER: Final = "earlier.sqlite"
 DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
 _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
 
@@ -70,6 +72,7 @@ class CrawlSession:
         fetcher: CurlFetcher,
         resolver: DnsResolver,
         worker: PageWorker,
+        earlier: EarlierFile | None,
         crawl: Crawl,
         loop: CrawlLoop,
         runner: InProcessRunner,
@@ -82,6 +85,7 @@ class CrawlSession:
         self._fetcher = fetcher
         self._resolver = resolver
         self._worker = worker
+        self._earlier = earlier
         self._crawl = crawl
         self._loop = loop
         self._runner = runner
@@ -121,6 +125,10 @@ class CrawlSession:
         resolver = resolver_of(settings, rules)
         remarks = StopCounts()
         worker = page_worker(settings, remarks.add)
+        whole_days = settings.memory.whole_days
+        earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
+        if earlier is not None and ledger.database.is_new:
+            earlier.clear()  # the segments that it tells of went with another ledger
         ports = CrawlPorts(
             ledger=ledger,
             fetcher=fetcher,
@@ -128,6 +136,7 @@ class CrawlSession:
             worker=worker,
             reports=reports,
             clock=clock,
+            earlier=earlier,
         )
         crawl = Crawl(
             ports,
@@ -140,7 +149,17 @@ class CrawlSession:
         runner = InProcessRunner(CRAWL, crawl.make)
         loop = CrawlLoop(runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_s)
         return cls(
-            settings, folder, ledger, reports, fetcher, resolver, worker, crawl, loop, runner
+            settings,
+            folder,
+            ledger,
+            reports,
+            fetcher,
+            resolver,
+            worker,
+            earlier,
+            crawl,
+            loop,
+            runner,
         )
 
     async def run(self) -> None:
@@ -167,10 +186,16 @@ class CrawlSession:
         self._fetcher.close()
         self._worker.close()
         await self._resolver.close()
-        if self._failed:
-            self.ledger.abandon()
-        else:
-            self.ledger.close()
+        try:
+            if self._failed:
+                self.ledger.abandon()
+            else:
+                self.ledger.close()
+                if self._earlier is not None:
+                    self._earlier.committed()
+        finally:
+            if self._earlier is not None:
+                self._earlier.close()
 
     def retune(self, settings: Settings) -> None:
         """Go on under other settings; what is under way ends as it was begun."""
@@ -230,6 +255,8 @@ class CrawlSession:
     def drop_pages(self) -> None:
         """Delete all pages that were collected here. Raises DiskFullError."""
         self.ledger.seal_segment()
+        if self._earlier is not None:
+            self._earlier.clear()
         for path in (self._folder / SEGMENTS).iterdir():
             path.unlink()
 

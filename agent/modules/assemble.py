@@ -29,7 +29,15 @@ from agent.modules.seed import Seed
 from agent.modules.store import Store
 from agent.pipeline.messages import Scope
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Clock, Fetcher, Ledger, PageWorker, Reports, Resolver
+from agent.pipeline.ports import (
+    Clock,
+    EarlierCaptures,
+    Fetcher,
+    Ledger,
+    PageWorker,
+    Reports,
+    Resolver,
+)
 from agent.pipeline.spec import Handler
 
 __all__ = ["Crawl", "CrawlPorts", "CrawlState"]
@@ -49,6 +57,7 @@ class CrawlPorts:
     worker: PageWorker
     reports: Reports
     clock: Clock
+    earlier: EarlierCaptures | None = None  # None: every page is stored whole
 
 
 @dataclass(slots=True)
@@ -143,7 +152,9 @@ class Crawl:
                 self._fetches.append(rules_fetch)
                 return rules_fetch
             case "fetch":
-                fetch = Fetch(ports.fetcher, limits, lambda done: post("fetch.answer", done))
+                fetch = Fetch(
+                    ports.fetcher, limits, lambda done: post("fetch.answer", done), ports.earlier
+                )
                 self._fetches.append(fetch)
                 return fetch
             case "parse":
@@ -151,7 +162,7 @@ class Crawl:
                 self._parses.append(parse)
                 return parse
             case "store":
-                self._stores.append(store := Store(ports.ledger))
+                self._stores.append(store := Store(ports.ledger, ports.earlier))
                 return store
             case "report":
                 report = Report(ports.ledger, ports.reports, self.denied)
@@ -211,6 +222,8 @@ class Crawl:
         """Take note of a commit."""
         for store in self._stores:
             store.bytes_since_commit = 0
+        if self.ports.earlier is not None:
+            self.ports.earlier.committed()
 
     def state(self) -> CrawlState:
         """Return what goes on now."""

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from agent.pipeline.messages import Kept, Processed
-from agent.pipeline.ports import Ledger
+from agent.pipeline.messages import Earlier, Kept, Processed
+from agent.pipeline.ports import EarlierCaptures, Ledger
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
 
@@ -22,8 +22,10 @@ __all__ = ["Store"]
 class Store:
     """The module `store`."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, earlier: EarlierCaptures | None = None) -> None:
+        """Take where pages go; earlier: what learns of each whole one, None: nobody."""
         self._ledger = ledger
+        self._earlier = earlier
         self._waiting: deque[Processed] = deque()
         self.paused = ""
         self.bytes_since_commit = 0
@@ -49,5 +51,9 @@ class Store:
                 return
             self._waiting.popleft()
             self.bytes_since_commit += len(page.encoded.data)
+            if self._earlier is not None and page.validators is not None:
+                entry = page.encoded.entry
+                whole = Earlier(entry.fetched_at_ms, entry.digest, *page.validators)
+                self._earlier.remember(page.host, page.url, whole)
             yield "kept", Kept(page.url, page.host, page.address, page.job)
         self.paused = ""

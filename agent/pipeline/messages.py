@@ -32,6 +32,7 @@ __all__ = [
     "Candidate",
     "Denied",
     "Due",
+    "Earlier",
     "FetchEnded",
     "Fetched",
     "HandedOver",
@@ -337,8 +338,25 @@ class Requested:
 
 
 @frozen
+class Earlier:
+    """The last whole capture of a URL, that a later one may refer to.
+
+    digest: `sha256:` and hexadecimal. etag, modified: header fields as the server sent them, to
+    ask by; "" where there are none, or where the body must come for its links.
+    """
+
+    fetched_at_ms: int
+    digest: str
+    etag: str = ""
+    modified: str = ""
+
+
+@frozen
 class Fetched:
-    """An answer with a header, whole or truncated. `capture.body` is as sent by the server."""
+    """An answer with a header, whole or truncated. `capture.body` is as sent by the server.
+
+    A capture with a body *and* a revisit is a question: is the body still what it was?
+    """
 
     capture: Capture
     url: str
@@ -362,6 +380,7 @@ class Processed:
     is_rules: bool
     outward: tuple[str, ...] = ()  # canonical links to other hosts, for `extserver.list`
     note: str = ""  # `noindex`, `parse-error: ...`, `decode-error: ...`
+    validators: tuple[str, str] | None = None  # ETag, Last-Modified; None: no capture to refer to
 
 
 @frozen

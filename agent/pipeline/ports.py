@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from agent.pipeline.messages import (
     Due,
+    Earlier,
     Fetched,
     Job,
     Kept,
@@ -32,6 +33,7 @@ __all__ = [
     "LEVELS",
     "LEVEL_BITS",
     "Clock",
+    "EarlierCaptures",
     "FetchAnswer",
     "FetchDone",
     "FetchRequest",
@@ -77,6 +79,7 @@ class FetchRequest:
     address: str
     max_body_bytes: int
     rules: bool = False
+    earlier: Earlier | None = None  # ask by its validators, where it has any
 
 
 @frozen
@@ -168,6 +171,26 @@ class PageWorker(Protocol):
 
     def close(self) -> None:
         """Let go; `done` is not called any more."""
+        ...
+
+
+class EarlierCaptures(Protocol):
+    """The last whole capture of each URL, so that a later one may say: it is still the same.
+
+    It may forget, and then a page is fetched and stored whole. It never knows a capture that no
+    commit has made durable.
+    """
+
+    def look_up(self, host: str, url: str) -> Earlier | None:
+        """Return what a URL's last whole capture was, where it is known and not too old."""
+        ...
+
+    def remember(self, host: str, url: str, earlier: Earlier) -> None:
+        """Take a capture that was appended; it is known some time after the next `committed`."""
+        ...
+
+    def committed(self) -> None:
+        """Take note that all that was appended is durable."""
         ...
 
 

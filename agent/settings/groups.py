@@ -240,6 +240,13 @@ class MemorySettings:
         unit="name",
         reason="what remembers them: docs/adr/0045 has the others; their filters miss 0.001 %",
     )
+    whole_days: float = setting(
+        90.0,
+        unit="days",
+        least=0,
+        most=3650,
+        reason="a page that did not change is stored whole again after so long; 0: always",
+    )
 
 
 @dataclass(frozen=True, slots=True)

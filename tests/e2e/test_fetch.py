@@ -13,6 +13,7 @@ import pytest
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
+from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 from shared.archive.encode import encode_capture
 from tests.e2e.raw_server import Connection, RawServer
@@ -27,6 +28,7 @@ OPTIONS = FetchOptions(
     deadline_s=30,
 )
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 ENDED = 20.0  # seconds until a test gives up; never reached when things work
 
 
@@ -85,6 +87,36 @@ def test_the_recorded_request_is_the_one_sent() -> None:
                 assert answer.request_bytes == len(server.requests[-1])
             assert b"From: robot@c.example\r\n" in server.requests[0]
             assert b"Host: www.a.example:%d\r\n" % server.port in server.requests[0]
+
+    asyncio.run(run())
+
+
+def test_a_conditional_request_is_one_of_its_own() -> None:
+    """Its field is sent and recorded, and the next request on the same handle has none of it."""
+    unmodified = b'HTTP/1.1 304 Not Modified\r\nETag: "e"\r\n\r\n'
+
+    async def run() -> None:
+        async with RawServer(unmodified) as server, fetching() as fetcher:
+            for etag, modified, field in (
+                ('"e"', "", b'If-None-Match: "e"\r\n'),
+                ("", "", b""),
+                ('"e"', DATE, b'If-None-Match: "e"\r\n'),
+                ("", DATE, b"If-Modified-Since: %b\r\n" % DATE.encode()),
+                ("", "", b""),
+            ):
+                done: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()
+                earlier = Earlier(1, "sha256:" + "0" * 64, etag, modified)
+                request = FetchRequest(server.url("/x"), "127.0.0.1", 1000, earlier=earlier)
+                fetcher.start(request, done.set_result)
+                answer = await asyncio.wait_for(done, ENDED)
+                assert answer.status == 304
+                assert answer.capture is not None
+                sent = server.requests[-1]
+                assert answer.capture.request == sent
+                assert [line for line in sent.splitlines(True) if line.startswith(b"If-")] == (
+                    [field] if field else []
+                )
+                assert sent.endswith(b"\r\n\r\n")
 
     asyncio.run(run())
 

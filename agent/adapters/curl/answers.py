@@ -6,7 +6,13 @@ from typing import Final
 
 import pycurl
 
-from agent.adapters.curl.blocks import read_answer, request_block, retry_after_s, stays_open
+from agent.adapters.curl.blocks import (
+    conditions,
+    read_answer,
+    request_block,
+    retry_after_s,
+    stays_open,
+)
 from agent.adapters.curl.options import MAX_HEADER_BYTES, FetchOptions
 from agent.adapters.curl.outcomes import classify
 from agent.adapters.curl.slot import Slot
@@ -88,6 +94,7 @@ def _capture(
             slot.site,
             version=b"2" if header.startswith(b"HTTP/2") else b"1.1",
             by_proxy=bool(options.proxy),
+            more=conditions(slot.request.earlier),
         ),
         response_header=header,
         body=b"".join(slot.body),

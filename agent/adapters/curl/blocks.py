@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Final
 
+from agent.pipeline.messages import Earlier
 from shared.archive.http_block import header_value, status_code
 from shared.frozen import frozen
 from shared.urls import DEFAULT_PORTS, split_host
@@ -19,6 +20,7 @@ from shared.urls import DEFAULT_PORTS, split_host
 __all__ = [
     "Answer",
     "Site",
+    "conditions",
     "read_answer",
     "request_block",
     "retry_after_s",
@@ -64,15 +66,36 @@ def site_of(origin: str, fields: Sequence[str]) -> Site:
     return Site(f"{scheme}://{name}:{port}/", lines.encode("latin-1"))
 
 
+def conditions(earlier: Earlier | None) -> tuple[str, ...]:
+    """Return the header field by which a server can say that an earlier capture still holds.
+
+    Source: RFC 9110, 13.2.2: a server that knows ETags does not look at dates.
+    """
+    if earlier is None:
+        return ()
+    if earlier.etag:
+        return (f"If-None-Match: {earlier.etag}",)
+    return (f"If-Modified-Since: {earlier.modified}",) if earlier.modified else ()
+
+
 def request_block(
-    url: str, site: Site, *, version: bytes = b"1.1", by_proxy: bool = False
+    url: str,
+    site: Site,
+    *,
+    version: bytes = b"1.1",
+    by_proxy: bool = False,
+    more: Sequence[str] = (),
 ) -> bytes:
     """Return the request for a canonical URL as it goes over the wire.
 
     by_proxy: a proxy is asked for a whole http URL; https goes through a tunnel instead.
+    more: fields of this request alone, behind those of all.
     """
     target = url if by_proxy and url.startswith("http:") else url[url.index("/", 8) :]
-    return b"GET %b HTTP/%b\r\n%b" % (target.encode("latin-1"), version, site.lines)
+    lines = site.lines
+    if more:
+        lines = b"%b%b\r\n\r\n" % (lines[:-2], "\r\n".join(more).encode("latin-1"))
+    return b"GET %b HTTP/%b\r\n%b" % (target.encode("latin-1"), version, lines)
 
 
 def read_answer(lines: Sequence[bytes]) -> Answer:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.blocks import Site
+from agent.adapters.curl.blocks import Site, conditions
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate import RateLimit
 from agent.pipeline.messages import Outcome
@@ -23,6 +23,7 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest
 __all__ = ["Slot"]
 
 _STOP: Final = -1
+_NO_FIELD: Final = "Proxy-Connection:"  # without a value: do not send it
 _SUPPRESS_CONNECT_HEADERS: Final = 265  # CURLOPT_..., which pycurl has no name for
 
 
@@ -56,6 +57,8 @@ class Slot:
         self._may_receive = may_receive
         self._rate = rate
         self._proxied = bool(options.proxy)
+        self._fields = options.fields
+        self._conditional = False  # the fields of the last request hold for the next
         self._set_up(options)
 
     def begin(
@@ -73,6 +76,10 @@ class Slot:
         self.started_s = started_s
         self.started_epoch_ms = started_epoch_ms
         self.handle.setopt(pycurl.URL, request.url)
+        more = conditions(request.earlier)
+        if more or self._conditional:
+            self.handle.setopt(pycurl.HTTPHEADER, [*self._fields, *more, _NO_FIELD])
+            self._conditional = bool(more)
         if not self._proxied:
             shown = f"[{request.address}]" if ":" in request.address else request.address
             # To the checked address, whatever the name; Host and SNI stay the name.
@@ -94,7 +101,7 @@ class Slot:
         set_option(pycurl.FOLLOWLOCATION, 0)
         set_option(pycurl.PATH_AS_IS, 1)
         set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
-        set_option(pycurl.HTTPHEADER, [*options.fields, "Proxy-Connection:"])
+        set_option(pycurl.HTTPHEADER, [*options.fields, _NO_FIELD])
         set_option(_SUPPRESS_CONNECT_HEADERS, 1)
         # Set even where there is none, or the environment's would be used.
         set_option(pycurl.PROXY, options.proxy)

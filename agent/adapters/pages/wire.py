@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from agent.pipeline.messages import Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
+from agent.pipeline.validators import ETAG, MODIFIED
 from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture
@@ -43,7 +44,7 @@ MAX_FRAME_BYTES: Final = 256 << 20
 _RESULT: Final = Struct("<IIiII")  # bytes of text, bytes of data, status, offset, length
 _FAILED: Final = 0xFFFFFFFF  # instead of bytes of data: the text says why
 _NO_STATUS: Final = -1
-_FIELDS: Final = 7
+_FIELDS: Final = 8
 
 _URLS: Final = re.compile(
     r"(?:https?://(?:\[[0-9a-f:.]+\]|[^/:?#\[\]\s]+)(?::[0-9]{1,5})?/[!-~]*+(?:\n(?=h)|\Z))*+"
@@ -90,6 +91,7 @@ def result_of(work: PageWork | Failed) -> tuple[bytes, bytes, bytes]:
             entry.mime,
             entry.digest,
             processed.note,
+            "" if processed.validators is None else "\t".join(processed.validators),
             "\n".join(work.links.urls),
             "\n".join(processed.outward),
         )
@@ -161,7 +163,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
     fields = text.split("\0")
     if len(fields) != _FIELDS or not offset + length == len(data):
         raise FormatError(f"a result of {len(fields)} fields, record at {offset} + {length}")
-    urlkey, surt, mime, digest, note, urls, outward = fields
+    urlkey, surt, mime, digest, note, validators, urls, outward = fields
     if not (_URLS.fullmatch(urls) and _URLS.fullmatch(outward)):
         raise FormatError("a result has links that are no canonical URLs")
     entry = IndexEntry(
@@ -184,8 +186,19 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         page.is_rules,
         tuple(outward.split("\n")) if outward else (),
         note,
+        _validators(validators),
     )
     links = Links(
         tuple(urls.split("\n")) if urls else (), page.url, page.job, page.depth + 1, content=digest
     )
     return PageWork(processed, links)
+
+
+def _validators(text: str) -> tuple[str, str] | None:
+    """Return what a later request is made of: nothing that could be more than a field's value."""
+    if not text:
+        return None
+    etag, _, modified = text.partition("\t")
+    if (etag and not ETAG.fullmatch(etag)) or (modified and not MODIFIED.fullmatch(modified)):
+        raise FormatError("a result has validators that are none")
+    return etag, modified

@@ -20,6 +20,7 @@ from agent.modules.page.kinds import kind_of, may_hold_links
 from agent.modules.page.links import PageLinks, links_of
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.robots_tags import read_tags
+from agent.modules.page.validators import settled, validators_of
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.encode import encode_capture
@@ -57,7 +58,7 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     if found.cut:
         notes.append(f"links cut at {len(found.urls)}")
     note = "; ".join(notes)
-    capture = page.capture
+    capture = settled(page.capture)
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     encoded = encode_capture(capture)
@@ -77,6 +78,7 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
         is_rules=page.is_rules,
         outward=_outward(found.urls, page),
         note=note,
+        validators=None if page.is_rules else validators_of(capture),
     )
     return PageWork(processed, links)
 

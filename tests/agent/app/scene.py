@@ -139,7 +139,12 @@ class Scene:
 
 @contextmanager
 def scene(
-    folder: Path, home: Path | None = None, *, interval_s: float = INTERVAL_S, **web_options: Any
+    folder: Path,
+    /,
+    home: Path | None = None,
+    *,
+    interval_s: float = INTERVAL_S,
+    **web_options: Any,
 ) -> Iterator[Scene]:
     """Give a scene with an enrolled agent that does not run yet; all of it is ended afterwards."""
     options: dict[str, Any] = {"hosts": 6, "regions": 1, "seeds": 0, "seed": 3}

@@ -35,7 +35,7 @@ USED_AS_THEY_ARE = {
     "windows": None,
     "reports": None,
     "disk": None,
-    "memory": set[str](),
+    "memory": {"whole_days"},
     "robot": {"token"},
     "politeness": {"blocked"},
     "limits": {"list_bytes"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import (
     Candidate,
     Due,
+    Earlier,
     Fetched,
     FetchEnded,
     Links,
@@ -19,6 +21,8 @@ from agent.pipeline.messages import (
 )
 from agent.pipeline.ports import FetchAnswer, FetchDone, FetchRequest
 from agent.pipeline.spec import Output
+from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
+from shared.archive.encode import payload_digest
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, URL, answer
 
@@ -124,3 +128,64 @@ def test_answers_go_back_to_where_they_came_from() -> None:
     done = FetchDone(DUE, ADDRESS, answer(FetchRequest(URL, "", 1)))
     assert isinstance(done.answer, FetchAnswer)
     assert done.address == ADDRESS
+
+
+class Memory:
+    """Knows one URL."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        self.earlier = earlier
+
+    def look_up(self, host: str, url: str) -> Earlier | None:
+        return self.earlier if (host, url) == (HOST, URL) else None
+
+    def remember(self, host: str, url: str, earlier: Earlier) -> None:
+        raise AssertionError("fetching remembers nothing")
+
+    def committed(self) -> None:
+        raise AssertionError("fetching commits nothing")
+
+
+EARLIER = Earlier(1_000, payload_digest(b"hello"), '"e"', "")
+
+
+def asked_for(due: Due) -> FetchRequest:
+    fetcher = FakeFetcher(FakeClock(), {})
+    list(Fetch(fetcher, CrawlLimits(), lambda done: None, Memory(EARLIER)).handle("due", [due]))
+    return fetcher.flights[0].request
+
+
+def page(earlier: Earlier | None, **how: object) -> Capture:
+    module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
+    request = FetchRequest(URL, ADDRESS, 1000, earlier=earlier)
+    done = FetchDone(DUE, ADDRESS, answer(request, **how))  # type: ignore[arg-type]
+    (fetched,) = of(module.handle("answer", [done]), "page")
+    assert isinstance(fetched, Fetched)
+    return fetched.capture
+
+
+def test_what_was_stored_whole_is_asked_for_by_its_validators() -> None:
+    """But not by a probe, which measures how long bodies take, nor an unknown URL."""
+    assert asked_for(replace(DUE, probe=False)).earlier == EARLIER
+    assert asked_for(DUE).earlier == replace(EARLIER, etag="")
+    other = replace(DUE, candidate=replace(DUE.candidate, url=f"{URL}y"))
+    assert asked_for(other).earlier is None
+
+
+def test_a_page_that_the_server_calls_unchanged_is_a_revisit() -> None:
+    """It refers to the earlier capture, by the server's word; only if we asked for that word."""
+    unchanged = page(EARLIER, status=304, body=b"")
+    assert unchanged.revisit == Revisit(NOT_MODIFIED, URL, 1_000)
+    assert unchanged.payload_digest == EARLIER.digest
+    assert page(replace(EARLIER, etag=""), status=304, body=b"").revisit is None
+    assert page(None, status=304, body=b"").revisit is None
+
+
+def test_a_body_is_to_be_compared() -> None:
+    """A whole one, of a page that is there: the work on pages answers whether it is the same."""
+    compared = page(EARLIER)
+    assert compared.revisit == Revisit(IDENTICAL_PAYLOAD, URL, 1_000)
+    assert (compared.body, compared.payload_digest) == (b"hello", EARLIER.digest)
+    assert page(EARLIER, status=404).revisit is None
+    assert page(EARLIER, body=b"").revisit is None
+    assert page(None).revisit is None

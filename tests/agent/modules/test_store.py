@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.modules.store import Store
-from agent.pipeline.messages import Kept, Processed, Tick
+from agent.pipeline.messages import Earlier, Kept, Processed, Tick
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.fakes import HTML, FakeLedger
@@ -44,3 +46,32 @@ def test_a_full_disk_pauses_and_ends_by_itself() -> None:
     assert list(store.handle("tick", [Tick(2.0, 2, False)])) == [kept(1), kept(2), kept(3)]
     assert store.paused == ""
     assert ledger.captures == [f"http://a.example/{number}" for number in (1, 2, 3)]
+
+
+class Memory:
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, Earlier]] = []
+
+    def look_up(self, host: str, url: str) -> Earlier | None:
+        raise AssertionError("storing looks nothing up")
+
+    def remember(self, host: str, url: str, earlier: Earlier) -> None:
+        self.told.append((host, url, earlier))
+
+    def committed(self) -> None:
+        raise AssertionError("storing commits nothing")
+
+
+def test_whole_captures_are_remembered_when_they_are_written() -> None:
+    """Not before, on a full disk; and nothing that a later one could not refer to."""
+    ledger, memory = FakeLedger(), Memory()
+    store = Store(ledger, memory)
+    ledger.full = True
+    list(store.handle("pages", [page(1), replace(page(2), validators=('"e"', ""))]))
+    assert memory.told == []
+    ledger.full = False
+    list(store.handle("tick", [Tick(2.0, 2, False)]))
+    digest = page(2).encoded.payload_digest
+    assert memory.told == [(HOST, "http://a.example/2", Earlier(5, digest, '"e"', ""))]

@@ -9,9 +9,9 @@ import pytest
 
 from agent.pipeline.messages import Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
-from shared.archive.capture import Capture, Revisit
+from shared.archive.capture import IDENTICAL_PAYLOAD, Capture, Revisit
 from shared.archive.cdxj import IndexEntry
-from shared.archive.encode import EncodedCapture
+from shared.archive.encode import EncodedCapture, payload_digest
 from tests.contracts.pages.case import (
     HTML,
     OPTIONS,
@@ -65,7 +65,25 @@ def odd_pages() -> list[Fetched]:
         dataclasses.replace(
             page(8), capture=dataclasses.replace(page(8).capture, response_header=b"ICY\r\n\r\n")
         ),
+        dataclasses.replace(
+            page(9),
+            capture=dataclasses.replace(
+                page(9).capture,
+                response_header=b'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: "e"\r\n\r\n',
+            ),
+        ),
+        perhaps_unchanged(10, payload_digest(b"<a href=x>")),
+        perhaps_unchanged(11, payload_digest(b"another")),
     ]
+
+
+def perhaps_unchanged(number: int, digest: str) -> Fetched:
+    """Return a page that asks whether its body is that of an earlier capture."""
+    one = page(number)
+    capture = dataclasses.replace(
+        one.capture, payload_digest=digest, revisit=Revisit(IDENTICAL_PAYLOAD, one.url, 5)
+    )
+    return dataclasses.replace(one, capture=capture)
 
 
 def test_the_work_is_what_the_program_makes_of_the_page(make: Make) -> None:
@@ -139,7 +157,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
         ),
         (Revisit, "profile refers_to_uri refers_to_date_ms"),
         (PageWork, "processed links"),
-        (Processed, "encoded url host address job is_rules outward note"),
+        (Processed, "encoded url host address job is_rules outward note validators"),
         (EncodedCapture, "data entry"),
         (IndexEntry, "urlkey surt url fetched_at_ms mime status digest offset length"),
         (Links, "urls referer from_job depth redirects content"),

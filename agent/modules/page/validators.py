@@ -1,0 +1,47 @@
+"""What a later request for a page may be made conditional on, and whether a body is what it was.
+
+A request is conditional only for what holds no links: a page that has not changed still leads to
+others, and the crawl of a round finds them in its body alone.
+Source: RFC 9110, 8.8 (validators) and 13.1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from agent.modules.page.fields import field_values
+from agent.modules.page.kinds import may_hold_links
+from agent.pipeline.validators import ETAG, MODIFIED
+from shared.archive.capture import Capture
+from shared.archive.encode import payload_digest
+
+__all__ = ["settled", "validators_of"]
+
+
+def settled(capture: Capture) -> Capture:
+    """Return a capture with its question answered: a revisit without body, or none at all."""
+    if capture.revisit is None or not capture.body:
+        return capture
+    if payload_digest(capture.body) == capture.payload_digest:
+        return replace(capture, body=b"")
+    return replace(capture, revisit=None, payload_digest=None)
+
+
+def validators_of(capture: Capture) -> tuple[str, str] | None:
+    """Return (ETag, Last-Modified) of a whole capture, "" for what may not be asked by.
+
+    None: a later capture must not refer to this one, which is an error, cut, or a revisit itself.
+    """
+    if capture.status != 200 or capture.truncated or capture.revisit or not capture.body:
+        return None
+    if may_hold_links(capture.media_type):
+        return "", ""
+    header = capture.response_header
+    return _one(header, "ETag", ETAG), _one(header, "Last-Modified", MODIFIED)
+
+
+def _one(header: bytes, name: str, form: re.Pattern[str]) -> str:
+    """Return a field that stands once and has its form: it is sent back as it is."""
+    values = field_values(header, name)
+    return values[0] if len(values) == 1 and form.fullmatch(values[0]) else ""
