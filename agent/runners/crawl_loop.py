@@ -18,6 +18,7 @@ from typing import Final, Protocol
 
 from agent.pipeline.messages import Tick
 from agent.pipeline.ports import Clock, Ledger
+from agent.runners.garbage import Garbage
 from agent.runners.in_process import InProcessRunner
 from agent.runners.pauses import Pauses
 from shared.archive.errors import DiskFullError
@@ -88,6 +89,7 @@ class CrawlLoop:
         self._handled_at_commit = 0
         self._wake: Callable[[], None] = lambda: None
         self.pauses = Pauses(clock.monotonic_s)
+        self._garbage = Garbage()
 
     @property
     def paused(self) -> str:
@@ -104,6 +106,7 @@ class CrawlLoop:
         deadline_s = float("inf")
         waiter = asyncio.ensure_future(stop.wait())
         waiter.add_done_callback(lambda _: self._woken())
+        self._garbage.begin(self._clock.monotonic_s())
         self.pauses.watch()
         try:
             while True:
@@ -114,8 +117,10 @@ class CrawlLoop:
                 now = self._clock.monotonic_s()
                 if self._stopping and (self._quiet or now >= deadline_s):
                     break
+                self._garbage.look(now, at_rest=self._quiet)
                 await self._sleep(self._tick_s)
         finally:
+            self._garbage.end()
             waiter.cancel()
             self.pauses.stop()
         self._runner.run_until_settled()  # what came in time counts, whatever it takes

@@ -243,7 +243,7 @@ def test_a_stop_waits_for_what_is_at_work_but_not_for_ever() -> None:
     patient.watch.at_work = hasty.watch.at_work = 1
     asyncio.run(scenario(patient, 1e9))
     assert patient.listener.heard == ["answer"]
-    asyncio.run(scenario(hasty, 3.0))
+    asyncio.run(scenario(hasty, 1.0))
     assert hasty.listener.heard == []
     assert not any(tick.fetching for tick in (*patient.listener.ticks, *hasty.listener.ticks))
 
