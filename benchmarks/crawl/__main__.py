@@ -99,6 +99,8 @@ def _compare(
     mine = runs.get("ours")
     if mine is None:
         return found
+    if mine.fetched.pages < web.pages:
+        sys.exit(f"we found {mine.fetched.pages} pages of {web.pages}")
     for name, run in runs.items():
         if run.fetched.pages < mine.fetched.pages:
             sys.exit(f"{name} found {run.fetched.pages} pages, we {mine.fetched.pages}")

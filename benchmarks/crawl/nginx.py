@@ -40,7 +40,7 @@ http {{
     tcp_nopush on;
     keepalive_timeout 300;
     keepalive_requests 10000000;
-    open_file_cache max=50000 inactive=600s;
+    open_file_cache max=8000 inactive=600s;
     open_file_cache_valid 600s;
     server {{
         listen 0.0.0.0:{port} backlog=4096;

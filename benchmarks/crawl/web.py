@@ -34,10 +34,11 @@ PAGE_BYTES: Final = 11_000
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """Hosts as folders: `folder/ADDRESS/...`."""
+    """Hosts as folders: `folder/ADDRESS/...`. `pages`: what links lead to, at least."""
 
     folder: Path
     hosts: tuple[str, ...]
+    pages: int = 0
 
     def tops(self, port: int) -> list[str]:
         """Return the top page of each host."""
@@ -60,7 +61,11 @@ def simulated_web(folder: Path, hosts: int, pages: int, port: int) -> Web:
     world = World(options, [replace(host, name=host.address) for host in planned])
     for host in world.hosts:
         _write_host(folder / host.address, world, host, port)
-    return Web(folder, tuple(host.address for host in world.hosts))
+    return Web(
+        folder,
+        tuple(host.address for host in world.hosts),
+        sum(host.pages for host in world.hosts),
+    )
 
 
 def _write_host(folder: Path, world: World, host: HostPlan, port: int) -> None:
