@@ -34,7 +34,10 @@ class Permission:
 
     def permitted(self) -> bool:
         """Tell whether a request may be sent now."""
-        return self._gate.may_fetch() and not self.holds.paused and self.window_open
+        if not self._gate.may_fetch() or self.holds.paused:
+            return False
+        self._look()
+        return self._open
 
     def fetching(self) -> bool:
         """Tell whether a request should be begun now."""

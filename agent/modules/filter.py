@@ -104,14 +104,12 @@ class Filter:
                 for url in links.urls:
                     stop("too many redirects", url)
                 continue
-            for url in links.urls:
-                key = hash(url)
-                if key not in self._sorted:
-                    output = self._one(url, key, links)
-                    if output is not None:
-                        yield output
+            for url in self._sorted.unknown(links.urls):
+                output = self._one(url, links)
+                if output is not None:
+                    yield output
 
-    def _one(self, url: str, key: int, links: Links) -> Output | None:
+    def _one(self, url: str, links: Links) -> Output | None:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
@@ -124,7 +122,7 @@ class Filter:
             return None
         if links.depth < 0 and job is not None and job.max_pages:
             return None  # a probe's few pages are to measure the site, not its sitemaps
-        self._sorted.add(key)
+        self._sorted.add(hash(url))
         if len(url) > limits.url_chars:
             stop("URL too long", url)
         elif job is None and not host.registrable:

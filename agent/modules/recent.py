@@ -9,7 +9,7 @@ LRU list; what is met more often than that is never forgotten, as in an LRU.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 
 __all__ = ["Recent"]
 
@@ -27,6 +27,11 @@ class Recent:
 
     def __contains__(self, key: object) -> bool:
         return key in self._young or key in self._old
+
+    def unknown(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield those whose hashes are not remembered when their turn comes."""
+        young, old = self._young, self._old
+        return (one for one in texts if (key := hash(one)) not in young and key not in old)
 
     @property
     def table_bytes(self) -> int:

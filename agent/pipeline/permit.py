@@ -59,4 +59,5 @@ class PermitGate:
 
     def may_fetch(self) -> bool:
         """Tell whether a request may be begun now."""
-        return self.remaining_s() > 0
+        held = self._held  # asked twice a request: without the detours
+        return held is not None and held.ends_s > self._clock.boottime_s()

@@ -99,6 +99,8 @@ class FetchAnswer:
     location: str | None = None  # of a redirect, as sent
     retry_after_s: float | None = None
     detail: str = ""
+    connect_ms: float = 0.0  # from the start until the connection stood, TLS too; 0: was open
+    first_byte_ms: float = 0.0  # from the start until the answer began
 
 
 @frozen

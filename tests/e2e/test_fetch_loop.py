@@ -77,3 +77,23 @@ def test_a_socket_number_that_is_used_again_is_watched_again() -> None:
             assert server.connections == 30
 
     asyncio.run(run())
+
+
+def test_an_answer_says_where_its_time_went() -> None:
+    """Connecting, the first byte and the whole follow each other; an open connection costs none."""
+
+    async def late(connection: Connection) -> None:
+        await asyncio.sleep(0.05)
+        await connection.send(HELLO)
+
+    async def run() -> None:
+        async with RawServer(late) as server, fetching() as fetcher:
+            first = await get(fetcher, server.url())
+            assert 0 < first.connect_ms < first.first_byte_ms <= first.elapsed_ms
+            assert first.first_byte_ms >= 50
+        async with RawServer(HELLO) as server, fetching() as fetcher:
+            await get(fetcher, server.url())
+            again = await get(fetcher, server.url())
+            assert (server.connections, again.connect_ms) == (1, 0)
+
+    asyncio.run(run())

@@ -45,14 +45,17 @@ def answer_of(
         message = "no status" if fits else f"header larger than {header_limit} bytes"
     # libcurl's count stands still while nothing happens.
     late_ms = 1000 * (ended_s - slot.started_s) if outcome == "timeout" else 0.0
+    told = handle.getinfo
     return FetchAnswer(
         request=slot.request,
         outcome=outcome,
         capture=_capture(slot, received.header, truncated, options) if whole else None,
         status=received.status if whole else 0,
-        request_bytes=handle.getinfo(pycurl.REQUEST_SIZE),
-        response_bytes=handle.getinfo(pycurl.HEADER_SIZE) + handle.getinfo(pycurl.SIZE_DOWNLOAD_T),
-        elapsed_ms=max(late_ms, handle.getinfo(pycurl.TOTAL_TIME_T) / 1000),
+        request_bytes=told(pycurl.REQUEST_SIZE),
+        response_bytes=told(pycurl.HEADER_SIZE) + told(pycurl.SIZE_DOWNLOAD_T),
+        elapsed_ms=max(late_ms, told(pycurl.TOTAL_TIME_T) / 1000),
+        connect_ms=max(told(pycurl.CONNECT_TIME_T), told(pycurl.APPCONNECT_TIME_T)) / 1000,
+        first_byte_ms=told(pycurl.STARTTRANSFER_TIME_T) / 1000,
         started_epoch_ms=slot.started_epoch_ms,
         ended_s=ended_s,
         kept_alive=outcome == "answered" and stays_open(received.header),

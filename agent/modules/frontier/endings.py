@@ -67,7 +67,8 @@ class Endings:
         self._has.take_token_back(address)
         self._has.turns.note_time(ended.ended_s)
         self._listen(ended)
-        yield from self._closings(address)
+        if address.closing:
+            yield from self._closings(address)
         queue = self._has.jobs.get(ended.job)
         self._rest(address, here, queue, ended)
         if isinstance(holder, RulesDue):
@@ -83,7 +84,8 @@ class Endings:
         if address is None or address.holder is None:
             return
         self._has.take_token_back(address)
-        yield from self._closings(address)
+        if address.closing:
+            yield from self._closings(address)
         candidate = denied.due.candidate
         host, queue = has.hosts.get(denied.host), has.jobs.get(candidate.job)
         if queue is not None:

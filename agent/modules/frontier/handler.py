@@ -217,14 +217,20 @@ class Frontier:
             yield from self._starts.dispatch()
 
     def _ended(self, batch: Sequence[FetchEnded]) -> Iterator[Output]:
+        hosts = self._has.hosts
         for ended in batch:
             yield from self._endings.ended(ended)
-            yield from self._let_go(ended.host)
+            host = hosts.get(ended.host)
+            if host is not None and host.leaves_to:
+                yield from self._moving.hand_over_if_quiet(host)
 
     def _kept(self, batch: Sequence[Kept]) -> Iterator[Output]:
+        hosts = self._has.hosts
         for kept in batch:
             self._endings.kept(kept)
-            yield from self._let_go(kept.host)
+            host = hosts.get(kept.host)
+            if host is not None and host.leaves_to:
+                yield from self._moving.hand_over_if_quiet(host)
 
     def _let_go(self, name: str) -> Iterator[Output]:
         host = self._has.hosts.get(name)

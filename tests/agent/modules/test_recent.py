@@ -24,6 +24,17 @@ def test_bounded_and_never_wrong_about_the_new(size: int, keys: list[int]) -> No
         assert key in recent
 
 
+@given(
+    size=st.integers(2, 20), met=st.lists(st.text(max_size=2)), asked=st.sets(st.text(max_size=2))
+)
+def test_what_is_unknown_of_many(size: int, met: list[str], asked: set[str]) -> None:
+    """Asking for many at once says the same as asking one by one, in their order."""
+    recent = Recent(size)
+    for text in met:
+        recent.add(hash(text))
+    assert list(recent.unknown(asked)) == [text for text in asked if hash(text) not in recent]
+
+
 def test_forgetting_makes_new() -> None:
     """A key that was taken out is new again."""
     recent = Recent(10)
