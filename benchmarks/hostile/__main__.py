@@ -1,11 +1,13 @@
 """The same good hosts without and with the hostile ones: how much later are the good ones done?
 
     python -m benchmarks.hostile [--good 100] [--pages 30] [--interval-s 1] [--limit 100]
+                                 [--hostile "bomb nested"]... [--one-by-one]
 
 Each entry of the traps, compressed bodies and HTTP answers that others wrote down, and each bomb
 of HTML, is a host of its own. All hosts have the same interval, so the good ones' time is the
 interval's unless something holds them up. The crawl must end: no host may have more than --limit
-pages. Prints a table; the last line is `RESULT` and JSON.
+pages. All hostile hosts at once are more than a night brings together; --one-by-one gives each a
+crawl of its own (two hours). Prints a table; the last line is `RESULT` and JSON.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ times_last = 0.0
 [limits]
 first_byte_s = 5.0
 total_s = 10.0
-retry_s = 1.0
+retries = 0
 pages_per_host = {limit}
 
 [network]
@@ -73,11 +75,14 @@ class Good:
 
 
 @contextmanager
-def serving(good: int, pages: int, hostile: bool, log: Path) -> Iterator[int]:
-    """Serve the hosts from a process of its own; gives the port."""
+def serving(good: int, pages: int, hostile: list[str], log: Path) -> Iterator[int]:
+    """Serve the hosts from a process of its own; gives the port.
+
+    hostile: words of the names of hostile hosts; [""] is all of them.
+    """
     port = free_port()
-    words = [sys.executable, "-m", "benchmarks.hostile.server", str(port), str(good), str(pages)]
-    words += ["yes" if hostile else "no", str(log)]
+    numbers = (str(port), str(good), str(pages))
+    words = [sys.executable, "-m", "benchmarks.hostile.server", *numbers, str(log), *hostile]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
@@ -103,12 +108,12 @@ def read_log(log: Path, good: int) -> Good:
     return Good(pages, max(done.values()), median(done.values()))
 
 
-def _crawl(options: argparse.Namespace, hostile: bool, scratch: Path) -> tuple[Good, Cost]:
+def _crawl(options: argparse.Namespace, hostile: list[str], scratch: Path) -> tuple[Good, Cost]:
     log = scratch / "requests.log"
     scratch.mkdir(parents=True)
     with serving(options.good, options.pages, hostile, log) as port:
         addresses = [good_address(number) for number in range(options.good)]
-        addresses += hostile_addresses() if hostile else []
+        addresses += hostile_addresses(hostile)
         listed = scratch / "tops.txt"
         listed.write_text("".join(f"http://{address}:{port}/\n" for address in addresses))
         manager = Manager(scratch / "manager", MANAGER).start()
@@ -127,31 +132,48 @@ def _crawl(options: argparse.Namespace, hostile: bool, scratch: Path) -> tuple[G
 
 
 def main() -> None:
-    """Crawl twice and compare."""
+    """Crawl without and with hostile hosts, and compare."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile")
     parser.add_argument("--good", type=int, default=100)
     parser.add_argument("--pages", type=int, default=30)
     parser.add_argument("--interval-s", type=float, default=1.0)
     parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--hostile", action="append", metavar="WORD", help="only such names")
+    parser.add_argument("--one-by-one", action="store_true", help="a crawl for each hostile host")
     parser.add_argument("--keep", type=Path, help="a folder for what the crawls leave behind")
     options = parser.parse_args()
-    hosts = len(hostile_addresses())
-    print(f"{options.good} good hosts of {options.pages} pages, {hosts} hostile ones")
-    results = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, hostile in (("alone", False), ("among", True)):
-            good, cost = _crawl(options, hostile, (options.keep or Path(folder)) / name)
-            results[name] = {**asdict(good), "ended": cost.status == 0, **asdict(cost)}
-            print(
-                f"{name}: {good.pages} good pages, median host done after {good.median_s:.1f} s, "
-                f"last after {good.last_s:.1f} s; crawl of {cost.wall_s:.0f} s ended with "
-                f"{cost.status}, {cost.cpu_s:.0f} s of CPU, {cost.peak_bytes / 1e6:.0f} MB"
-            )
-    alone, among = results["alone"], results["among"]
-    later = {name: among[name] / alone[name] - 1 for name in ("median_s", "last_s")}
-    print(f"good hosts are done {later['last_s']:+.1%} later (median {later['median_s']:+.1%})")
-    result = {"hostile_hosts": hosts, "later": later["last_s"], "median_later": later["median_s"]}
-    print("RESULT " + json.dumps(result | results))
+    names = [name for name, _ in hostile_addresses(options.hostile or [""]).values()]
+    groups = [[name] for name in names] if options.one_by_one else [options.hostile or [""]]
+    print(f"{options.good} good hosts of {options.pages} pages, {len(names)} hostile ones")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.keep or Path(temporary)
+        alone = _figures("alone", *_crawl(options, [], folder / "alone"))
+        among = {}
+        for number, words in enumerate(groups):
+            name = words[0] if options.one_by_one else "among"
+            among[name] = _figures(name, *_crawl(options, words, folder / f"among{number}"))
+    later = {name: one["last_s"] / alone["last_s"] - 1 for name, one in among.items()}
+    worst = max(later, key=later.__getitem__)
+    print(f"good hosts are done {later[worst]:+.1%} later, at worst ({worst})")
+    result = {
+        "hostile_hosts": len(names),
+        "crawls": len(groups),
+        "later": later[worst],
+        "worst": worst,
+        "ended": all(one["ended"] for one in among.values()),
+        "alone": alone,
+        "with_worst": among[worst],
+    }
+    print("RESULT " + json.dumps(result))
+
+
+def _figures(name: str, good: Good, cost: Cost) -> dict[str, float]:
+    print(
+        f"{name}: {good.pages} good pages, median host done after {good.median_s:.1f} s, "
+        f"last after {good.last_s:.1f} s; crawl of {cost.wall_s:.0f} s ended with "
+        f"{cost.status}, {cost.cpu_s:.0f} s of CPU, {cost.peak_bytes / 1e6:.0f} MB"
+    )
+    return {**asdict(good), "ended": cost.status == 0, **asdict(cost)}
 
 
 if __name__ == "__main__":

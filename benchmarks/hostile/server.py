@@ -1,9 +1,10 @@
 """All hosts of the benchmark in one process: each has a loopback address of its own, one port.
 
-    python -m benchmarks.hostile.server PORT GOOD PAGES HOSTILE LOG
+    python -m benchmarks.hostile.server PORT GOOD PAGES LOG [HOSTILE...]
 
-GOOD hosts of PAGES pages each, and the hostile ones if HOSTILE is `yes`. Each request is a line of
-LOG: when (monotonic seconds), at which address, for what. Prints `ready` when it listens.
+GOOD hosts of PAGES pages each, and the hostile ones whose names hold one of the words HOSTILE (""
+is in each name). Each request is a line of LOG: when (monotonic seconds), at which address, for
+what. Prints `ready` when it listens.
 Only loopback is answered.
 """
 
@@ -13,6 +14,7 @@ import asyncio
 import contextlib
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -36,17 +38,21 @@ def good_paths(pages: int) -> list[str]:
     return ["/", *(f"/page{number}.html" for number in range(1, pages))]
 
 
-def hostile_addresses() -> dict[str, tuple[str, Site]]:
-    """Return the name and site of each hostile host, by address."""
-    sites = [*trap_sites(), *body_sites()]
-    return {f"127.31.{number // 250}.{number % 250 + 1}": site for number, site in enumerate(sites)}
+def hostile_addresses(words: Iterable[str] = ("",)) -> dict[str, tuple[str, Site]]:
+    """Return the name and site of each hostile host whose name holds a word, by address."""
+    words = tuple(words)
+    return {
+        f"127.31.{number // 250}.{number % 250 + 1}": (name, site)
+        for number, (name, site) in enumerate((*trap_sites(), *body_sites()))
+        if any(word in name for word in words)
+    }
 
 
 class _Hosts:
-    def __init__(self, good: int, pages: int, hostile: bool, log: TextIO) -> None:
+    def __init__(self, good: int, pages: int, hostile: list[str], log: TextIO) -> None:
         self._good = {good_address(number) for number in range(good)}
         self._pages = _good_pages(pages)
-        self._hostile = hostile_addresses() if hostile else {}
+        self._hostile = hostile_addresses(hostile)
         self._log = log
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -90,7 +96,7 @@ def _good_pages(pages: int) -> dict[str, bytes]:
     return found
 
 
-async def _main(port: int, good: int, pages: int, hostile: bool, log: Path) -> None:
+async def _main(port: int, good: int, pages: int, log: Path, hostile: list[str]) -> None:
     with log.open("w", buffering=1) as lines:
         hosts = _Hosts(good, pages, hostile, lines)
         # All of 127.0.0.0/8 can be bound only so; who comes from elsewhere finds no host.
@@ -101,7 +107,5 @@ async def _main(port: int, good: int, pages: int, hostile: bool, log: Path) -> N
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    asyncio.run(
-        _main(int(words[0]), int(words[1]), int(words[2]), words[3] == "yes", Path(words[4]))
-    )
+    port, good, pages, log, *hostile = sys.argv[1:]
+    asyncio.run(_main(int(port), int(good), int(pages), Path(log), hostile))

@@ -68,7 +68,7 @@ def test_the_crawl_ends_and_good_pages_are_kept(tmp_path: Path) -> None:
     addresses = [good_address(number) for number in range(GOOD)] + list(hostile_addresses())
     assert len(addresses) > GOOD + 150
     with (
-        serving(GOOD, PAGES, hostile=True, log=tmp_path / "requests.log") as port,
+        serving(GOOD, PAGES, [""], log=tmp_path / "requests.log") as port,
         FakeManager() as manager,
     ):
         agent = Agent(tmp_path / "prs", manager.name, SETTINGS).enrol(manager.url, manager.token)
