@@ -101,7 +101,9 @@ class Jobs:
 
     def rows(self) -> list[JobRow]:
         """Return all, by number."""
-        rows = self._database.ask(f"SELECT number, job, host, address, {_STATE} FROM jobs")  # noqa: S608
+        rows = self._database.ask(
+            f"SELECT number, job, host, address, {_STATE} FROM jobs ORDER BY number"  # noqa: S608
+        )
         return [self._row(row) for row in rows]
 
     def get(self, number: int) -> JobRow | None:

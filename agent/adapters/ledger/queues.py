@@ -31,7 +31,7 @@ JOURNAL_ENTRIES: Final = 1 << 16
 than that wait in tails: 20 MB."""
 
 SAVED_JOBS: Final = 256
-"""Jobs saved in one commit: some milliseconds."""
+"""Jobs saved in one commit at least: some milliseconds."""
 
 DELETED_BLOCKS: Final = 64
 """Blocks deleted in one commit, of jobs that are done."""
@@ -57,6 +57,7 @@ class Queues:
         self._generation = 0
         self._saving: dict[int, None] = {}  # jobs of the generation before that are not saved
         self.waiting = jobs.queued()  # URLs of all jobs
+        self._to_save = 0  # how many they were
         self._garbage = dict.fromkeys(numbers(database.ask("SELECT job FROM garbage")))
         self._replay()
 
@@ -132,13 +133,17 @@ class Queues:
                 "INSERT INTO journal (generation, entries) VALUES (?,?)",
                 (self._generation, pack(self._lines)),
             )
-            self._entries += len(self._lines)
-            self._lines = []
+        new, self._lines = len(self._lines), []
+        self._entries += new
         full = self._entries >= self._most
         if self._saving:
-            self._save(len(self._saving) if full else SAVED_JOBS)
+            # As much of the jobs as of the next generation, and a quarter more: then the last
+            # commit of a generation has nothing left to do at once.
+            share = self._to_save * new * 5 // (4 * self._most) + 1
+            self._save(len(self._saving) if full else max(SAVED_JOBS, share))
         if full:
             self._saving, self._jobs.unsaved = self._jobs.unsaved, {}
+            self._to_save = len(self._saving)
             self._generation += 1
             self._entries = 0
         self._jobs.trim(self._saving)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
@@ -54,6 +55,25 @@ def test_a_long_queue_lies_in_blocks(tmp_path: Path) -> None:
     ledger = open_ledger(tmp_path, options)
     assert pages(ledger, job) == list(range(3000))
     assert ledger.queued(job.number) == 3000
+    ledger.close()
+
+
+def test_no_commit_saves_very_many_jobs(tmp_path: Path) -> None:
+    """However many jobs a journal speaks of, they are saved in shares while the next one grows."""
+    ledger = open_ledger(tmp_path, replace(OPTIONS, journal_entries=3000))
+    jobs = [opened(ledger) for _ in range(3000)]
+    for job in jobs:
+        push(ledger, job, 1)
+    ledger.commit()
+    saved = [rows(ledger, "blocks")]
+    for _ in range(6):
+        push(ledger, jobs[0], 500)
+        ledger.commit()
+        saved.append(rows(ledger, "blocks"))
+    assert saved[0] == 0
+    assert saved[-1] >= 3000
+    steps = [after - before for before, after in pairwise(saved)]
+    assert max(steps) <= 3000 // 6 * 5 // 4 + 10
     ledger.close()
 
 
