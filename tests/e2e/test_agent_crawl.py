@@ -27,6 +27,10 @@ def test_a_single_run_does_all_of_it(tmp_path: Path) -> None:
         assert verdict.ok, verdict
         assert "prs" in verdict.user_agents[0].lower()
         assert "test@example.org" in verdict.user_agents[0]
+        status = it.status()["status"]
+        assert status["worst_pause_ms"] >= status["worst_commit_ms"] > 0
+        assert status["page_workers"] >= 1
+        assert status["page_workers_replaced"] == 0
 
 
 def test_hosts_of_others_are_reported_not_fetched(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ __all__ = ["WorkerOptions", "WorkerPages"]
 
 BATCH: Final = 32  # pages; beyond it a page gains less than a microsecond
 BATCH_BYTES: Final = 512 * 1024
-LINGER_S: Final = 0.01
+LINGER_S: Final = 0.025  # nobody waits for a page: its address rests for seconds
 AHEAD: Final = 2 * BATCH  # pages that one worker has at most
 MAX_SENT_BYTES: Final = 32_000_000
 CROWD_BYTES: Final = 64_000_000
