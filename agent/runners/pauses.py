@@ -30,8 +30,9 @@ class Pauses:
         self.worst_s = max(self.worst_s, self._monotonic_s() - since_s)
 
     def note_commit(self, since_s: float) -> None:
-        """Take in that a commit has ended; it is a part of a turn too."""
+        """Take in that a commit has ended, for which the loop was busy, too."""
         self.worst_commit_s = max(self.worst_commit_s, self._monotonic_s() - since_s)
+        self.note(since_s)
 
     def watch(self) -> None:
         """Beat, on the running loop, until `stop`."""
