@@ -2,7 +2,7 @@
 
 Prints what each costs, and `RESULT {json}` with `simulated` and `real`. Counted are pages: distinct
 URLs of HTML that nginx answered with 200. Ends with an error where our WARC does not hold exactly
-the URLs that nginx saw, or where a peer found fewer pages than we did.
+the URLs that nginx saw, or where a peer missed more than a hundredth of our pages.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ LONGEST_S: Final = 3600.0
 PEERS: Final = ("scrapy", "crawlee")
 REFERENCE: Final = "scrapy-reference"
 LEAST_OF_REFERENCE: Final = 0.9
+LEAST_OF_PAGES: Final = 0.99  # frames and the like lead us to some that peers do not look for
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ def _compare(
     found: dict[str, Any] = {"limit_per_s": round(limit)} | {
         f"{name}_pages_per_cpu_s": round(run.pages_per_cpu_s) for name, run in runs.items()
     }
+    found |= {f"{name}_pages": run.fetched.pages for name, run in runs.items()}
     if REFERENCE in runs and "scrapy" in runs:
         share = runs["scrapy"].pages_per_cpu_s / runs[REFERENCE].pages_per_cpu_s
         print(f"  Scrapy reaches {share:.0%} of what it does with the reference settings")
@@ -102,7 +104,7 @@ def _compare(
     if mine.fetched.pages < web.pages:
         sys.exit(f"we found {mine.fetched.pages} pages of {web.pages}")
     for name, run in runs.items():
-        if run.fetched.pages < mine.fetched.pages:
+        if run.fetched.pages < LEAST_OF_PAGES * mine.fetched.pages:
             sys.exit(f"{name} found {run.fetched.pages} pages, we {mine.fetched.pages}")
         if name in PEERS:
             found[f"over_{name}"] = round(mine.pages_per_cpu_s / run.pages_per_cpu_s, 2)

@@ -22,8 +22,8 @@ __all__ = ["Archived", "crawl"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.3
+next_poll_s = 3.0
+soon_poll_s = 1.0
 permit_s = 600.0
 
 [naming]
