@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 SIZES = (10**5, 10**6, 10**7)
-HOSTS = (10**2, 10**4, 10**6)
+HOSTS = (10**4, 10**2, 10**6)
 MAIN_HOSTS = 10**4
 """Of these the figures of the last line are; the table has all."""
 

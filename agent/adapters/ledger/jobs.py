@@ -10,6 +10,7 @@ Invariant: a state that is not in memory is the one of its row.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -29,6 +30,8 @@ IN_MEMORY: Final = 1 << 15
 
 LOOKED_AT: Final = 4096
 """States that are looked at in one commit, to let them go."""
+
+ROWS_AT_A_TIME: Final = 10_000
 
 _STATE: Final = "finished, pages, kept, response_bytes, queued, queue"
 
@@ -101,10 +104,17 @@ class Jobs:
 
     def rows(self) -> list[JobRow]:
         """Return all, by number."""
-        rows = self._database.ask(
-            f"SELECT number, job, host, address, {_STATE} FROM jobs ORDER BY number"  # noqa: S608
+        query = (
+            f"SELECT number, job, host, address, {_STATE} FROM jobs "  # noqa: S608  # our names
+            "WHERE number > ? ORDER BY number LIMIT ?"
         )
-        return [self._row(row) for row in rows]
+        rows: list[JobRow] = []
+        last = -1
+        # Of a million jobs the rows of the database are not in memory beside ours.
+        while part := self._database.ask(query, (last, ROWS_AT_A_TIME)):
+            rows += map(self._row, part)
+            last = int(str(part[-1][0]))
+        return rows
 
     def get(self, number: int) -> JobRow | None:
         """Return one, or None."""
@@ -217,9 +227,10 @@ class Jobs:
     def _row(self, row: tuple[Value, ...]) -> JobRow:
         number, order, host, address, *rest = row
         state = self._states.get(int(str(number))) or _state(tuple(rest))
+        job = _job(str(order))
         return JobRow(
-            _job(str(order)),
-            str(host),
+            job,
+            job.unit if host == job.unit else str(host),  # one text, as most units are hosts
             str(address),
             state.pages,
             state.kept,
@@ -253,5 +264,6 @@ def _order(job: Job) -> str:
 def _job(order: str) -> Job:
     fields = json.loads(order)
     fields["excepted"] = tuple(fields["excepted"])
+    fields["kind"] = sys.intern(fields["kind"])
     fields["start_pages"] = tuple((url, referer) for url, referer in fields["start_pages"])
     return Job(**fields)
