@@ -44,15 +44,16 @@ class FakeClock:
 
     def __init__(self, now_s: float = 1000.0) -> None:
         self.now_s = now_s
+        self.asleep_s = 0.0  # of the machine; may be less than nothing: the wall clock was set back
 
     def monotonic_s(self) -> float:
         return self.now_s
 
     def boottime_s(self) -> float:
-        return self.now_s
+        return self.now_s + max(0.0, self.asleep_s)
 
     def epoch_ms(self) -> int:
-        return 1_700_000_000_000 + int(self.now_s * 1000)
+        return 1_700_000_000_000 + int((self.now_s + self.asleep_s) * 1000)
 
 
 @dataclass

@@ -1,7 +1,11 @@
 """Watches a crawl from outside: what no order of events may ever lead to.
 
 - two requests to one address at once, or closer than the interval, a restart or not
+- closer than what its last answer asks for: `Retry-After`, twice the interval after an error, 429
+  or 503, ten times as long as the answer took
+- closer than the Crawl-delay of its host, or the interval of its unit
 - a request before an address has rested after a start or a gap
+- a request while fetching is not allowed
 - a request for a unit that is not held, or done
 - a unit that finishes or closes twice, or closes while a request to its host is under way
 - a URL that is neither kept, nor queued, nor given up with a reason
@@ -30,10 +34,16 @@ class Judge:
     delays_s: dict[str, float] = field(default_factory=dict)  # Crawl-delay by host
     ended_s: dict[str, float] = field(default_factory=dict)  # by address
     host_ended_s: dict[str, float] = field(default_factory=dict)
-    burst: int = 1  # requests in a row on one open connection
+    times_last: float = 0.0
+    unit_delays_s: dict[str, float] = field(default_factory=dict)  # `#Interval` by unit
+    rest_s: dict[str, float] = field(default_factory=dict)  # by address, since its last end
+    unit_ended_s: dict[tuple[str, int], float] = field(default_factory=dict)  # by unit and job
+    fetching: bool = False  # as the last tick said
+    burst: int = 1  # requests in a row on one open connection; 0: without limit
     in_a_row: dict[str, int] = field(default_factory=dict)  # by address
     open_to: dict[str, str] = field(default_factory=dict)  # by address: the host of the connection
     resumed_s: float = 0.0
+    gap_rest_s: float = 0.0  # the shortest interval that was in force since
     units: dict[str, int] = field(default_factory=dict)  # in force: to the job's number
     done: set[str] = field(default_factory=set)
     in_flight: dict[str, str] = field(default_factory=dict)  # address to URL
@@ -42,27 +52,40 @@ class Judge:
     def starts(self, request: FetchRequest) -> None:
         """Judge the start of a request."""
         now, address, url = self.clock.now_s, request.address, request.url
+        assert self.fetching, f"{url} while fetching is not allowed"
         assert address not in self.in_flight, f"two at once: {url}, {self.in_flight[address]}"
         pages = [one for one in self.in_flight.values() if not one.endswith("/robots.txt")]
         assert len(pages) < self.parallel or request.rules, "more addresses than allowed"
         host = host_of(url)
         rested_s = now - self.ended_s.get(address, -1e9)
-        if rested_s >= self.interval_s - 1e-6:
+        if rested_s >= self.rest_s.get(address, self.gap_rest_s) - 1e-6:
             self.in_a_row[address] = 1
         else:
             self.in_a_row[address] += 1
             said = f"{address} rested {rested_s} s before {url}"
-            assert self.in_a_row[address] <= self.burst, said
+            assert not self.burst or self.in_a_row[address] <= self.burst, said
             assert self.open_to.get(address) == host, said
         since_s = now - self.resumed_s
-        assert since_s >= self.interval_s - 1e-6, f"{address} rested {since_s} s after a gap"
+        assert since_s >= self.gap_rest_s - 1e-6, f"{address} rested {since_s} s after a gap"
         if not request.rules:
             unit = self.owner(url)
             assert unit is not None, f"{url} is not ours"
             assert unit not in self.done, f"{url} of a unit that is done"
             delay_s = now - self.host_ended_s.get(host, -1e9)
             assert delay_s >= self.delays_s.get(host, 0.0) - 1e-6, f"{host} rested {delay_s} s"
+            delay_s = now - self.unit_ended_s.get((unit, self.units[unit]), -1e9)
+            wanted_s = self.unit_delays_s.get(unit, 0.0)
+            assert delay_s >= wanted_s - 1e-6, f"{unit} rested {delay_s} s"
         self.in_flight[address] = url
+
+    def resumes(self) -> None:
+        """Note that fetching begins, or begins again after a gap."""
+        self.resumed_s, self.gap_rest_s = self.clock.now_s, self.interval_s
+
+    def retune(self, interval_s: float) -> None:
+        """Note another interval: it holds for the rests that begin from now on."""
+        self.interval_s = interval_s
+        self.gap_rest_s = min(self.gap_rest_s, interval_s)
 
     def owner(self, url: str) -> str | None:
         """Return the unit in force that holds a page; for a robots.txt, any of its host."""
@@ -77,10 +100,24 @@ class Judge:
         if answer.outcome == "no_permit":
             return
         self.open_to.pop(address, None)
-        if answer.kept_alive and answer.outcome in ("answered", "truncated"):
+        if answer.kept_alive and _invites(answer):
             self.open_to[address] = host_of(answer.request.url)
         self.ended_s[address] = self.clock.now_s
         self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
+        self.rest_s[address] = self.rest_after(answer)
+        unit = None if answer.request.rules else self.owner(answer.request.url)
+        if unit is not None:
+            self.unit_ended_s[unit, self.units[unit]] = self.clock.now_s
+
+    def rest_after(self, answer: FetchAnswer) -> float:
+        """Return the least that an address rests after an answer; errors in a row make it more."""
+        rest_s = self.interval_s
+        answered = answer.outcome in ("answered", "truncated")
+        if not answered or answer.status in (429, 503):
+            rest_s *= 2
+        elif self.times_last:
+            rest_s = max(rest_s, self.times_last * answer.elapsed_ms / 1000)
+        return max(rest_s, answer.retry_after_s or 0.0)
 
     def crash(self) -> None:
         """Note that all connections broke."""
@@ -89,6 +126,15 @@ class Judge:
             self.host_ended_s[host_of(url)] = self.clock.now_s
         self.in_flight.clear()
         self.open_to.clear()
+        # A new process begins with one interval for everybody: what they had asked for is gone.
+        self.rest_s.clear()
+        self.unit_ended_s.clear()
+
+
+def _invites(answer: FetchAnswer) -> bool:
+    """Tell whether an answer asks for no more distance: another request may follow at once."""
+    answered = answer.outcome in ("answered", "truncated")
+    return answered and answer.status not in (429, 503) and answer.retry_after_s is None
 
 
 def _holds(unit: str, url: str) -> bool:

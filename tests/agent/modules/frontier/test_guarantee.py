@@ -28,6 +28,7 @@ from tests.agent.judge import Excuses, Judge, JudgedFetcher, JudgedLedger, Judge
 from tests.agent.world import ANY_NAME, TWO_OF_EACH, site
 
 INTERVAL_S = 20.0
+UNIT_INTERVAL_S = 33.0
 PARALLEL = 2
 HOST_B = "http://b.example:80/"
 UNITS = (
@@ -62,9 +63,13 @@ LIMITS = replace(
 def the_web() -> dict[str, Page]:
     """Return four hosts that lead to each other; one has rules, one hides them elsewhere."""
     web = site("a.example", 9) | site("b.example", 7) | site("c.example", 4) | site("e.example", 3)
-    web["http://a.example/p1"] = Page(("http://b.example/p6", "http://e.example/x/1"))
+    web["http://a.example/p1"] = Page(
+        ("http://b.example/p6", "http://e.example/x/1"), retry_after_s=100.0
+    )
     web["http://a.example/p2"] = Page((), status=301, location="http://c.example/p3")
     web["http://a.example/p3"] = Page((), status=503)
+    web["http://a.example/"] = replace(web["http://a.example/"], elapsed_ms=9000.0)
+    web["http://c.example/p1"] = Page((), status=429, retry_after_s=900.0)
     web["http://a.example/p4"] = Page((), outcome="disconnected")
     web["http://e.example/x/"] = Page(("http://e.example/x/1", "http://e.example/p1"))
     web["http://e.example/x/1"] = Page(("http://e.example/x/2", "http://b.example/p2"))
@@ -73,7 +78,7 @@ def the_web() -> dict[str, Page]:
     web["http://b.example/robots.txt"] = Page(body=rules, header=HTML)
     web["http://c.example/robots.txt"] = Page(status=302, location="http://d.example/robots.txt")
     web["http://d.example/robots.txt"] = Page(
-        body=b"User-agent: *\nDisallow: /p1\nCrawl-delay: 70\n"
+        body=b"User-agent: *\nDisallow: /p2\nCrawl-delay: 70\n"
     )
     web["http://e.example/robots.txt"] = Page(status=500)
     return {url: replace(page, kept_alive="//b." not in url) for url, page in web.items()}
@@ -82,13 +87,24 @@ def the_web() -> dict[str, Page]:
 class AnyOrder(RuleBasedStateMachine):
     """One agent's life, with everything that can happen to it."""
 
-    @initialize(two=st.booleans(), seed=st.integers(0, 9999), burst=st.sampled_from([1, 3]))
-    def begin(self, two: bool, seed: int, burst: int) -> None:
+    @initialize(
+        two=st.booleans(),
+        seed=st.integers(0, 9999),
+        burst=st.sampled_from([1, 3, 0]),
+        times_last=st.sampled_from([0.0, 10.0]),
+    )
+    def begin(self, two: bool, seed: int, burst: int, times_last: float) -> None:
         self.partitions = TWO_OF_EACH if two else {}
         self.random = random.Random(seed)
         self.clock = FakeClock()
         self.judge = Judge(
-            self.clock, INTERVAL_S, PARALLEL, {HOST_B: 45.0, UNITS[2]: 70.0}, burst=burst
+            self.clock,
+            INTERVAL_S,
+            PARALLEL,
+            {HOST_B: 45.0, UNITS[2]: 70.0},
+            burst=burst,
+            times_last=times_last,
+            unit_delays_s={UNITS[3]: UNIT_INTERVAL_S},
         )
         self.reports = JudgedReports(self.judge)
         self.ledger = JudgedLedger()
@@ -109,7 +125,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.round = 1
         self.permitted = True
         self.was_fetching = False
-        self.ticked_s = 0.0
+        self.ticked_s, self.ticked_ms = 0.0, 0
         self.boot()
 
     def boot(self) -> None:
@@ -121,15 +137,9 @@ class AnyOrder(RuleBasedStateMachine):
         ports = CrawlPorts(
             self.ledger, self.fetcher, self.resolver, self.worker, self.reports, self.clock
         )
-        politeness = Politeness(
-            interval_s=INTERVAL_S,
-            fast_interval_s=INTERVAL_S,
-            times_last=0,
-            burst=self.judge.burst,
-        )
         self.crawl = Crawl(
             ports,
-            politeness,
+            self.politeness(),
             LIMITS,
             "PRS",
             lambda url: False,
@@ -150,14 +160,25 @@ class AnyOrder(RuleBasedStateMachine):
         self.judge.units = {unit: job.number for unit, job in scope.jobs.items()}
         self.judge.done = set(scope.finished)
 
+    def politeness(self) -> Politeness:
+        return Politeness(
+            interval_s=self.judge.interval_s,
+            fast_interval_s=INTERVAL_S / 4,  # for hosts that send faster than any of these
+            times_last=self.judge.times_last,
+            burst=self.judge.burst,
+        )
+
     def tick(self, seconds: float) -> None:
         self.clock.now_s += seconds
         self.runner.run_until_settled()
         fetching = self.permitted and not self.crawl.paused
-        still = self.clock.now_s - self.ticked_s > LIMITS.gap_s
-        if fetching and (still or not self.was_fetching):
-            self.judge.resumed_s = self.clock.now_s
-        self.was_fetching, self.ticked_s = fetching, self.clock.now_s
+        epoch_ms = self.clock.epoch_ms()
+        passed_s = max(self.clock.now_s - self.ticked_s, (epoch_ms - self.ticked_ms) / 1000)
+        if fetching and (passed_s > LIMITS.gap_s or not self.was_fetching):
+            self.judge.resumes()
+        self.was_fetching = fetching
+        self.ticked_s, self.ticked_ms = self.clock.now_s, epoch_ms
+        self.judge.fetching = fetching
         self.runner.tick(Tick(self.clock.now_s, self.clock.epoch_ms(), fetching))
         self.reports.check_closed()
 
@@ -170,7 +191,14 @@ class AnyOrder(RuleBasedStateMachine):
         """The manager changes the list."""
         self.round += new_round
         before = self.crawl.scope.jobs
-        orders = [Order(unit, max_transfer=4 * (unit in probes)) for unit in sorted(units)]
+        orders = [
+            Order(
+                unit,
+                max_transfer=4 * (unit in probes),
+                interval_ms=round(1000 * self.judge.unit_delays_s.get(unit, 0)) or None,
+            )
+            for unit in sorted(units)
+        ]
         gone = set(before) - units
         self.judge.units = dict.fromkeys({*units, *before}, 0)
         self.runner.post("seed.list", ServerList(ListHead(self.round), tuple(orders)))
@@ -187,12 +215,30 @@ class AnyOrder(RuleBasedStateMachine):
         """The loop ticks."""
         self.tick(seconds)
 
-    @rule(count=st.integers(1, 40), seconds=st.sampled_from([1.0, 10.0, 20.0]))
-    def all_goes_well(self, count: int, seconds: float) -> None:
-        """For a while, everything is done at once."""
-        for _ in range(count):
+    @rule(seconds=st.sampled_from([-4000.0, 2.0, 61.0, 30_000.0]))
+    def machine_sleeps(self, seconds: float) -> None:
+        """The wall clock goes on while the other one stands still; or somebody sets it back."""
+        self.clock.asleep_s += seconds
+
+    @rule(interval_s=st.sampled_from([INTERVAL_S, 2 * INTERVAL_S]))
+    def settings_change(self, interval_s: float) -> None:
+        """The manager asks for another interval while the crawl goes on."""
+        self.runner.run_until_settled()
+        self.judge.retune(interval_s)
+        self.crawl.retune(self.politeness(), LIMITS, lambda url: False)
+
+    @rule(
+        count=st.integers(1, 40),
+        seconds=st.sampled_from([1.0, 10.0, 20.0]),
+        asleep_s=st.sampled_from([0.0, 0.0, 61.0]),
+    )
+    def all_goes_well(self, count: int, seconds: float, asleep_s: float) -> None:
+        """For a while, everything is done at once; the machine may sleep in between."""
+        for number in range(count):
             while self.complete_one("answered"):
                 pass
+            if number == count // 2:
+                self.machine_sleeps(asleep_s)
             self.tick(seconds)
 
     def complete_one(self, outcome: Outcome | None) -> bool:
@@ -300,3 +346,40 @@ def test_any_order_of_events_keeps_the_guarantee(examples: int) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_long_lives_keep_the_guarantee(seed: int) -> None:
+    """The same with long lives of a busy agent: most short ones never come to a second page."""
+    choose = random.Random(seed)
+    life = AnyOrder()
+    life.begin(two=bool(seed % 2), seed=seed, burst=(1, 3, 0)[seed % 3], times_last=10.0)
+    life.new_list(set(UNITS), set(), False)
+    for _ in range(40):
+        match choose.randrange(12):
+            case 0:
+                units = {unit for unit in UNITS if choose.random() < 0.7}
+                probes = {unit for unit in UNITS if choose.random() < 0.2}
+                life.new_list(units, probes, choose.random() < 0.3)
+            case 1:
+                life.permit_changes()
+                life.tick(1.0)
+            case 2:
+                life.host_moves(
+                    choose.choice(UNITS[:4]), choose.sample(ADDRESSES, 4), choose.choice([1, 1, 2])
+                )
+            case 3:
+                life.settings_change(choose.choice([INTERVAL_S, 2 * INTERVAL_S]))
+            case 4:
+                life.commit()
+                life.crash(choose.choice([0.0, 5.0, 100.0]))
+            case 5:
+                life.machine_sleeps(choose.choice([-4000.0, 2.0, 61.0]))
+            case 6 | 7:
+                life.some_is_done(choose.randint(1, 5), choose.choice(ENDS))
+                life.time_passes(choose.choice([0.0, 0.3, 7.0, 21.0, 59.0, 400.0]))
+            case _:
+                life.permitted = True
+                seconds, asleep_s = choose.choice([1.0, 10.0, 20.0]), choose.choice([0.0, 61.0])
+                life.all_goes_well(choose.randint(1, 30), seconds, asleep_s)
+    life.teardown()
