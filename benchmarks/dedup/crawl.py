@@ -2,7 +2,7 @@
 
 The exact set knows a million other URLs of the job. Pages of a hundred links go through
 `Dedup.handle`; a commit every ten pages. The same links, the same ledger, another memory each time;
-"none" asks the exact set about every link.
+"none" asks the exact set about every link. In turns, the best of five rounds.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = ["us_per_link"]
 HOST = "http://www.example.jp:80/"
 PAGE_LINKS = 100
 PAGES_A_COMMIT = 10
+ROUNDS = 5
 
 
 class Nothing:
@@ -46,15 +47,18 @@ class Nothing:
 
 def us_per_link(stream: Stream, links: int, size: int, known: int) -> dict[str, dict[str, float]]:
     """Return CPU microseconds a link, and questions to the exact set a link, for each memory."""
-    found = {}
+    found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         before = Path(scratch) / "before"
         _prepare(before, known)
-        for name in ("none", *STRUCTURES):
-            folder = Path(scratch) / "run"
-            shutil.copytree(before, folder)
-            found[name] = _run(name, stream, links, size, folder)
-            shutil.rmtree(folder)
+        for _ in range(ROUNDS):
+            for name in ("none", *STRUCTURES):
+                folder = Path(scratch) / "run"
+                shutil.copytree(before, folder)
+                run = _run(name, stream, links, size, folder)
+                shutil.rmtree(folder)
+                if name not in found or run["us_per_link"] < found[name]["us_per_link"]:
+                    found[name] = run
     return found
 
 
