@@ -18,7 +18,7 @@ __all__ = ["links", "robots", "url"]
 @click.option("--base", required=True, help="The URL that the page came from.")
 @click.option("--content-type", default="text/html", show_default=True, help="As the server said.")
 def links(file: BinaryIO, base: str, content_type: str) -> None:
-    """Print the links of an HTML FILE, canonical, one a line, in the order of the page."""
+    """Print the links of a page, feed or sitemap FILE, canonical, one a line, in its order."""
     # Only this command needs the parsers of pages.
     from agent.app.by_hand import links_in  # noqa: PLC0415 - see above
 

@@ -35,9 +35,9 @@ YEARS_AHEAD: Final = 2
 FIRST_YEAR: Final = 1900
 ONE_IN: Final = 16
 URLS_REMEMBERED: Final = 1 << 15  # of each rule that looks at single URLs; a hundred bytes each
-PATHS_REMEMBERED: Final = 1 << 12  # of each rule that looks at what they have in common
+PATHS_REMEMBERED: Final = 1 << 11  # of each rule that looks at what they have in common
 CONTENTS_REMEMBERED: Final = 1 << 16
-SHAPES_OF_A_HOST: Final = 64
+SHAPES_OF_A_HOST: Final = 32
 
 _GROWING: Final = re.compile(r"%(?:25){4}|(?:amp(?:;|%3B)){3}|(?:%3Bamp){3}", re.IGNORECASE)
 _SESSION: Final = re.compile(
