@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +20,9 @@ from crawlee.storage_clients import MemoryStorageClient
 
 
 async def main(tops: list[str]) -> None:
-    """Crawl from the top pages until nothing is left."""
+    """Crawl from the top pages until nothing is left; all hosts are of loopback, at one port."""
+    port = tops[0].rstrip("/").rpartition(":")[2]
+    ours = re.compile(rf"http://127\.[0-9.]+:{port}/")
     service_locator.set_storage_client(MemoryStorageClient())
     service_locator.set_configuration(
         Configuration(purge_on_start=False, available_memory_ratio=0.9, log_level="ERROR")
@@ -37,7 +40,7 @@ async def main(tops: list[str]) -> None:
 
     @crawler.router.default_handler
     async def follow(context: ParselCrawlingContext) -> None:
-        await context.enqueue_links(strategy="all")
+        await context.enqueue_links(strategy="all", include=[ours])
 
     logging.disable(logging.WARNING)
     await crawler.run(tops)
