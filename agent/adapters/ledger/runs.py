@@ -133,9 +133,14 @@ class Run:
         self._words = memoryview(filter_).cast("Q")
         self._count = state.words
 
+    def may_hold(self, key: int) -> bool:
+        """Tell whether the filter lets a key through."""
+        mask = _MASK_OF[key & _MASK_KEY]
+        return self._words[(key >> 32) * self._count >> 32] & mask == mask
+
     def holds(self, key: int) -> bool:
         """Tell whether a key is in it."""
-        mask = _MASK_OF[key & _MASK_KEY]
+        mask = _MASK_OF[key & _MASK_KEY]  # as in `may_hold`, without the call
         if self._words[(key >> 32) * self._count >> 32] & mask != mask:
             return False
         block = bisect_right(self._fences, key) - 1
@@ -248,6 +253,8 @@ def _write_blocks(file: BinaryIO, pairs: Iterable[Pair], words: Keys) -> tuple[i
     keys: Keys = np.empty(0, np.uint64)
     jobs: JobNumbers = np.empty(0, np.uint32)
     for more_keys, more_jobs in pairs:
+        if not len(more_keys):
+            continue
         _enter(more_keys, words)
         count += len(more_keys)
         keys = np.concatenate((keys, more_keys))
