@@ -40,7 +40,7 @@ UNKNOWN_TYPE: Final = "unk"
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _TEXT: Final = rb"[^\x00-\x08\x0a-\x1f\x7f]*"
 _PLAIN: Final = re.compile(
-    rb"HTTP/[0-9](?:\.[0-9])? " + _TEXT + rb"\r\n(?:" + _TOKEN + rb":" + _TEXT + rb"\r\n)*+\r\n"
+    rb"HTTP/[0-9](?:\.[0-9])? " + _TEXT + rb"\r\n(?:" + _TOKEN + rb":" + _TEXT + rb"\r\n)*\r\n"
 )
 _END: Final = re.compile(rb"\n\r?\n")
 _FIELD: Final = re.compile(rb"(" + _TOKEN + rb")[ \t]*:[ \t]*(.*)", re.DOTALL)

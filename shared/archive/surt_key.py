@@ -20,7 +20,7 @@ __all__ = ["surt_key"]
 
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _WWW: Final = re.compile(r"www[0-9]*\.")
-_SIMPLE: Final = re.compile(r"(?:/[a-z0-9_~-][a-z0-9._~-]*)*+/?+")
+_SIMPLE: Final = re.compile(r"(?:/[a-z0-9_~-][a-z0-9._~-]*)*/?")
 _ESCAPED: Final = re.compile(rb"[^\x21\x22\x24\x26-\x7e]")
 _MAX_UNESCAPES: Final = 10
 """Of `%252525...`: a hostile URL must not cost a pass for each of its characters."""

@@ -24,11 +24,11 @@ _HANDLER: Final = "prsm-query"
 _ESCAPED: Final = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
 # A canonical URL with a host of letters, or `../` a few times, or neither; then segments that do
 # not begin with a dot, and a query: all of characters that stay as they are.
-_SEGMENT: Final = "[A-Za-z0-9_~-][A-Za-z0-9_.~!$&()*+,;=@-]*+"
+_SEGMENT: Final = "[A-Za-z0-9_~-][A-Za-z0-9_.~!$&*+(),;=@-]*+"
 _PLAIN: Final = re.compile(
-    r"(?:(https?://(?:[a-z0-9-]++\.)+[a-z]{2,}+(?=/))|((?:\.\./)++)(?!/))?+"
-    rf"(?:/?+{_SEGMENT}(?:/{_SEGMENT})*+)?+/?+"
-    r"(?:\?[A-Za-z0-9_.~!$&()*+,;=@:/?-]*+)?+"
+    r"(?:(https?://(?:[a-z0-9-]++\.)+[a-z]{2,}+(?=/))|((?:\.\./)+)(?!/))?"
+    rf"(?:/?{_SEGMENT}(?:/{_SEGMENT})*)?/?"
+    r"(?:\?[A-Za-z0-9_.~!$&*+(),;=@:/?-]*+)?"
 )
 _LONGEST_HOST: Final = 200
 _ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")

@@ -16,7 +16,7 @@ from typing import Final
 __all__ = ["field_values", "header_charset", "link_targets"]
 
 _PARAMETER: Final = re.compile(
-    r"""[ \t\r\n]*+([^;=]*+)(?:=(?:"((?:[^"\\]|\\.)*+)(\\?\Z|"[^;]*+)|([^;]*+)))?+(?:;|\Z)""",
+    r"""[ \t\r\n]*+([^;=]*+)(?:=(?:"([^"\\]*(?:\\.[^"\\]*)*)(\\?\Z|"[^;]*+)|([^;]*+)))?(?:;|\Z)""",
     re.DOTALL,
 )
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")

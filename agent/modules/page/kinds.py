@@ -34,13 +34,15 @@ _PACKED_TYPES: Final = (
 )
 _JSON_TYPES: Final = ("application/feed+json", "application/json")
 
+# Each step of these has one way to match, so that no body makes them try all ways in turn.
+_COMMENT: Final = rb"<!--[^-]*(?:-[^-]+|--+[^->][^-]*)*--+>"
 _LOOKS_LIKE_HTML: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,400}?-->|<\?xml[^>]{0,200}>)*"
+    rb"(?:\xef\xbb\xbf)?(?:\s|" + _COMMENT + rb"|<\?xml[^>]*>)*"
     rb"<(?:!doctype\s+html|html|head|title|body|script|meta|a|table|h1|div|font|br|p|style)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
 _LOOKS_LIKE_LIST: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?+(?:\s++|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->|<!doctype[^>\[]*+>)*+"
+    rb"(?:\xef\xbb\xbf)?(?:\s|" + _COMMENT + rb"|<\?[^?]*(?:\?+[^?>][^?]*)*\?+>|<!doctype[^>\[]*>)*"
     rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )

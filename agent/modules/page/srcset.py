@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["srcset_urls"]
 
 _URL: Final = re.compile(r"[\s,]*+([^\s]++)")
-_DESCRIPTORS: Final = re.compile(r"(?:[^,(]|\([^)]*+(?:\)|\Z))*+")
+_DESCRIPTORS: Final = re.compile(r"[^,(]*(?:\([^)]*(?:\)|\Z)[^,(]*)*")
 
 
 def srcset_urls(value: str) -> Iterator[str]:
