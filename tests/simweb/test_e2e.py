@@ -358,7 +358,7 @@ def test_dead_hosts_are_dead(tmp_path: Path) -> None:
     """Refused, hanging and resetting hosts give a crawler what their names say."""
     kinds = ["refused=1", "hang=1", "reset=1", "dns-tcp=1"]
     with SimulatedWeb(tmp_path, **CALM, host_trouble=kinds) as web:
-        crawl = HonestCrawl(web.dns_port, timeout_s=1.0)
+        crawl = HonestCrawl(web.dns_port, timeout_s=3.0)
         said = {"refused": "ConnectionRefused", "hang": "imeout", "reset": "Reset"}
         for host in web.hosts:
             if host.trouble in said:
