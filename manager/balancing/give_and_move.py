@@ -86,23 +86,6 @@ class GiveAndMove:
     moves: FloatArray
     after: FloatArray
 
-    def as_lines(self) -> list[str]:
-        """Write the step as figure 8 does: costs, Give both ways, Move, costs after."""
-        lines = [
-            f"Cost({name}) = {cost:g}" for name, cost in zip(self.names, self.costs, strict=True)
-        ]
-        for (a, b), (ab, ba), moved in zip(self.edges, self.gives, self.moves, strict=True):
-            first, second = self.names[a], self.names[b]
-            lines.append(
-                f"Give({first},{second}) = {ab:g}  Give({second},{first}) = {ba:g}"
-                f"  Move({first},{second}) = {moved:g}"
-            )
-        lines += [
-            f"Cost({name}) = {cost:g} after the step"
-            for name, cost in zip(self.names, self.after, strict=True)
-        ]
-        return lines
-
 
 def explain(
     names: Sequence[str], edges: Iterable[tuple[int, int]] | IntArray, costs: Iterable[float]

@@ -1,7 +1,8 @@
 """`prsm`: run a manager, and act on one from its own machine.
 
-All commands but `serve` and `settings` go over `/api/v1` through the Unix socket in the data
-directory, as the local administrator. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.
+All commands but `serve`, `settings` and `explain-tree` go over `/api/v1` through the Unix socket in
+the data directory, as the local administrator. Exit codes: 0 done, 1 refused, 2 usage, 3 not
+reachable.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
+from manager.cli.explaining import explain_tree
 from manager.cli.hosts import hosts
 from manager.cli.options import Place
 from manager.cli.overview import status
@@ -45,5 +47,17 @@ def main(context: click.Context, data: Path, config: Path | None) -> None:
     context.obj = context.obj or Place(data, config)
 
 
-for _command in (serve, settings, status, hosts, agents, rounds, users, check, audit, reports):
+for _command in (
+    serve,
+    settings,
+    status,
+    hosts,
+    agents,
+    rounds,
+    explain_tree,
+    users,
+    check,
+    audit,
+    reports,
+):
     main.add_command(_command)

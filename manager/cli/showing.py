@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "bytes_text", "facts", "ms_text", "table", "time_text"]
+__all__ = ["as_json", "bytes_text", "facts", "ms_text", "printable", "table", "time_text"]
 
 
 def as_json(value: Any) -> None:
@@ -21,7 +21,7 @@ def as_json(value: Any) -> None:
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
     """Print rows in columns; what came from outside cannot move the cursor."""
-    cells = [[_clean(cell) for cell in row] for row in rows]
+    cells = [[printable(cell) for cell in row] for row in rows]
     if not cells:
         click.echo(empty)
         return
@@ -36,10 +36,16 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
     """Print names and values, one a line; what has no value is left out."""
-    shown = [(name, _clean(value)) for name, value in pairs if value not in (None, "", [])]
+    shown = [(name, printable(value)) for name, value in pairs if value not in (None, "", [])]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         click.echo(f"{name.ljust(width)}  {value}")
+
+
+def printable(value: object) -> str:
+    """Return a value as text that cannot move the cursor."""
+    text = "-" if value is None else str(value)
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def time_text(at_ms: int | None) -> str:
@@ -68,11 +74,6 @@ def bytes_text(size_bytes: float | None) -> str:
         if size_bytes >= unit_bytes:
             return f"{size_bytes / unit_bytes:.1f} {name}"
     return f"{size_bytes:.0f} B"
-
-
-def _clean(value: object) -> str:
-    text = "-" if value is None else str(value)
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def _width() -> int:

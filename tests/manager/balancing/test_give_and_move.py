@@ -33,14 +33,6 @@ def test_figure_8() -> None:
     assert step.after.tolist() == [8, 8, 8, 11, 7.5, 7.5]
 
 
-def test_figure_8_in_words() -> None:
-    """The step is written for people with each Give, Move and cost by name."""
-    lines = explain(NAMES, EDGES, COSTS).as_lines()
-    assert "Give(A,C) = 2  Give(C,A) = -2.5  Move(A,C) = 2" in lines
-    assert "Give(D,E) = -2.5  Give(E,D) = 3  Move(D,E) = -2.5" in lines
-    assert lines[-1] == "Cost(F) = 7.5 after the step"
-
-
 def test_the_maximum_may_rise_for_a_step() -> None:
     """In figure 8 three neighbours give to D at once, and it ends above everybody."""
     step = explain(NAMES, EDGES, COSTS)
