@@ -4,6 +4,7 @@
 can be shown before anything moves. The methods stand side by side in `BALANCERS`: the source's
 equalisation along the spanning tree (`tree`), prices near the optimum (`prices`), and the two
 yardsticks `random` and `keep`. Each plan carries a lower bound of what any plan could reach.
+`cut` says how to divide a host that is too big for one agent.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import CostMatrix, Fill, agent_costs, cost_matrix, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import GiveAndMove, after_step, explain, give, move
+from manager.balancing.pieces import Cut, cut
 from manager.balancing.plan import Move, Moves, Plan, Reason
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.tree import Accept, TreeOptions, TreeResult, TreeStep, equalise
@@ -34,6 +36,7 @@ __all__ = [
     "BalancingError",
     "Bound",
     "CostMatrix",
+    "Cut",
     "Fill",
     "GiveAndMove",
     "Move",
@@ -51,6 +54,7 @@ __all__ = [
     "collapse",
     "compare",
     "cost_matrix",
+    "cut",
     "equalise",
     "explain",
     "give",
