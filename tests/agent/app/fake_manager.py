@@ -177,7 +177,12 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(b"")
 
     def do_POST(self) -> None:
-        self._answer(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) == length:  # otherwise whoever sent it was killed
+            self._answer(body)
+        else:
+            self.close_connection = True
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
