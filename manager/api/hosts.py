@@ -68,7 +68,7 @@ async def host_detail(
     door: Door, _: Viewer, host: Annotated[str, Query(description="its key, or any URL on it")]
 ) -> HostDetail:
     """Show all that is known of a host."""
-    return await asyncio.to_thread(host_views.host_detail, door.db, host)
+    return await asyncio.to_thread(host_views.host_detail, door.db, host, door.policy)
 
 
 @router.post(

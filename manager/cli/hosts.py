@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import click
 
@@ -147,13 +147,15 @@ def show(place: Place, host: str, as_json: bool) -> None:
     )
     click.echo()
     showing.table(
-        ("agent", "ms/KB", "measured", "by"),
+        ("agent", "ms/KB", "quartiles", "measured", "by", "evidence"),
         (
             (
                 names.get(str(distance["agent_id"])),
-                None if distance["ms_per_kb"] is None else f"{distance['ms_per_kb']:.2f}",
+                "unreachable" if distance["ms_per_kb"] is None else f"{distance['ms_per_kb']:.2f}",
+                _quartiles(distance),
                 showing.time_text(distance["measured_ms"]),
                 distance["kind"],
+                _evidence(distance),
             )
             for distance in detail["distances"]
         ),
@@ -178,6 +180,20 @@ def include(place: Place, host: str) -> None:
     """Let HOST into the crawl again."""
     place.calls.post("/hosts/include", {"host": host})
     click.echo(f"{host} may be crawled again")
+
+
+def _quartiles(distance: dict[str, Any]) -> str | None:
+    if distance["median"] is None:
+        return None
+    return " ".join(
+        f"{distance[name]:.3g}" for name in ("first_quartile", "median", "third_quartile")
+    )
+
+
+def _evidence(distance: dict[str, Any]) -> str:
+    since_ms = distance["unreachable_since_ms"]
+    since = "" if since_ms is None else f", since {showing.time_text(since_ms)}"
+    return f"{distance['reason']}{since}"
 
 
 def _bytes(size_kb: float | None) -> float | None:

@@ -12,6 +12,7 @@ from manager.db.tables import (
     directory_sums,
     distances,
     host_sums,
+    probe_orders,
     unit_rounds,
     units,
 )
@@ -21,12 +22,13 @@ __all__ = [
     "DistanceRow",
     "SumRow",
     "add_directory_sums",
-    "add_sums",
     "agent_totals",
     "crawled_sums",
     "directories_of_host",
     "distances_of_units",
+    "reasons_said",
     "set_distances",
+    "set_sums",
     "set_volumes",
     "sums_of_agent",
     "sums_of_units",
@@ -47,6 +49,11 @@ class SumRow:
     request_bytes: int
     response_bytes: int
     ms: int
+    failed: int
+    spread: str
+    slowest_ms: int
+    slowest_bytes: int
+    first_ms: int | None
     last_ms: int
 
 
@@ -69,34 +76,41 @@ class DirectoryRow:
 
 @dataclass(frozen=True, slots=True)
 class DistanceRow:
-    """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable."""
+    """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable.
+
+    since_ms to measured_ms: the time that its lines are of. The quartiles are of the lines with
+    bytes, each counted once, and None where they are not known.
+    """
 
     unit_id: int
     agent_id: int
+    since_ms: int | None
     measured_ms: int
     round: int
     kind: str
     lines: int
+    failed: int
     bytes: int
     ms: int
+    slowest_ms: int
+    slowest_bytes: int
     ms_per_kb: float | None
+    first_quartile: float | None
+    median: float | None
+    third_quartile: float | None
+    unreachable_since_ms: int | None
 
 
 _COUNTED = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
 
 
-def add_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
-    """Add what a log says to what earlier logs said. Keys of one call must differ."""
-    tx.upsert(
-        host_sums,
-        [asdict(row) for row in rows],
-        ["agent_id", "unit_id", "round", "kind"],
-        add=_COUNTED,
-    )
+def set_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
+    """Write sums down in the place of those with the same keys, which must differ."""
+    tx.upsert(host_sums, [asdict(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
 
 
 def add_directory_sums(tx: Transaction, rows: Sequence[DirectoryRow]) -> None:
-    """The same for directories."""
+    """Add what a log says of directories to what earlier logs said. Keys of one call differ."""
     tx.upsert(
         directory_sums,
         [asdict(row) for row in rows],
@@ -157,6 +171,22 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
             .where(distances.c.unit_id.in_(part))
             .order_by(distances.c.unit_id, distances.c.agent_id),
         )
+    return found
+
+
+def reasons_said(
+    tx: Transaction, unit_ids: Collection[int]
+) -> dict[tuple[int, int, int, str], str]:
+    """Return what agents said when they finished units, by (unit, agent, round, kind)."""
+    found: dict[tuple[int, int, int, str], str] = {}
+    for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
+        for part in chunks(unit_ids):
+            rows = tx.execute(
+                sa.select(table.c.unit_id, table.c.agent_id, table.c.round, table.c.reason).where(
+                    table.c.unit_id.in_(part), table.c.reason != ""
+                )
+            )
+            found.update({(row.unit_id, row.agent_id, row.round, kind): row.reason for row in rows})
     return found
 
 

@@ -1,29 +1,34 @@
 """How far agents are from hosts, and from each other: measured, never guessed.
 
-`estimate` turns the lines of a probe into one distance with its evidence; `network_distance` and
-`spanning_tree` turn all distances into the graph along which agents exchange units.
+`measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
+`network_distance` and `spanning_tree` turn all distances into the graph along which agents exchange
+units.
 """
 
 from __future__ import annotations
 
 from manager.distance.errors import DistanceError
-from manager.distance.estimate import (
-    DistanceEstimate,
-    Evidence,
-    State,
-    estimate,
-    estimate_hosts,
-)
 from manager.distance.graph import SpanningTree, network_distance, spanning_tree
+from manager.distance.measured import Measured, State, ms_per_kbyte
+from manager.distance.spread import (
+    BINS_AN_OCTAVE,
+    LEAST_MS_PER_KB,
+    Quartiles,
+    Spread,
+    merged,
+)
 
 __all__ = [
+    "BINS_AN_OCTAVE",
+    "LEAST_MS_PER_KB",
     "DistanceError",
-    "DistanceEstimate",
-    "Evidence",
+    "Measured",
+    "Quartiles",
     "SpanningTree",
+    "Spread",
     "State",
-    "estimate",
-    "estimate_hosts",
+    "merged",
+    "ms_per_kbyte",
     "network_distance",
     "spanning_tree",
 ]

@@ -219,6 +219,10 @@ def _unit_sum(one: LogSum) -> UnitSum:
         one.request_bytes,
         one.response_bytes,
         one.ms,
+        one.failed,
+        one.slowest_ms,
+        one.slowest_bytes,
+        one.spread,
     )
 
 

@@ -21,11 +21,13 @@ from manager.db.assignments import AssignmentRow
 from manager.db.engine import Database
 from manager.db.host_views import HostLine
 from manager.db.hosts import HostRow, UnitRow
-from manager.db.measurements import DirectoryRow, DistanceRow, SumRow
+from manager.db.measurements import DirectoryRow, SumRow
 from manager.db.probes import OrderRow
 from manager.db.rights import RightRow
 from manager.db.starting import StartPageRow
 from manager.errors import NotFoundError
+from manager.operations.distances import DistanceView, distances_of
+from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -69,7 +71,7 @@ class HostDetail:
     units: list[UnitRow]
     owners: list[AssignmentRow]
     rights: list[RightRow]
-    distances: list[DistanceRow]
+    distances: list[DistanceView]
     orders: list[OrderRow]
     sums: list[SumRow]
     directories: list[DirectoryRow]
@@ -133,7 +135,7 @@ def _reversed_prefix(domain: str) -> str:
     return ",".join(reversed(match[1].split(".")))
 
 
-def host_detail(db: Database, key: str) -> HostDetail:
+def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> HostDetail:
     """Return all that is known of a host, by its key or any URL on it. Raises NotFoundError."""
     key = host_key(complete_line(key))
     with db.read() as tx:
@@ -147,7 +149,7 @@ def host_detail(db: Database, key: str) -> HostDetail:
             units=units,
             owners=assignments.history(tx, unit_ids),
             rights=rights.of_units(tx, unit_ids),
-            distances=measurements.distances_of_units(tx, unit_ids),
+            distances=distances_of(tx, unit_ids, policy),
             orders=[order for unit in unit_ids for order in probes.of_unit(tx, unit)],
             sums=measurements.sums_of_units(tx, unit_ids),
             directories=measurements.directories_of_host(tx, host.id, 100),

@@ -21,7 +21,7 @@ from manager.errors import ConflictError, ForbiddenError
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
-from manager.operations.measuring import refresh_distances, refresh_volumes
+from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
 
 __all__ = [
     "Accepted",
@@ -40,7 +40,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class UnitSum:
-    """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed."""
+    """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed.
+
+    failed: requests without an answer. slowest_ms, slowest_bytes: of the line that took longest.
+    spread: of the others, as `manager.distance.Spread` writes it.
+    """
 
     unit: str
     round: int
@@ -51,6 +55,10 @@ class UnitSum:
     request_bytes: int
     response_bytes: int
     ms: int
+    failed: int = 0
+    slowest_ms: int = 0
+    slowest_bytes: int = 0
+    spread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +232,17 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             request_bytes=one.request_bytes,
             response_bytes=one.response_bytes,
             ms=one.ms,
+            failed=one.failed,
+            spread=one.spread,
+            slowest_ms=one.slowest_ms,
+            slowest_bytes=one.slowest_bytes,
+            first_ms=min(summary.since_ms, last_ms),
             last_ms=last_ms,
         )
         for one in summary.units
         if one.unit in ids
     ]
-    measurements.add_sums(tx, sums)
+    add_sums(tx, row.id, sums)
     host_ids = {
         unit.key: unit.host_id
         for unit in hosts.units_of_hosts(tx, {one.host for one in summary.directories})

@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.durable import full_disk_said, move, open_new
 
 __all__ = ["SCHEMA", "LogFile", "LogRow", "LogSum", "read_sums"]
@@ -113,6 +114,10 @@ class LogSum:
     request_bytes: int
     response_bytes: int
     ms: int
+    failed: int = 0  # no byte came back; this and what follows is known of units only
+    slowest_ms: int = 0  # of the line that took longest
+    slowest_bytes: int = 0
+    spread: str = ""  # as `manager.distance.Spread` writes it
 
 
 BIG_HOST_LINES: Final = 1000
@@ -121,11 +126,22 @@ BIG_HOST_LINES: Final = 1000
 _SUMS: Final = r"""
 WITH lines AS (
     SELECT unit, host, regexp_extract(path, '^/[^/?]*/') AS directory, round, kind,
+           CASE WHEN response_bytes > 0 THEN CAST(floor(
+               $octave * log2(greatest(elapsed_ms * 1000.0 / response_bytes, $least))
+           ) AS INTEGER) END AS bin,
            coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
            coalesce(status >= 400, true) AS is_error,
            request_bytes, response_bytes, elapsed_ms
-    FROM read_parquet(?)
+    FROM read_parquet($path)
     WHERE held
+), bins AS (
+    SELECT unit, round, kind, bin, count(*) AS lines
+    FROM lines WHERE bin IS NOT NULL
+    GROUP BY ALL
+), spreads AS (
+    SELECT unit, round, kind, string_agg(bin || ':' || lines, ' ' ORDER BY bin) AS spread
+    FROM bins
+    GROUP BY ALL
 ), sums AS (
     SELECT unit, host, directory, round, kind,
            grouping(directory) = 0 AS is_directory,
@@ -134,17 +150,23 @@ WITH lines AS (
            count(*) FILTER (is_error) AS errors,
            sum(request_bytes)::BIGINT AS request_bytes,
            sum(response_bytes)::BIGINT AS response_bytes,
-           sum(elapsed_ms)::BIGINT AS ms
+           sum(elapsed_ms)::BIGINT AS ms,
+           count(*) FILTER (response_bytes = 0) AS failed,
+           max(elapsed_ms) AS slowest_ms,
+           arg_max(response_bytes, elapsed_ms) AS slowest_bytes
     FROM lines
     GROUP BY GROUPING SETS ((unit, host, round, kind), (host, directory, round, kind))
 ), sized AS (
     SELECT *, sum(requests) FILTER (NOT is_directory) OVER (PARTITION BY host) AS lines_of_host
     FROM sums
 )
-SELECT unit, host, CASE WHEN is_directory THEN directory END, round, kind, requests, pages, errors,
-       request_bytes, response_bytes, ms
+SELECT sized.unit, host, CASE WHEN is_directory THEN directory END, sized.round, sized.kind,
+       requests, pages, errors, request_bytes, response_bytes, ms, failed, slowest_ms,
+       slowest_bytes, coalesce(spread, '')
 FROM sized
-WHERE NOT is_directory OR (directory <> '' AND lines_of_host >= ?)
+LEFT JOIN spreads ON NOT is_directory AND spreads.unit = sized.unit
+    AND spreads.round = sized.round AND spreads.kind = sized.kind
+WHERE NOT is_directory OR (directory <> '' AND lines_of_host >= $big)
 ORDER BY ALL
 """
 
@@ -155,7 +177,15 @@ def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]
     spill: a folder for what does not fit in memory_bytes.
     """
     with _duckdb(memory_bytes, spill) as connection:
-        found = connection.execute(_SUMS, [str(path), BIG_HOST_LINES])
+        found = connection.execute(
+            _SUMS,
+            {
+                "path": str(path),
+                "big": BIG_HOST_LINES,
+                "octave": BINS_AN_OCTAVE,
+                "least": LEAST_MS_PER_KB,
+            },
+        )
         while rows := found.fetchmany(10_000):
             for row in rows:
                 yield LogSum(*row)

@@ -21,7 +21,7 @@ REASON_MOST: Final = 500
 
 def show(visit: Visit) -> Response:
     """Show all that is known of a host."""
-    detail = host_detail(visit.db, visit.query.get("host", ""))
+    detail = host_detail(visit.db, visit.query.get("host", ""), visit.policy)
     paths = {unit.id: unit.path for unit in detail.units}
     owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
     distances = sorted(

@@ -51,6 +51,11 @@ host_sums: Final = sa.Table(
     sa.Column("round", Whole, primary_key=True),
     sa.Column("kind", sa.Text(), primary_key=True),
     *_sums(),
+    count("failed"),  # requests without an answer
+    text("spread"),  # of the lines with bytes: see `manager.distance.spread`
+    count("slowest_ms"),  # the line that took longest
+    count("slowest_bytes"),
+    moment("first_ms"),
     moment("last_ms", required=True),
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "round", "kind", "agent_id"),

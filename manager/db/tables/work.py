@@ -112,13 +112,21 @@ distances: Final = sa.Table(
     metadata,
     _unit(key=True),
     _agent(key=True),
-    moment("measured_ms", required=True),
+    moment("since_ms"),  # its lines are of the time from here ...
+    moment("measured_ms", required=True),  # ... to here
     count("round"),
     text("kind"),
     count("lines"),
     count("bytes"),
     count("ms"),
+    count("failed"),  # lines without an answer
+    count("slowest_ms"),
+    count("slowest_bytes"),
     sa.Column("ms_per_kb", sa.Float()),  # NULL: nothing came back, unreachable
+    sa.Column("first_quartile", sa.Float()),  # of the lines with bytes, each counted once
+    sa.Column("median", sa.Float()),
+    sa.Column("third_quartile", sa.Float()),
+    moment("unreachable_since_ms"),  # NULL: it is reachable
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "agent_id"),
 )

@@ -169,3 +169,47 @@ def test_reports_are_listed_by_agent(database: Database) -> None:
     older = list_reports(database, limit=10, before_id=newest[-1].id, agent="a")
     assert [row.name for row in older] == ["a.1", "a.0"]
     assert list_reports(database, agent="nobody") == []
+
+
+def test_a_distance_comes_with_its_evidence(database: Database) -> None:
+    """Its time, how much its lines differ, its failures, and the request that decides it."""
+    world = crawling(database, "a")
+    agent = world.agents["a"].identity
+    first = replace(
+        UNIT, failed=2, slowest_ms=4000, slowest_bytes=1000, spread="8:4 16:2", requests=8
+    )
+    more = replace(
+        UNIT, failed=1, slowest_ms=30, slowest_bytes=9, spread="16:1 40:1", requests=3, ms=100
+    )
+    log = replace(LOG, units=(first,), since_ms=world.now_ms - 9000, until_ms=world.now_ms - 5000)
+    accept_log(database, agent, log, world.now_ms)
+    later = replace(log, name="a.2", sha256="cc" * 32, units=(more,), since_ms=log.until_ms)
+    accept_log(database, agent, replace(later, until_ms=world.now_ms), world.now_ms)
+    (distance,) = host_detail(database, "h1.jp").distances
+    assert (distance.since_ms, distance.measured_ms) == (log.since_ms, world.now_ms)
+    assert (distance.lines, distance.failed) == (11, 3)
+    assert distance.median == pytest.approx(2 ** (8.5 / 8))
+    assert distance.third_quartile == pytest.approx(2 ** (16.5 / 8))
+    assert distance.ms_per_kb == pytest.approx(5100 / 200)
+    assert distance.outlier
+    assert "one request took 4,000 ms" in distance.reason
+    assert "3 of them without an answer" in distance.reason
+
+
+def test_since_when_it_is_unreachable_is_remembered(database: Database) -> None:
+    """From the first measurement in a row that brought nothing, until one brings something."""
+    world = crawling(database, "a")
+    agent = world.agents["a"].identity
+    began_ms = world.now_ms
+    for number, size in enumerate((0, 0, 1000, 0)):
+        one = replace(UNIT, round=number + 1, response_bytes=size)
+        log = replace(
+            LOG, name=f"a.{number}", sha256=f"{number}" * 64, units=(one,), until_ms=world.now_ms
+        )
+        accept_log(database, agent, log, world.now_ms)
+        (distance,) = host_detail(database, "h1.jp").distances
+        assert distance.unreachable_since_ms == (None if size else began_ms)
+        assert distance.state == ("measured" if size else "unreachable")
+        world.wait(3600)
+        if size:
+            began_ms = world.now_ms

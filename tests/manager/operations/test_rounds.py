@@ -200,7 +200,9 @@ def test_a_host_that_nobody_reaches_is_crawled_all_the_same(database: Database) 
         world.tick()
         for name in ("a", "b"):
             world.call(name)
-    assert [row.ms_per_kb for row in host_detail(database, "h1.jp").distances] == [None, None]
+    distances = host_detail(database, "h1.jp").distances
+    assert [row.ms_per_kb for row in distances] == [None, None]
+    assert all(row.unreachable_since_ms for row in distances)
     world.run()
     assert round_detail(database, 1).units == {"finished": 1}
 

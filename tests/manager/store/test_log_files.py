@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
 from manager.store import LogFile, read_sums
 from manager.store.log_files import BIG_HOST_LINES, SCHEMA, LogRow
 
@@ -52,21 +54,33 @@ def test_lines_and_sums_agree(
     folder = tmp_path_factory.mktemp("log")
     path = write(folder / "log.parquet", lines)
     assert [tuple(row.values()) for row in pq.read_table(path).to_pylist()] == lines
-    wanted: dict[tuple[object, ...], list[int]] = defaultdict(lambda: [0] * 6)
+    wanted: dict[tuple[object, ...], list[int]] = defaultdict(lambda: [0] * 8)
+    spreads: dict[tuple[object, ...], Spread] = defaultdict(Spread)
     for _, _, host, path_, status, request, response, ms, _, crawl_round, kind, held, _ in lines:
         if held:
             sums = wanted[host, crawl_round, kind]
             page = status is not None and 200 <= status < 300 and path_ != "/robots.txt"
-            added = (1, page, status is None or status >= 400, request, response, ms)
-            sums[:] = [have + more for have, more in zip(sums, added, strict=True)]
+            added = (1, page, status is None or status >= 400, request, response, ms, not response)
+            slowest = max(sums[7], ms)
+            sums[:] = [have + more for have, more in zip(sums[:7], added, strict=True)]
+            sums.append(slowest)
+            if response:
+                ms_per_kb = max(ms * 1000 / response, LEAST_MS_PER_KB)
+                line = Spread({math.floor(BINS_AN_OCTAVE * math.log2(ms_per_kb)): 1})
+                spreads[host, crawl_round, kind] = merged(spreads[host, crawl_round, kind], line)
+    sums_read = list(read_sums(path, memory_bytes=MEMORY_BYTES, spill=folder))
     found = {
         (each.unit, each.round, each.kind): [
             each.requests, each.pages, each.errors, each.request_bytes,
-            each.response_bytes, each.ms,
+            each.response_bytes, each.ms, each.failed, each.slowest_ms,
         ]
-        for each in read_sums(path, memory_bytes=MEMORY_BYTES, spill=folder)
+        for each in sums_read
     }  # fmt: skip
     assert found == wanted
+    lines_of = {line[6:8] for line in lines}
+    for each in sums_read:
+        assert (each.slowest_bytes, each.slowest_ms) in lines_of
+        assert Spread.of_text(each.spread) == spreads[each.unit, each.round, each.kind]
 
 
 def test_directories_of_big_hosts_are_summed(tmp_path: Path) -> None:
