@@ -1,4 +1,4 @@
-"""`prsm hosts`: import, list, show, exclude, include."""
+"""`prsm hosts`: import, list, show, exclude, include; pins and bans are in `pins`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from manager.cli import showing
 from manager.cli.calling import RefusedError
 from manager.cli.options import Place, json_option, pass_place
+from manager.cli.pins import COMMANDS
 
 __all__ = ["hosts"]
 
@@ -22,6 +23,10 @@ LOOK_EVERY_S: Final = 0.3
 @click.group()
 def hosts() -> None:
     """Hosts to crawl."""
+
+
+for _command in COMMANDS:
+    hosts.add_command(_command)
 
 
 @hosts.command("import")
@@ -126,6 +131,8 @@ def show(place: Place, host: str, as_json: bool) -> None:
             ("found by", names.get(str(about["found_by"])) or "an administrator"),
             ("link from", about["referer"]),
             ("excluded", about["excluded_reason"]),
+            ("pinned", "; ".join(_pin_text(pin) for pin in detail["pins"])),
+            ("never goes to", ", ".join(ban["agent"] for ban in detail["bans"])),
             ("name", about["resolve_problem"] or about["resolution"]),
             ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
             ("shares with", ", ".join(key for key in detail["group"] if key != about["key"])),
@@ -194,6 +201,13 @@ def _evidence(distance: dict[str, Any]) -> str:
     since_ms = distance["unreachable_since_ms"]
     since = "" if since_ms is None else f", since {showing.time_text(since_ms)}"
     return f"{distance['reason']}{since}"
+
+
+def _pin_text(pin: dict[str, Any]) -> str:
+    directory = pin["unit"].split("/", 3)[3]
+    where = f"/{directory} " if directory else ""
+    ignored = f" (ignored: {pin['ignored']})" if pin["ignored"] else ""
+    return f"{where}to {pin['agent']}{ignored}"
 
 
 def _bytes(size_kb: float | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -22,10 +23,12 @@ __all__ = [
     "count_in_state",
     "excluded_among",
     "finders",
+    "groups_of_units",
     "ids_of_units",
     "in_state",
     "set_excluded",
     "set_unit_state",
+    "units_by_id",
     "units_of_hosts",
     "unplaced_to_idle",
 ]
@@ -125,6 +128,27 @@ def units_of_hosts(tx: Transaction, host_keys: Collection[str]) -> list[UnitRow]
     return found
 
 
+def units_by_id(tx: Transaction, unit_ids: Collection[int]) -> list[UnitRow]:
+    """Return units by number; numbers that no unit has are left out."""
+    found: list[UnitRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(UnitRow, sa.select(units).where(units.c.id.in_(part)))
+    return found
+
+
+def groups_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int | None]:
+    """Return the group of each of some units, None where it has none yet."""
+    found: dict[int, int | None] = {}
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(units.c.id, hosts.c.group_id)
+            .join(hosts, hosts.c.id == units.c.host_id)
+            .where(units.c.id.in_(part))
+        )
+        found.update({row.id: row.group_id for row in rows})
+    return found
+
+
 def ids_of_units(tx: Transaction, keys: Collection[str]) -> dict[str, int]:
     """Return the numbers of units by key; keys that no unit has are left out."""
     found: dict[str, int] = {}
@@ -159,9 +183,16 @@ def in_state(tx: Transaction, state: str, limit: int) -> list[tuple[int, int | N
     return [(row.id, row.group_id) for row in rows]
 
 
-def any_in_state(tx: Transaction, states: Collection[str]) -> bool:
-    """Tell whether a unit is in one of some states."""
-    return bool(tx.value(sa.select(sa.exists().where(units.c.state.in_(states)))))
+def any_in_state(
+    tx: Transaction, states: Collection[str], outside: sa.Select[Any] | None = None
+) -> bool:
+    """Tell whether a unit is in one of some states; outside: a query for groups not to look at."""
+    query = sa.select(units.c.id).where(units.c.state.in_(states))
+    if outside is not None:
+        query = query.join(hosts, hosts.c.id == units.c.host_id).where(
+            hosts.c.group_id.not_in(outside)
+        )
+    return tx.value(query.limit(1)) is not None
 
 
 def count_in_state(tx: Transaction, states: Collection[str]) -> int:

@@ -7,11 +7,13 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.pins import not_banned
 from manager.db.probes import OPEN
-from manager.db.tables import agents, distances, hosts, probe_orders, units
+from manager.db.tables import agents, bans, distances, hosts, probe_orders, units
 
 __all__ = [
     "add",
+    "banned_pairs",
     "fresh_pairs",
     "order_everywhere",
     "settled_units",
@@ -23,7 +25,8 @@ def order_everywhere(
 ) -> int:
     """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
 
-    Units are those that a round takes: with an address, not excluded. Returns how many orders.
+    Units are those that a round takes: with an address, not excluded. Hosts that an agent never
+    gets it does not probe. Returns how many orders.
     """
     fresh = sa.exists().where(
         distances.c.unit_id == units.c.id,
@@ -39,7 +42,11 @@ def order_everywhere(
             sa.literal(now_ms, sa.BigInteger()),
         )
         .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
-        .where(units.c.state.in_(("probing", "placed")), ~fresh)
+        .where(
+            units.c.state.in_(("probing", "placed")),
+            ~fresh,
+            not_banned(agents.c.id, units.c.host_id),
+        )
     )
     columns = ["round", "unit_id", "agent_id", "state", "ordered_ms"]
     return tx.changed(probe_orders.insert().from_select(columns, pairs))
@@ -72,6 +79,19 @@ def fresh_pairs(tx: Transaction, unit_ids: Collection[int], fresh_ms: int) -> se
             )
         )
         found.update((row.unit_id, row.agent_id) for row in rows)
+    return found
+
+
+def banned_pairs(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int]]:
+    """Return the (unit, agent) pairs of some units whose host the agent never gets."""
+    found: set[tuple[int, int]] = set()
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(units.c.id, bans.c.agent_id)
+            .join(bans, bans.c.host_id == units.c.host_id)
+            .where(units.c.id.in_(part))
+        )
+        found.update((row.id, row.agent_id) for row in rows)
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
+from manager.db.pins import not_banned
 from manager.db.rights import nobody_else
 from manager.db.tables import agents, hosts, probe_orders, units
 
@@ -86,6 +87,7 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder
             probe_orders.c.agent_id == agent_id,
             probe_orders.c.state == "waiting",
             nobody_else(agent_id, probe_orders.c.unit_id),
+            not_banned(agent_id, hosts.c.id),
         )
         .order_by(probe_orders.c.unit_id)
         .limit(limit),

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
+from manager.db.pins import not_banned
 from manager.db.rights import nobody_else
 from manager.db.tables import assignments, hosts, rounds, unit_rounds, units
 
@@ -168,7 +169,10 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
 
 def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:
-    """Return units that wait for a right of their owner, in whose group nobody else has one."""
+    """Return units that wait for a right of their owner, in whose group nobody else has one.
+
+    Those of hosts that the agent never gets are left out.
+    """
     return tx.rows(
         WaitingUnit,
         sa.select(unit_rounds.c.unit_id, hosts.c.group_id)
@@ -179,6 +183,7 @@ def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list
             unit_rounds.c.state == "waiting",
             unit_rounds.c.round == number,
             nobody_else(agent_id, unit_rounds.c.unit_id),
+            not_banned(agent_id, hosts.c.id),
         )
         .order_by(unit_rounds.c.unit_id)
         .limit(limit),

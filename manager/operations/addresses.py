@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import AddressGroups
-from manager.db import addresses, assignments, rights, rounds
+from manager.db import addresses, agents, assignments, pins, rights, rounds
 from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
+from manager.operations.pin_rules import judge
 from manager.operations.policy import DEFAULT_POLICY, Policy
 
 __all__ = [
@@ -140,8 +141,14 @@ def record_addresses(
 def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
     """Give each of some groups to one agent, and withdraw the rights of others in it.
 
-    The agent that owns most units keeps the group; where nobody does, who has most rights in it.
+    A group that is pinned goes to whom it is pinned to, if anybody owns it. Else the agent that
+    owns most units keeps it; where nobody does, who has most rights in it; of those who may.
     """
+    if not group_ids:
+        return
+    found, bans = pins.pins_among(tx, group_ids), pins.bans_of_hosts(tx, group_ids=group_ids)
+    fleet = {row.id: row for row in agents.all_agents(tx)} if found else {}
+    decided = judge(found, bans, fleet)
     owned: dict[int, Counter[int]] = defaultdict(Counter)
     units: dict[int, dict[int, int]] = defaultdict(dict)
     for group, unit, agent in assignments.owners_of_groups(tx, group_ids):
@@ -154,6 +161,10 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
     keeper: dict[int, int] = {}
     for group in group_ids:
         candidates = owned[group] or held[group]
+        if owned[group] and group in decided.of_group:
+            candidates = Counter({decided.of_group[group]: 1})
+        banned = decided.banned.get(group, ())
+        candidates = Counter({a: n for a, n in candidates.items() if a not in banned}) or candidates
         if candidates:
             most = max((count, held[group][agent]) for agent, count in candidates.items())
             keeper[group] = min(

@@ -13,6 +13,7 @@ from manager.db import (
     host_views,
     hosts,
     measurements,
+    pins,
     probes,
     rights,
     starting,
@@ -26,7 +27,9 @@ from manager.db.probes import OrderRow
 from manager.db.rights import RightRow
 from manager.db.starting import StartPageRow
 from manager.errors import NotFoundError
+from manager.operations.bans import Ban, bans_shown
 from manager.operations.distances import DistanceView, distances_of
+from manager.operations.pins import Pin, pins_shown
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.urls import host_key
@@ -64,7 +67,8 @@ class HostPage:
 class HostDetail:
     """All that is known of a host. agents: names by number, for the rows.
 
-    addresses: (source, address), source 0 is the manager, others are agents.
+    addresses: (source, address), source 0 is the manager, others are agents. pins, bans: of this
+    host.
     """
 
     host: HostRow
@@ -78,6 +82,8 @@ class HostDetail:
     addresses: list[tuple[int, str]]
     group: list[str]
     start_pages: list[StartPageRow]
+    pins: list[Pin]
+    bans: list[Ban]
     agents: dict[int, str]
 
 
@@ -156,5 +162,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             addresses=addresses.addresses_of(tx, host.id),
             group=addresses.hosts_of_group(tx, host.group_id, 100),
             start_pages=starting.start_pages_of(tx, unit_ids)[:100],
+            pins=pins_shown(tx, pins.pins_of_units(tx, unit_ids)),
+            bans=bans_shown(tx, pins.bans_of_hosts(tx, unit_ids=unit_ids)),
             agents=agents.names(tx),
         )

@@ -15,13 +15,13 @@ from typing import Any
 
 from manager.balancing import NOBODY, Options, Plan
 from manager.balancing import make_plan as solve
-from manager.db import agents, assignments, hosts, plans, rights, rounds
-from manager.db.agents import AgentRow
+from manager.db import agents, assignments, hosts, plans, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
 from manager.errors import ConflictError, NotFoundError, StalePlanError
 from manager.operations.actor import Actor, note
 from manager.operations.addresses import keep_whole
+from manager.operations.giving import give_units, members
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.problems import Loaded, Planner, load_all
 
@@ -32,7 +32,6 @@ __all__ = [
     "apply_plan",
     "list_plans",
     "make_plan",
-    "members",
     "plan_detail",
     "store_plan",
 ]
@@ -61,15 +60,6 @@ class PlanDetail:
     tree: list[tuple[str, str, float]]
     explanation: list[str]
     moves: list[Move]
-
-
-def members(tx: Transaction) -> list[AgentRow]:
-    """Return the agents that units may be given to: they take part and have called."""
-    return [
-        agent
-        for agent in agents.all_agents(tx)
-        if agent.takes_part and agent.last_contact_ms is not None
-    ]
 
 
 def make_plan(
@@ -134,7 +124,7 @@ def store_plan(
                 loaded.tree.edges.tolist(), loaded.tree.lengths, strict=True
             )
         ],
-        "explanation": list(plan.explanation),
+        "explanation": [*plan.explanation, *loaded.remarks],
     }
     return plans.add(
         tx,
@@ -199,13 +189,11 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     owners = {unit: taker for unit, _, taker in moves}
     for key in hosts.excluded_among(tx, owners):
         raise StalePlanError(f"plan {plan.id}: {key} was excluded since; make a new plan")
-    moved = assignments.place(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     current = rounds.open_round(tx)
     if current is not None and current.state == "crawling":
         # What was found in this round and is only being probed takes part from now on.
         rounds.enter(tx, current.number, owners)
-        rounds.hand_over(tx, current.number, owners)
-    _withdraw_moved(tx, owners, now_ms)
+    moved = give_units(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     # Names may have turned out to share an address since the plan was made.
     keep_whole(tx, assignments.split_groups(tx), now_ms)
     by_name = {row.name: row.id for row in taking.values()}
@@ -214,16 +202,6 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
             agents.update(tx, by_name[agent["name"]], load_ms=agent["after_ms"])
     plans.set_applied(tx, plan.id, now_ms)
     return moved
-
-
-def _withdraw_moved(tx: Transaction, owners: dict[int, int], now_ms: int) -> None:
-    """Withdraw the crawl of units that others own now; who only probes them goes on."""
-    moved = [
-        right.unit_id
-        for right in rights.of_units(tx, owners)
-        if right.kind == "crawl" and right.agent_id != owners[right.unit_id]
-    ]
-    rights.withdraw(tx, now_ms, "given to another agent", unit_ids=moved)
 
 
 def list_plans(db: Database, limit: int = 50) -> list[PlanRow]:

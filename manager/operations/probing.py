@@ -39,14 +39,21 @@ def order_some(
     now_ms: int,
     policy: Policy,
 ) -> int:
-    """Order some agents to probe each of some units, where they have no fresh distance."""
+    """Order some agents to probe each of some units, where they have no fresh distance.
+
+    Hosts that an agent never gets it does not probe.
+    """
     finders = hosts.finders(tx, unit_ids)
     fresh = ordering.fresh_pairs(tx, unit_ids, fresh_ms)
+    banned = ordering.banned_pairs(tx, unit_ids)
     pairs = [
         (unit, agent)
         for unit in unit_ids
         for agent in choose_agents(
-            unit, [finders.get(unit), owners.get(unit)], agent_ids, policy.probes_of_a_host
+            unit,
+            [finders.get(unit), owners.get(unit)],
+            [agent for agent in agent_ids if (unit, agent) not in banned] if banned else agent_ids,
+            policy.probes_of_a_host,
         )
         if (unit, agent) not in fresh
     ]

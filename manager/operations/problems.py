@@ -1,6 +1,7 @@
 """Turn the tables into a balancing problem: who could fetch what, and what that costs.
 
-Invariant: a group is one atom, so no plan splits an address; only agents that take part are in it.
+Invariant: a group is one atom, so no plan splits an address; only agents that take part are in it;
+pins that stand and bans hold in every plan (`pin_rules`).
 A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
 else at least as much as it saw, and at least the median.
 Solving is left to `manager.balancing`.
@@ -8,7 +9,7 @@ Solving is left to `manager.balancing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,7 @@ from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.planning import PlanUnit
 from manager.distance import SpanningTree, network_distance, spanning_tree
+from manager.operations.pin_rules import Standing, load_standing
 
 __all__ = ["Loaded", "Planner", "cheapest_owners", "load_all", "load_some"]
 
@@ -36,12 +38,16 @@ DistanceTuple = tuple[int, int, float | None, int, int]
 
 @dataclass(frozen=True)
 class Loaded:
-    """A problem, and which agent and unit its rows and columns are."""
+    """A problem, and which agent and unit its rows and columns are.
+
+    remarks: sentences on what people decided and cannot hold now.
+    """
 
     problem: Problem
     agent_ids: tuple[int, ...]
     unit_ids: npt.NDArray[np.int64]
     tree: SpanningTree
+    remarks: tuple[str, ...] = ()
 
 
 def load_all(
@@ -51,7 +57,8 @@ def load_all(
     if not agents:
         return None
     known = planning.distances_among(tx, [agent.id for agent in agents], states)
-    return _load(agents, planning.plan_units(tx, states=states), known, probe_pages)
+    units = planning.plan_units(tx, states=states)
+    return _load(agents, units, known, probe_pages, load_standing(tx))
 
 
 def load_some(
@@ -66,7 +73,8 @@ def load_some(
         for row in measurements.distances_of_units(tx, unit_ids)
         if row.agent_id in ids
     ]
-    return _load(agents, planning.plan_units(tx, unit_ids=unit_ids), known, probe_pages)
+    units = planning.plan_units(tx, unit_ids=unit_ids)
+    return _load(agents, units, known, probe_pages, load_standing(tx, unit_ids))
 
 
 def cheapest_owners(
@@ -85,13 +93,14 @@ def cheapest_owners(
     # What an agent owns already is one more unit each, pinned to it.
     loads = np.array([[max(0.0, agent.load_ms) for agent in agents]] * count)
     assert problem.group is not None
+    assert problem.pins is not None
     extra = np.arange(count)
     with_loads = Problem(
         names=problem.names,
         costs=np.concatenate([problem.costs.astype(np.float64), loads], axis=1),
         before=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
         group=np.concatenate([problem.group, -1 - extra]).astype(np.intp),
-        pins=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
+        pins=np.concatenate([problem.pins, extra]).astype(np.intp),
         forbidden=_widened(problem.forbidden, count),
         unreachable=_widened(problem.unreachable, count),
     )
@@ -113,10 +122,13 @@ def _load(
     units: Sequence[PlanUnit],
     known: Iterable[DistanceTuple],
     probe_pages: int,
+    standing: Standing,
 ) -> Loaded | None:
+    row_of = {agent.id: row for row, agent in enumerate(agents)}
+    pinned = {unit: agent for unit, agent in standing.owner.items() if agent in row_of}
+    units, remarks = _allowed(units, row_of.keys(), pinned, standing)
     if not units:
         return None
-    row_of = {agent.id: row for row, agent in enumerate(agents)}
     column_of = {unit.unit_id: column for column, unit in enumerate(units)}
     wide = len(agents) * len(units) > WIDE
     distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
@@ -138,7 +150,11 @@ def _load(
         before=np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp),
         edges=tree.edges,
         group=np.array([unit.group_id for unit in units], dtype=np.intp),
-        forbidden=_forbidden(agents, units),
+        pins=np.array(
+            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],
+            dtype=np.intp,
+        ),
+        forbidden=_forbidden(agents, units, standing),
         unreachable=costs.unreachable,
     )
     return Loaded(
@@ -146,7 +162,28 @@ def _load(
         tuple(agent.id for agent in agents),
         np.array([unit.unit_id for unit in units], dtype=np.int64),
         tree,
+        remarks,
     )
+
+
+def _allowed(
+    units: Sequence[PlanUnit],
+    agent_ids: Collection[int],
+    pinned: Mapping[int, int],
+    standing: Standing,
+) -> tuple[Sequence[PlanUnit], tuple[str, ...]]:
+    """Return the units that some agent may have, and what there is to say of pins and bans.
+
+    What is banned from all agents that are here stays where it is.
+    """
+    here = set(agent_ids)
+    blocked = {group for group, banned in standing.banned.items() if here <= banned}
+    left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
+    if len(left) == len(units):
+        return units, standing.sentences
+    count = len(units) - len(left)
+    stay = "1 unit stays where it is" if count == 1 else f"{count} units stay where they are"
+    return left, (*standing.sentences, f"{stay}: no agent here may own that.")
 
 
 def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.bool_] | None:
@@ -157,14 +194,21 @@ def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.b
 
 
 def _forbidden(
-    agents: Sequence[AgentRow], units: Sequence[PlanUnit]
+    agents: Sequence[AgentRow], units: Sequence[PlanUnit], standing: Standing
 ) -> npt.NDArray[np.bool_] | None:
-    """Return (agents, units): a plain agent gets whole hosts only, it cannot read `#Except`."""
+    """Return (agents, units): what bans say, and that a plain agent, which cannot read `#Except`,
+    gets whole hosts only."""
     directory = np.array([unit.path != "/" for unit in units], dtype=np.bool_)
-    if not directory.any():
+    if not directory.any() and not standing.banned:
         return None
     plain = np.array([agent.is_plain for agent in agents], dtype=np.bool_)
-    return plain[:, None] & directory[None, :]
+    forbidden = plain[:, None] & directory[None, :]
+    row_of = {agent.id: row for row, agent in enumerate(agents)}
+    for column, unit in enumerate(units) if standing.banned else ():
+        for agent in standing.banned.get(unit.group_id, ()):
+            if agent in row_of:
+                forbidden[row_of[agent], column] = True
+    return forbidden
 
 
 def _volumes(

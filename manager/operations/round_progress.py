@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from manager.balancing import Options
-from manager.db import agents, hosts, measurements, plans, probes, rounds
+from manager.db import agents, hosts, measurements, pins, plans, probes, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
-from manager.operations.plans import apply_moves, members, store_plan
+from manager.operations.giving import members
+from manager.operations.plans import apply_moves, store_plan
 from manager.operations.policy import Policy
 from manager.operations.problems import Planner, load_all
 
@@ -94,7 +95,8 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
     if current.state != "crawling" or rounds.any_unfinished(tx, current.number):
         return False
-    if hosts.any_in_state(tx, ["probing", "idle"]):
+    # What nobody here may have waits for an agent that may, not for this round.
+    if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
         return False
     grace_ms = round(policy.log_grace_s * 1000)
     # What an agent found last is still on its way into the round, for as long as a log may be.

@@ -10,8 +10,11 @@ from starlette.responses import Response
 
 from manager.console.access import Page
 from manager.console.visit import Question, Visit, link
+from manager.operations.agents import list_agents
+from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
+from manager.operations.pins import pin_unit, unpin_units
 
 __all__ = ["PAGES"]
 
@@ -41,9 +44,18 @@ def show(visit: Visit) -> Response:
         orders=detail.orders[:ROWS_MOST],
         sums=detail.sums[:ROWS_MOST],
         addresses=_by_address(detail),
+        fleet=_fleet(visit),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: detail.agents.get(number, f"agent {number}"),
     )
+
+
+def _fleet(visit: Visit) -> list[str]:
+    """Return the agents that a person may choose from, where the person may choose."""
+    if not visit.may("operator"):
+        return []
+    views = list_agents(visit.db, visit.now_ms, visit.policy)
+    return [view.row.name for view in views if view.row.retired_ms is None]
 
 
 def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
@@ -88,8 +100,80 @@ def include(visit: Visit) -> Response:
     )
 
 
+def pin(visit: Visit) -> Response:
+    """Give a unit to an agent for good; ask once where it changes hands."""
+    unit, agent, reason = _choice(visit, "unit")
+    here = link("host", host=unit)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Pin {unit} to {agent}?",
+                (
+                    "No plan moves it any more; it can be unpinned at any time.",
+                    "If another agent owns it, it changes hands now, and what shares its address.",
+                ),
+                "Pin",
+                "/console/host/pin",
+                here,
+                {"unit": unit, "agent": agent},
+                {"reason": reason},
+                danger=False,
+            )
+        )
+    done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
+    waits = f" It does not hold yet: {done.warning}." if done.warning else ""
+    return visit.go(here, done=f"{unit} is pinned to {agent}.{waits}")
+
+
+def unpin(visit: Visit) -> Response:
+    """Let plans move a unit again."""
+    unit = visit.form.get("unit", "")
+    unpin_units(visit.db, [unit], visit.actor, visit.now_ms)
+    return visit.go(link("host", host=unit), done=f"{unit} is not pinned any more.")
+
+
+def ban(visit: Visit) -> Response:
+    """Let an agent never get a host; ask once."""
+    host, agent, reason = _choice(visit, "host")
+    here = link("host", host=host)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Never give {host} to {agent}?",
+                (
+                    "Nor what shares its address. What it owns there goes to other agents at once.",
+                    "The ban can be lifted at any time.",
+                ),
+                "Ban",
+                "/console/host/ban",
+                here,
+                {"host": host, "agent": agent},
+                {"reason": reason},
+            )
+        )
+    moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
+    return visit.go(here, done=f"{agent} never gets {host}: {moved:,} units changed hands.")
+
+
+def lift(visit: Visit) -> Response:
+    """Let an agent get a host again."""
+    host, agent, _ = _choice(visit, "host")
+    lift_ban(visit.db, host, agent, visit.actor, visit.now_ms)
+    return visit.go(link("host", host=host), done=f"{agent} may get {host} again.")
+
+
+def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
+    """Return the unit or host, the agent and the reason of a form."""
+    form = visit.form
+    return form.get(what, ""), form.get("agent", ""), form.get("reason", "").strip()[:REASON_MOST]
+
+
 PAGES: Final = (
     Page("GET", "/host", "viewer", show),
     Page("POST", "/host/exclude", "operator", exclude),
     Page("POST", "/host/include", "operator", include),
+    Page("POST", "/host/pin", "operator", pin),
+    Page("POST", "/host/unpin", "operator", unpin),
+    Page("POST", "/host/ban", "operator", ban),
+    Page("POST", "/host/lift-ban", "operator", lift),
 )

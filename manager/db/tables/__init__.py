@@ -1,8 +1,9 @@
 """What the manager keeps, by subject. Every time is an integer: milliseconds since 1970, UTC.
 
 `people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
-addresses, start pages; `work` assignments, rights, probe orders, distances; `rounds` rounds, plans,
-the units of a round; `records` reports and the sums made from them.
+addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
+orders, distances; `rounds` rounds, plans, the units of a round; `records` reports and the sums made
+from them.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
@@ -10,6 +11,7 @@ from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
 from manager.db.tables.people import audit, login_failures, sessions, users
+from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
 from manager.db.tables.rounds import plan_moves, plans, rounds, unit_rounds
 from manager.db.tables.work import assignments, distances, holdings, probe_orders, rights
@@ -18,6 +20,7 @@ __all__ = [
     "agents",
     "assignments",
     "audit",
+    "bans",
     "clock",
     "directory_sums",
     "distances",
@@ -28,6 +31,7 @@ __all__ = [
     "join_tokens",
     "login_failures",
     "metadata",
+    "pins",
     "plan_moves",
     "plans",
     "probe_orders",

@@ -288,3 +288,24 @@ def test_the_last_administrator_stays(person: Visitor) -> None:
     assert answer.status_code == 409
     assert "last administrator" in answer.text
     assert browser.get("/console/users").status_code == 200
+
+
+def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> None:
+    """Both are asked once, shown on the page with who did it, and taken back with one button."""
+    browser = person("operator")
+    page = f"/console/host?host={HOST}"
+    said = _confirm(browser, page, "/console/host/pin", {"agent": KYOTO, "reason": "near"})
+    assert f"is pinned to {KYOTO}." in said
+    assert _last(prsm) == ("operator", "unit.pin", HOST)
+    (pin,) = host_detail(prsm.manager.db, HOST).pins
+    assert (pin.agent, pin.reason) == (KYOTO, "near")
+    assert "near" in browser.page(page).text
+    refused = browser.act(page, "/console/host/ban", {"agent": KYOTO})
+    assert browser.submit(read(refused.text).form("/console/host/ban")).status_code == 409
+    browser.act(page, "/console/host/unpin")
+    said = _confirm(browser, page, "/console/host/ban", {"agent": KYOTO})
+    assert f"{KYOTO} never gets" in said
+    browser.act(page, "/console/host/lift-ban")
+    assert host_detail(prsm.manager.db, HOST).bans == []
+    assert _last(prsm) == ("operator", "host.lift-ban", HOST)
+    assert "/console/host/pin" not in person("viewer").get(page).text

@@ -1,0 +1,143 @@
+"""`prsm hosts pin`, `unpin`, `pins`, `ban`, `lift-ban`, `bans`: who must own what, who never."""
+
+from __future__ import annotations
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["COMMANDS"]
+
+_reason = click.option("--reason", default="", help="Why; shown to whoever asks.")
+_agent = click.option("--agent", default="", help="Of this agent only.")
+_limit = click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+_offset = click.option("--offset", default=0, type=click.IntRange(0))
+
+
+@click.command()
+@click.argument("unit")
+@click.argument("agent")
+@_reason
+@json_option
+@pass_place
+def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
+    """Give UNIT (a host, or a directory of a split host) to AGENT for good.
+
+    No plan moves it any more. If somebody else owns it now, it changes hands at once, with all
+    that shares its address.
+    """
+    done = place.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
+    if as_json:
+        showing.as_json(done)
+        return
+    click.echo(f"{unit} is pinned to {agent}; {done['moved']} units changed hands")
+    if done["warning"]:
+        click.echo(f"the pin does not hold yet: {done['warning']}", err=True)
+
+
+@click.command()
+@click.argument("unit")
+@_reason
+@json_option
+@pass_place
+def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
+    """Let plans move UNIT again; its owner keeps it until one does."""
+    done = place.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
+    if as_json:
+        showing.as_json(done)
+        return
+    click.echo(f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned")
+
+
+@click.command()
+@_agent
+@_limit
+@_offset
+@json_option
+@pass_place
+def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
+    """List pins, and why those that do not hold now do not."""
+    page = place.calls.get("/hosts/pins", agent=agent, limit=limit, offset=offset)
+    if as_json:
+        showing.as_json(page)
+        return
+    showing.table(
+        ("unit", "agent", "since", "by", "reason", "ignored"),
+        (
+            (
+                one["unit"],
+                one["agent"],
+                showing.time_text(one["made_ms"]),
+                one["made_by"],
+                one["reason"],
+                one["ignored"],
+            )
+            for one in page["pins"]
+        ),
+        "Nothing is pinned. `prsm hosts pin UNIT AGENT` pins a host.",
+    )
+    left = page["total"] - offset - len(page["pins"])
+    if left > 0:
+        click.echo(f"... {left} more; --offset {offset + limit} goes on")
+
+
+@click.command()
+@click.argument("host")
+@click.argument("agent")
+@_reason
+@json_option
+@pass_place
+def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None:
+    """Let AGENT never get HOST, nor what shares its address."""
+    done = place.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
+    if as_json:
+        showing.as_json(done)
+        return
+    click.echo(f"{agent} never gets {host}; {done['moved']} units changed hands")
+
+
+@click.command("lift-ban")
+@click.argument("host")
+@click.argument("agent")
+@json_option
+@pass_place
+def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
+    """Let AGENT get HOST again."""
+    done = place.calls.post("/hosts/lift-ban", {"host": host, "agent": agent})
+    if as_json:
+        showing.as_json(done)
+        return
+    click.echo(f"{agent} may get {host} again" if done["lifted"] else "there was no such ban")
+
+
+@click.command()
+@_agent
+@_limit
+@_offset
+@json_option
+@pass_place
+def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
+    """List which agent never gets which host."""
+    page = place.calls.get("/hosts/bans", agent=agent, limit=limit, offset=offset)
+    if as_json:
+        showing.as_json(page)
+        return
+    showing.table(
+        ("host", "agent", "since", "by", "reason"),
+        (
+            (
+                one["host"],
+                one["agent"],
+                showing.time_text(one["made_ms"]),
+                one["made_by"],
+                one["reason"],
+            )
+            for one in page
+        ),
+        "No agent is banned from any host.",
+    )
+
+
+COMMANDS = (pin, unpin, pins, ban, lift_ban, bans)
+"""What `prsm hosts` has besides."""

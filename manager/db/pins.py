@@ -1,0 +1,206 @@
+"""Pins and bans: which unit people gave to one agent, which host an agent never gets.
+
+What follows from them is left to operations; here they are kept and found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import agents, bans, hosts, pins, units
+
+__all__ = [
+    "BanRow",
+    "PinRow",
+    "ban",
+    "bans_of_hosts",
+    "bans_page",
+    "blocked_groups",
+    "count_pins",
+    "lift",
+    "not_banned",
+    "pin",
+    "pins_among",
+    "pins_in_groups",
+    "pins_of_units",
+    "pins_page",
+    "unpin",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PinRow:
+    """A unit that people gave to one agent. state: of the unit."""
+
+    unit_id: int
+    unit: str
+    path: str
+    state: str
+    group_id: int | None
+    agent_id: int
+    reason: str
+    made_by: str
+    made_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class BanRow:
+    """A host that an agent never gets."""
+
+    host_id: int
+    host: str
+    group_id: int | None
+    agent_id: int
+    reason: str
+    made_by: str
+    made_ms: int
+
+
+_PINS = (
+    sa.select(
+        pins.c.unit_id,
+        units.c.key.label("unit"),
+        units.c.path,
+        units.c.state,
+        hosts.c.group_id,
+        pins.c.agent_id,
+        pins.c.reason,
+        pins.c.made_by,
+        pins.c.made_ms,
+    )
+    .join(units, units.c.id == pins.c.unit_id)
+    .join(hosts, hosts.c.id == units.c.host_id)
+)
+_BANS = sa.select(
+    bans.c.host_id,
+    hosts.c.key.label("host"),
+    hosts.c.group_id,
+    bans.c.agent_id,
+    bans.c.reason,
+    bans.c.made_by,
+    bans.c.made_ms,
+).join(hosts, hosts.c.id == bans.c.host_id)
+
+
+def pin(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
+    """Keep pins; one of the same unit is written over."""
+    tx.upsert(pins, rows, key=["unit_id"])
+
+
+def unpin(tx: Transaction, unit_ids: Collection[int]) -> int:
+    """Forget the pins of units; return how many there were."""
+    return sum(
+        tx.changed(pins.delete().where(pins.c.unit_id.in_(part))) for part in chunks(unit_ids)
+    )
+
+
+def pins_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) -> list[PinRow]:
+    """Return a page of the pins, of one agent or of all, in the order of domains."""
+    query = _PINS.order_by(hosts.c.reversed_key, units.c.path).limit(limit).offset(offset)
+    if agent_id is not None:
+        query = query.where(pins.c.agent_id == agent_id)
+    return tx.rows(PinRow, query)
+
+
+def count_pins(tx: Transaction, agent_id: int | None = None) -> int:
+    """Return how many pins there are, of one agent or of all."""
+    query = sa.select(sa.func.count()).select_from(pins)
+    return int(tx.value(query if agent_id is None else query.where(pins.c.agent_id == agent_id)))
+
+
+def pins_among(tx: Transaction, group_ids: Collection[int] | None = None) -> list[PinRow]:
+    """Return the pins in some groups, or all; the oldest first."""
+    query = _PINS.order_by(pins.c.made_ms, pins.c.unit_id)
+    if group_ids is None:
+        return tx.rows(PinRow, query)
+    return [
+        row
+        for part in chunks(group_ids)
+        for row in tx.rows(PinRow, query.where(hosts.c.group_id.in_(part)))
+    ]
+
+
+def pins_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:
+    """Return the pins of some units, by unit."""
+    query = _PINS.order_by(pins.c.unit_id)
+    return [
+        row
+        for part in chunks(unit_ids)
+        for row in tx.rows(PinRow, query.where(pins.c.unit_id.in_(part)))
+    ]
+
+
+def pins_in_groups(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:
+    """Return the pins of some units, and of what shares an address with them; oldest first."""
+    found: dict[int, PinRow] = {}
+    for part in chunks(unit_ids):
+        own = sa.select(hosts.c.group_id).join(units, units.c.host_id == hosts.c.id)
+        wanted = sa.or_(
+            pins.c.unit_id.in_(part), hosts.c.group_id.in_(own.where(units.c.id.in_(part)))
+        )
+        found.update({row.unit_id: row for row in tx.rows(PinRow, _PINS.where(wanted))})
+    return sorted(found.values(), key=lambda row: (row.made_ms, row.unit_id))
+
+
+def ban(tx: Transaction, row: dict[str, Any]) -> None:
+    """Keep a ban; the same again gets the new reason."""
+    tx.upsert(bans, [row], key=["host_id", "agent_id"])
+
+
+def lift(tx: Transaction, host_id: int, agent_id: int) -> int:
+    """Forget a ban; return how many there were."""
+    return tx.changed(bans.delete().where(bans.c.host_id == host_id, bans.c.agent_id == agent_id))
+
+
+def bans_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) -> list[BanRow]:
+    """Return a page of the bans, of one agent or of all, in the order of domains."""
+    query = _BANS.order_by(hosts.c.reversed_key, bans.c.agent_id).limit(limit).offset(offset)
+    if agent_id is not None:
+        query = query.where(bans.c.agent_id == agent_id)
+    return tx.rows(BanRow, query)
+
+
+def bans_of_hosts(
+    tx: Transaction,
+    *,
+    group_ids: Collection[int] | None = None,
+    unit_ids: Collection[int] | None = None,
+) -> list[BanRow]:
+    """Return the bans on hosts of some groups, or on those of some units; or all there are."""
+    if group_ids is None and unit_ids is None:
+        return tx.rows(BanRow, _BANS)
+    found: list[BanRow] = []
+    for part in chunks(group_ids or ()):
+        found += tx.rows(BanRow, _BANS.where(hosts.c.group_id.in_(part)))
+    for part in chunks(unit_ids or ()):
+        of_units = sa.select(units.c.host_id).where(units.c.id.in_(part))
+        found += tx.rows(BanRow, _BANS.where(bans.c.host_id.in_(of_units)))
+    return found
+
+
+def not_banned(
+    agent: sa.ColumnElement[int] | int, host: sa.ColumnElement[int]
+) -> sa.ColumnElement[bool]:
+    """Return the condition that an agent may have a host."""
+    return ~sa.exists().where(bans.c.host_id == host, bans.c.agent_id == agent)
+
+
+def blocked_groups(taking: int) -> sa.Select[Any]:
+    """Return the query for groups that none of the agents that take part may have.
+
+    taking: how many agents take part.
+    """
+    active = sa.and_(agents.c.subscribed, agents.c.retired_ms.is_(None), agents.c.lost_ms.is_(None))
+    return (
+        sa.select(hosts.c.group_id)
+        .select_from(bans.join(hosts, hosts.c.id == bans.c.host_id))
+        .join(agents, agents.c.id == bans.c.agent_id)
+        .where(active, hosts.c.group_id.is_not(None))
+        .group_by(hosts.c.group_id)
+        .having(sa.func.count(bans.c.agent_id.distinct()) >= taking)
+    )

@@ -1,0 +1,33 @@
+"""What people decided about owners: a unit that is one agent's, a host that an agent never gets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import Whole, metadata, moment, text
+
+__all__ = ["bans", "pins"]
+
+pins: Final = sa.Table(
+    "pins",
+    metadata,
+    sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True, autoincrement=False),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
+    text("reason"),
+    text("made_by"),
+    moment("made_ms", required=True),
+    sa.Index(None, "agent_id", "unit_id"),
+)
+
+bans: Final = sa.Table(
+    "bans",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), primary_key=True),
+    text("reason"),
+    text("made_by"),
+    moment("made_ms", required=True),
+    sa.Index(None, "agent_id", "host_id"),
+)

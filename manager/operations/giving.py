@@ -1,0 +1,48 @@
+"""Give units to agents: the one way in which an owner changes while a round may be going on.
+
+Invariant: assignments move at once, the rights to fetch only when they are free: who crawls a unit
+now goes on until it has taken a list without it; who only probes it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from manager.db import agents, assignments, rights, rounds
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+
+__all__ = ["give_units", "members"]
+
+
+def members(tx: Transaction) -> list[AgentRow]:
+    """Return the agents that units may be given to: they take part and have called."""
+    return [
+        agent
+        for agent in agents.all_agents(tx)
+        if agent.takes_part and agent.last_contact_ms is not None
+    ]
+
+
+def give_units(
+    tx: Transaction,
+    owners: Mapping[int, int],
+    now_ms: int,
+    reason: str,
+    plan_id: int | None = None,
+) -> int:
+    """Give units to agents (unit to agent), in the round that goes on, too; return how many moved.
+
+    What the round does not know of them yet does not enter it here.
+    """
+    moved = assignments.place(tx, owners, now_ms, reason, plan_id)
+    current = rounds.open_round(tx)
+    if current is not None:
+        rounds.hand_over(tx, current.number, owners)
+    crawling = [
+        right.unit_id
+        for right in rights.of_units(tx, owners)
+        if right.kind == "crawl" and right.agent_id != owners[right.unit_id]
+    ]
+    rights.withdraw(tx, now_ms, "given to another agent", unit_ids=crawling)
+    return moved

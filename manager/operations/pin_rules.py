@@ -1,0 +1,119 @@
+"""Which pins hold: a pin stands while its agent takes part and nothing else contradicts it.
+
+A pin that does not stand is kept and shown with the reason, and comes into force by itself when
+the reason is gone. Of two pins that cannot both hold, as two names turned out to share an address,
+the older stands. Invariant: in one group all standing pins name one agent, and none that is banned
+from a host of it; so every problem made from them has a solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from manager.db import agents, hosts, pins
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.pins import BanRow, PinRow
+
+__all__ = ["Standing", "banned_by_group", "judge", "load_standing", "why_absent"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """owner: which agent a pinned unit belongs to; of_group: the same by group.
+
+    ignored: why a pin does not stand, by unit. banned: by group, the agents that never get it.
+    """
+
+    owner: dict[int, int] = field(default_factory=dict)
+    of_group: dict[int, int] = field(default_factory=dict)
+    ignored: dict[int, str] = field(default_factory=dict)
+    banned: dict[int, set[int]] = field(default_factory=dict)
+    sentences: tuple[str, ...] = ()
+
+
+SHOWN: Final = 3
+"""Ignored pins that a sentence names; the list of pins shows all."""
+
+
+def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> Standing:
+    """Judge the pins of some units and of what shares an address with them, or all pins."""
+    found = pins.pins_among(tx) if unit_ids is None else pins.pins_in_groups(tx, unit_ids)
+    if unit_ids is None:
+        bans = pins.bans_of_hosts(tx)
+    else:
+        groups = {group for group in hosts.groups_of_units(tx, unit_ids).values() if group}
+        bans = pins.bans_of_hosts(tx, group_ids=groups)
+    return judge(found, bans, {row.id: row for row in agents.all_agents(tx)} if found else {})
+
+
+def judge(
+    found: Sequence[PinRow], bans: Iterable[BanRow], fleet: Mapping[int, AgentRow]
+) -> Standing:
+    """Return which of some pins stand. found: oldest first, whole groups of them."""
+    banned = banned_by_group(bans)
+    standing = Standing(banned=banned)
+    first: dict[int, PinRow] = {}
+    for row in found:
+        agent = fleet[row.agent_id]
+        why = _why_ignored(row, agent, banned)
+        if not why and row.group_id is not None:
+            other = first.setdefault(row.group_id, row)
+            if other.agent_id != row.agent_id:
+                why = f"{other.unit} on the same address is pinned to {fleet[other.agent_id].name}"
+        if why:
+            standing.ignored[row.unit_id] = why
+            continue
+        standing.owner[row.unit_id] = row.agent_id
+        if row.group_id is not None:
+            standing.of_group[row.group_id] = row.agent_id
+    return Standing(
+        standing.owner,
+        standing.of_group,
+        standing.ignored,
+        banned,
+        _sentences({row.unit_id: row.unit for row in found}, standing.ignored),
+    )
+
+
+def _why_ignored(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> str:
+    if row.state == "excluded":
+        return "the host is excluded"
+    if row.group_id is not None and agent.id in banned.get(row.group_id, ()):
+        return f"{agent.name} never gets a host on this address"
+    if agent.is_plain and row.path != "/":
+        return f"{agent.name} is a plain agent and gets whole hosts only"
+    return why_absent(agent)
+
+
+def why_absent(agent: AgentRow) -> str:
+    """Return why an agent can own nothing now; empty: it can."""
+    if agent.retired_ms is not None:
+        return f"{agent.name} was retired"
+    if not agent.subscribed:
+        return f"{agent.name} has left"
+    if agent.lost_ms is not None:
+        return f"{agent.name} is lost"
+    if agent.last_contact_ms is None:
+        return f"{agent.name} has not called yet"
+    return ""
+
+
+def banned_by_group(bans: Iterable[BanRow]) -> dict[int, set[int]]:
+    """Return the agents that never get a group, for each group with a host that is banned."""
+    found: dict[int, set[int]] = {}
+    for row in bans:
+        if row.group_id is not None:
+            found.setdefault(row.group_id, set()).add(row.agent_id)
+    return found
+
+
+def _sentences(units: Mapping[int, str], ignored: Mapping[int, str]) -> tuple[str, ...]:
+    if not ignored:
+        return ()
+    named = [f"{units[unit]} ({why})" for unit, why in list(ignored.items())[:SHOWN]]
+    more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
+    pins_are = "1 pin is" if len(ignored) == 1 else f"{len(ignored)} pins are"
+    return (f"{pins_are} ignored: {', '.join(named)}{more}.",)
