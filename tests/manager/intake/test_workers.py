@@ -68,3 +68,20 @@ def test_a_dead_child_is_replaced() -> None:
         assert (await workers.run(where, None))[0] != pid
 
     run(workers, check())
+
+
+def test_a_child_that_did_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its share of jobs a fresh child takes over, while others wait and while none does."""
+    monkeypatch.setattr("manager.intake.workers.JOBS_OF_A_CHILD", 3)
+    workers = Workers(1)
+
+    async def check() -> None:
+        together = await asyncio.gather(*(workers.run(where, None) for _ in range(5)))
+        alone = [await workers.run(where, None) for _ in range(3)]
+        here = await asyncio.to_thread(lambda: [workers.run_here(where, None) for _ in range(2)])
+        pids = [pid for pid, _ in [*together, *alone, *here]]
+        assert len(pids) == 10
+        assert len(set(pids)) == 4
+        assert max(pids.count(pid) for pid in pids) == 3
+
+    run(workers, check())
