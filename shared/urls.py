@@ -16,7 +16,15 @@ import ada_url
 
 from shared.errors import UrlError
 
-__all__ = ["canonical", "host_key", "host_of", "name_and_port", "reversed_host_key", "split_host"]
+__all__ = [
+    "DEFAULT_PORTS",
+    "canonical",
+    "host_key",
+    "host_of",
+    "name_and_port",
+    "reversed_host_key",
+    "split_host",
+]
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 LONGEST_NAME: Final = 253  # characters of a name in DNS (RFC 1035, 2.3.4), as text

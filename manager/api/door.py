@@ -8,8 +8,9 @@ local administrator's: the socket's file mode is the check.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -54,6 +55,7 @@ class AdminDoor:
     spool: Spool
     planner: Planner
     now_ms: Callable[[], int]
+    exporting: threading.Lock = field(default_factory=threading.Lock)  # one export at a time
 
 
 def _door_of(request: Request) -> AdminDoor:

@@ -13,6 +13,7 @@ import click
 
 from manager.cli.agents import agents
 from manager.cli.explaining import explain_tree
+from manager.cli.exports import export
 from manager.cli.hosts import hosts
 from manager.cli.options import Place
 from manager.cli.overview import status
@@ -59,5 +60,6 @@ for _command in (
     check,
     audit,
     reports,
+    export,
 ):
     main.add_command(_command)

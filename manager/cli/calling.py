@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,7 +73,24 @@ class Calls:
         headers = {"Content-Type": "text/plain"}
         return self._send("POST", path, content=chunks, headers=headers)
 
+    @contextmanager
+    def download(self, path: str) -> Iterator[Iterator[bytes]]:
+        """Give the body of a GET, piece by piece."""
+        with self._client() as client, client.stream("GET", path) as answer:
+            if not answer.is_success:
+                answer.read()
+                raise RefusedError(_sentence(answer))
+            yield answer.iter_bytes()
+
     def _send(self, method: str, path: str, **options: Any) -> Any:
+        with self._client() as client:
+            answer = client.request(method, path, **options)
+        if answer.is_success:
+            return answer.json() if answer.content else None
+        raise RefusedError(_sentence(answer))
+
+    @contextmanager
+    def _client(self) -> Iterator[httpx.Client]:
         socket = self._socket()
         transport = self._transport
         if transport is None:
@@ -84,12 +102,9 @@ class Calls:
             with httpx.Client(
                 transport=transport, base_url="http://prsm/api/v1", timeout=timeout
             ) as client:
-                answer = client.request(method, path, **options)
+                yield client
         except httpx.TransportError as error:
             raise UnreachableError(self._gone(socket, error)) from error
-        if answer.is_success:
-            return answer.json() if answer.content else None
-        raise RefusedError(_sentence(answer))
 
     def _socket(self) -> Path:
         settings = settings_of(self._data, self._config)

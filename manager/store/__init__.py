@@ -8,6 +8,7 @@ from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
 from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
+from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
 from manager.store.spool import Spool, Spooled, SpoolWriter
 
@@ -23,5 +24,6 @@ __all__ = [
     "Spooled",
     "StoreError",
     "StoreFullError",
+    "merge_logs",
     "read_sums",
 ]

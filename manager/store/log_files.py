@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.durable import full_disk_said, move, open_new
 
-__all__ = ["SCHEMA", "LogFile", "LogRow", "LogSum", "read_sums"]
+__all__ = ["SCHEMA", "LogFile", "LogRow", "LogSum", "connect", "read_sums"]
 
 ROWS_AT_ONCE: Final = 50_000
 BYTES_AT_ONCE: Final = 32 * 1024**2  # of URLs and headers; one line may have half a megabyte
@@ -176,7 +176,7 @@ def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]
 
     spill: a folder for what does not fit in memory_bytes.
     """
-    with _duckdb(memory_bytes, spill) as connection:
+    with connect(memory_bytes, spill) as connection:
         found = connection.execute(
             _SUMS,
             {
@@ -191,7 +191,8 @@ def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]
                 yield LogSum(*row)
 
 
-def _duckdb(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:
+def connect(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:
+    """Return a DuckDB of its own that keeps to so much memory and spills into a folder."""
     config: dict[str, Any] = {
         "memory_limit": f"{memory_bytes}B",
         "temp_directory": str(spill),

@@ -1,0 +1,108 @@
+"""The files of the source as one tar archive: made whole first, then sent, then removed.
+
+Invariant: the answer's length is declared, so who gets fewer bytes knows that it has not got all;
+and an export that fails says so before the first byte.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from manager.api.door import AdminDoor, Door, Operator
+from manager.errors import BusyError
+from manager.operations import exporting
+from manager.operations.actor import Actor
+from manager.operations.exporting import ExportFile
+
+__all__ = ["router"]
+
+READ_BYTES: Final = 256 * 1024
+END: Final = bytes(2 * tarfile.BLOCKSIZE)
+
+router: Final = APIRouter(prefix="/export", tags=["records"])
+
+
+class TarAnswer(Response):
+    """An archive of some files; their folder is removed when it was sent or could not be."""
+
+    def __init__(self, files: list[ExportFile], folder: Path, mtime_s: int) -> None:
+        super().__init__(media_type="application/x-tar")
+        self._folder = folder
+        self._files = [(_header(file, mtime_s), file.path) for file in files]
+        size_bytes = sum(len(head) + _padded(path.stat().st_size) for head, path in self._files)
+        self.headers["content-length"] = str(size_bytes + len(END))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send status, headers and the archive."""
+        head = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        try:
+            await send(head)
+            chunks = self._chunks()
+            while chunk := await asyncio.to_thread(next, chunks, b""):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await asyncio.to_thread(shutil.rmtree, self._folder, True)
+
+    def _chunks(self) -> Iterator[bytes]:
+        for head, path in self._files:
+            yield head
+            size_bytes = 0
+            with path.open("rb") as file:
+                while chunk := file.read(READ_BYTES):
+                    size_bytes += len(chunk)
+                    yield chunk
+            if rest := _padded(size_bytes) - size_bytes:
+                yield bytes(rest)
+        yield END
+
+
+def _header(file: ExportFile, mtime_s: int) -> bytes:
+    info = tarfile.TarInfo(file.name)
+    info.size = file.path.stat().st_size
+    info.mtime = mtime_s
+    return info.tobuf(tarfile.PAX_FORMAT)
+
+
+def _padded(size_bytes: int) -> int:
+    return -(-size_bytes // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+
+
+@router.get(
+    "/{kind}",
+    response_class=Response,
+    responses={200: {"content": {"application/x-tar": {}}, "description": "The files"}},
+)
+async def export(door: Door, actor: Operator, kind: str) -> Response:
+    """Send the files of one kind: log-sums, distances, volumes, costs or lists.
+
+    Names and lines are those of the source (docs/operations.md). costs and lists have an
+    `agents.txt` too, of `agent:cost:units` lines.
+    """
+    return await asyncio.to_thread(_made, door, kind, actor)
+
+
+def _made(door: AdminDoor, kind: str, actor: Actor) -> Response:
+    if not door.exporting.acquire(blocking=False):
+        raise BusyError("another export is being made: try again when it is done")
+    folder = door.spool.temporary(".export")
+    try:
+        door.spool.check_room(0)
+        folder.mkdir(mode=0o700)
+        place = exporting.Place(door.layout.kept, folder, door.settings.intake.memory_bytes)
+        files = exporting.export(door.db, kind, place, actor, door.now_ms())
+        return TarAnswer(files, folder, door.now_ms() // 1000)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        door.exporting.release()

@@ -1,0 +1,50 @@
+"""`prsm export`: the files of the source, as its own scripts name and lay them out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+from manager.cli.unpacking import unpack
+
+__all__ = ["export"]
+
+TOTALS: Final = "agents.txt"
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["log-sums", "distances", "volumes", "costs", "lists"]))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--replace", is_flag=True, help="Write over files that are there already.")
+@json_option
+@pass_place
+def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) -> None:
+    """Write the files of one KIND into DIR, as the source names them.
+
+    \b
+    log-sums    logs/AGENT        URL volume time, sorted by URL
+    distances   distance/AGENT    server distance
+    volumes     document.txt      server volume
+    costs       cost/AGENT        server cost
+    lists       random/AGENT      server
+
+    Volumes are KBytes of 1,000 bytes, times and costs milliseconds, distances ms per KByte (`inf`:
+    unreachable). costs and lists print agent:cost:units for each agent. All files appear at once
+    or, if anything goes wrong, none; `prsm lists import` reads lists back.
+    """
+    with place.calls.download(f"/export/{kind}") as chunks:
+        unpacked = unpack(chunks, folder, shown=TOTALS, replace=replace)
+    if as_json:
+        showing.as_json(
+            {"written": unpacked.written, "agents": unpacked.said, "others": unpacked.others}
+        )
+        return
+    for line in unpacked.said:
+        click.echo(line)
+    click.echo(f"{len(unpacked.written)} files written into {folder}", err=True)
+    for name in unpacked.others:
+        click.echo(f"{folder / name} is of none of these agents and was left as it is", err=True)

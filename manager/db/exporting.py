@@ -1,0 +1,105 @@
+"""What is exported: distances, volumes, costs and owners, row by row.
+
+Invariant: rows come from the database as they are read, whatever their number; a reader that is
+not consumed to its end must be dropped before its transaction ends. Rows are in the order of the
+units' keys, by bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import assignments, distances, reports, units
+
+__all__ = ["costs_of", "distances_of", "log_paths", "owned_keys", "owner_totals", "volumes"]
+
+ROWS_AT_ONCE: Final = 2_000
+
+_COST: Final = units.c.volume_kb * distances.c.ms_per_kb
+_OPEN: Final = assignments.c.until_ms.is_(None)
+
+
+def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
+    """Yield (unit key, ms per KByte) of what an agent measured; None: unreachable."""
+    query = (
+        sa.select(units.c.key, distances.c.ms_per_kb)
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(distances.c.agent_id == agent_id)
+    )
+    return _pairs(tx, query)
+
+
+def volumes(tx: Transaction) -> Iterator[tuple[str, float]]:
+    """Yield (unit key, KBytes) of what was crawled."""
+    return _pairs(
+        tx, sa.select(units.c.key, units.c.volume_kb).where(units.c.volume_kb.is_not(None))
+    )
+
+
+def costs_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
+    """Yield (unit key, ms) of what was crawled, as it would cost an agent that measured it.
+
+    None: unreachable.
+    """
+    query = (
+        sa.select(units.c.key, _COST.label("cost"))
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(distances.c.agent_id == agent_id, units.c.volume_kb.is_not(None))
+    )
+    return _pairs(tx, query)
+
+
+def owned_keys(tx: Transaction, agent_id: int) -> Iterator[str]:
+    """Yield the keys of the units that an agent owns."""
+    query = (
+        sa.select(units.c.key)
+        .join(assignments, assignments.c.unit_id == units.c.id)
+        .where(assignments.c.agent_id == agent_id, _OPEN)
+    )
+    for row in _streamed(tx, query):
+        yield row[0]
+
+
+def owner_totals(tx: Transaction) -> dict[int, tuple[float, int]]:
+    """Return (ms, units) of each agent that owns something; a unit without a cost counts as 0."""
+    cost = sa.func.sum(sa.func.coalesce(_COST, 0.0)).label("cost")
+    query = (
+        sa.select(assignments.c.agent_id, cost, sa.func.count().label("units"))
+        .select_from(assignments)
+        .join(units, units.c.id == assignments.c.unit_id)
+        .outerjoin(
+            distances,
+            sa.and_(
+                distances.c.unit_id == assignments.c.unit_id,
+                distances.c.agent_id == assignments.c.agent_id,
+            ),
+        )
+        .where(_OPEN)
+        .group_by(assignments.c.agent_id)
+    )
+    return {row.agent_id: (float(row.cost), int(row.units)) for row in tx.execute(query)}
+
+
+def log_paths(tx: Transaction, agent_id: int) -> list[str]:
+    """Return where the rows of an agent's logs lie, oldest first."""
+    return tx.values(
+        sa.select(reports.c.path)
+        .where(reports.c.agent_id == agent_id, reports.c.kind == "log")
+        .order_by(reports.c.id)
+    )
+
+
+def _pairs(tx: Transaction, query: sa.Select[Any]) -> Iterator[tuple[str, Any]]:
+    for row in _streamed(tx, query):
+        yield row[0], row[1]
+
+
+def _streamed(tx: Transaction, query: sa.Select[Any]) -> Iterator[Any]:
+    # One order on either database; a collation of a language would sort otherwise.
+    order = sa.collate(units.c.key, "C") if tx.dialect == "postgresql" else units.c.key
+    found = tx.execute(query.order_by(order).execution_options(yield_per=ROWS_AT_ONCE))
+    yield from found

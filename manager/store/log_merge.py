@@ -1,0 +1,52 @@
+"""The crawl logs of one agent as one text file: `URL volume time`, sorted by URL.
+
+A line a URL: KBytes of 1,000 bytes, exact to the byte, and milliseconds, both summed over the
+requests for it. Of each unit only its newest measurement counts (the highest round; of one round
+the crawl), which is what the unit's distance is made from: so sum of time / sum of volume over a
+unit's lines is its distance, as the source's own scripts compute it. Quarantined lines are left
+out.
+Invariant: memory is bounded by DuckDB's limit, whatever the number of lines.
+Source: seed 004, section 5.2.2, step 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from manager.store.log_files import connect
+
+__all__ = ["merge_logs"]
+
+_MERGED: Final = r"""
+COPY (
+    WITH lines AS (
+        SELECT url, unit, response_bytes, elapsed_ms, round * 2 + (kind = 'crawl')::INTEGER AS age
+        FROM read_parquet($paths)
+        WHERE held
+    ), newest AS (
+        SELECT unit, max(age) AS age FROM lines GROUP BY unit
+    ), urls AS (
+        SELECT url, sum(response_bytes)::BIGINT AS bytes, sum(elapsed_ms)::BIGINT AS ms
+        FROM lines JOIN newest USING (unit, age)
+        GROUP BY url
+    )
+    SELECT printf('%s %d.%03d %d', url, bytes // 1000, bytes % 1000, ms)
+    FROM urls
+    ORDER BY url
+) TO '{target}' (FORMAT csv, HEADER false, DELIMITER '\t', QUOTE '', ESCAPE '')
+"""
+
+
+def merge_logs(paths: Sequence[Path], target: Path, *, memory_bytes: int, spill: Path) -> None:
+    """Write the file of some logs; without logs it is empty.
+
+    spill: a folder for what does not fit in memory_bytes.
+    """
+    if not paths:
+        target.touch(mode=0o600)
+        return
+    with connect(memory_bytes, spill) as connection:
+        query = _MERGED.format(target=str(target).replace("'", "''"))
+        connection.execute(query, {"paths": [str(path) for path in paths]})
