@@ -5,11 +5,22 @@
 
 from fastapi import APIRouter
 
-from manager.api import agents, exports, hosts, overview, people, pins, records, rounds, sessions
+from manager.api import (
+    agents,
+    exports,
+    hosts,
+    overview,
+    people,
+    pins,
+    plans,
+    records,
+    rounds,
+    sessions,
+)
 from manager.api.door import AdminDoor
 
 __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
-for subject in (sessions, overview, people, agents, hosts, pins, rounds, records, exports):
+for subject in (sessions, overview, people, agents, hosts, pins, rounds, plans, records, exports):
     router.include_router(subject.router)

@@ -18,8 +18,8 @@ from fastapi import Depends, Request
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
+from manager.operations.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.problems import Planner
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.store import Layout, Spool

@@ -1,4 +1,4 @@
-"""Rounds and plans: start, look, cancel; make, look, apply."""
+"""Rounds: start, look, cancel."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.db.plans import PlanRow
-from manager.operations import plans, rounds
-from manager.operations.plans import PlanDetail
+from manager.operations import rounds
 from manager.operations.rounds import RoundDetail, RoundRow
 
-__all__ = ["router"]
+__all__ = ["Limit", "Method", "Seed", "router"]
 
-router: Final = APIRouter(tags=["rounds and plans"])
+router: Final = APIRouter(tags=["rounds"])
 Method = Literal["random", "keep", "tree", "prices"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
@@ -30,23 +28,10 @@ class NewRound(BaseModel):
     seed: Seed = 0
 
 
-class NewPlan(BaseModel):
-    """How units would be given out, from what is known now."""
-
-    method: Method = "prices"
-    seed: Seed = 0
-
-
 class Cancel(BaseModel):
     """Why a round is cancelled, for the audit."""
 
     reason: Annotated[str, Field(max_length=500)] = ""
-
-
-class Applied(BaseModel):
-    """moved: units that changed hands; 0 where the plan was applied before."""
-
-    moved: int
 
 
 @router.get("/rounds")
@@ -89,47 +74,3 @@ async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetai
 async def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
     """Show a round and its progress."""
     return await asyncio.to_thread(rounds.round_detail, door.db, number)
-
-
-@router.get("/plans")
-async def list_plans(door: Door, _: Viewer, limit: Limit = 50) -> list[PlanRow]:
-    """List plans, newest first."""
-    return await asyncio.to_thread(plans.list_plans, door.db, limit)
-
-
-@router.post("/plans", status_code=201)
-async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
-    """Make a plan; nothing moves until it is applied."""
-
-    def make() -> PlanDetail:
-        number = plans.make_plan(
-            door.db,
-            asked.method,
-            actor,
-            door.now_ms(),
-            seed=asked.seed,
-            policy=door.policy,
-            planner=door.planner,
-        )
-        return plans.plan_detail(door.db, number)
-
-    return await asyncio.to_thread(make)
-
-
-@router.get("/plans/{number}")
-async def plan_detail(
-    door: Door,
-    _: Viewer,
-    number: int,
-    limit: Limit = 100,
-    offset: Annotated[int, Field(ge=0)] = 0,
-) -> PlanDetail:
-    """Show a plan and a page of its moves, those that save most first."""
-    return await asyncio.to_thread(plans.plan_detail, door.db, number, limit=limit, offset=offset)
-
-
-@router.post("/plans/{number}/apply")
-async def apply_plan(door: Door, actor: Operator, number: int) -> Applied:
-    """Carry a plan out, where nothing changed since it was made."""
-    moved = await asyncio.to_thread(plans.apply_plan, door.db, number, actor, door.now_ms())
-    return Applied(moved=moved)

@@ -26,8 +26,8 @@ from manager.db.migrate import migrate
 from manager.intake import LogIntake
 from manager.intake.logs import Reader
 from manager.naming import Names
+from manager.operations.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.problems import Planner
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool
 from shared.wire import PROTOCOL

@@ -1,15 +1,21 @@
 """Make large plans in a child process: a plan of seconds must not hold up every request.
 
 Invariant: the child has no database handle. Small problems are solved here; a child costs a second
-to start, more than their solution.
+to start, more than their solution. A comparison has a child of its own, which is killed when its
+time is over, so that it never delays a plan.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from typing import Final
 
 from manager.balancing import Options, Plan, Problem, make_plan
 from manager.intake import Workers
+from manager.operations.planners import Compared, HerePlanner, compare_in_turn, too_late
 
 __all__ = ["ChildPlanner"]
 
@@ -31,6 +37,28 @@ class ChildPlanner:
             return make_plan(method, problem, options)
         return self._workers.run_here(_make_plan, (method, problem, options))
 
+    def compare(
+        self, methods: Sequence[str], problem: Problem, options: Options, within_s: float
+    ) -> list[Compared]:
+        """Return what each of some methods would give; those not ready in time say so."""
+        if problem.costs.size <= SMALL_CELLS:
+            return HerePlanner().compare(methods, problem, options, within_s)
+        until_s = time.monotonic() + within_s
+        spawn = multiprocessing.get_context("spawn")
+        ours, theirs = spawn.Pipe(duplex=False)
+        child = spawn.Process(
+            target=_compare, args=(theirs, tuple(methods), problem, options), daemon=True
+        )
+        child.start()
+        theirs.close()
+        try:
+            found = _received(ours, len(methods), until_s)
+        finally:
+            child.kill()
+            child.join()
+            ours.close()
+        return found + [too_late(method, within_s) for method in methods[len(found) :]]
+
     def close(self) -> None:
         """End the child."""
         self._workers.close()
@@ -38,3 +66,21 @@ class ChildPlanner:
 
 def _make_plan(job: _Job) -> Plan:
     return make_plan(*job)
+
+
+def _received(ours: Connection, count: int, until_s: float) -> list[Compared]:
+    """Return what a child sent until a moment of the monotonic clock, or until it died."""
+    found: list[Compared] = []
+    while len(found) < count and ours.poll(max(0.0, until_s - time.monotonic())):
+        try:
+            found.append(ours.recv())
+        except EOFError:
+            break
+    return found
+
+
+def _compare(
+    theirs: Connection, methods: tuple[str, ...], problem: Problem, options: Options
+) -> None:
+    for compared in compare_in_turn(methods, problem, options):
+        theirs.send(compared)

@@ -17,6 +17,7 @@ from manager.cli.exports import export
 from manager.cli.hosts import hosts
 from manager.cli.options import Place
 from manager.cli.overview import status
+from manager.cli.plans import plan, plans
 from manager.cli.records import audit, check, reports
 from manager.cli.rounds import rounds
 from manager.cli.serving import serve, settings
@@ -55,6 +56,8 @@ for _command in (
     hosts,
     agents,
     rounds,
+    plan,
+    plans,
     explain_tree,
     users,
     check,

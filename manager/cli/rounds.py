@@ -1,4 +1,4 @@
-"""`prsm rounds`: start, list, show, cancel; make plans and apply them."""
+"""`prsm rounds`: start, list, show, cancel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place
 
-__all__ = ["rounds"]
+__all__ = ["METHODS", "rounds"]
 
 METHODS: Final = click.Choice(["random", "tree", "keep", "prices"])
 
@@ -80,41 +80,6 @@ def cancel(place: Place, reason: str, as_json: bool) -> None:
     _show(place.calls.post("/rounds/cancel", {"reason": reason}), as_json)
 
 
-@rounds.command()
-@click.option("--method", type=METHODS, default="prices", show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
-@click.option("--apply", is_flag=True, help="Carry it out, too.")
-@json_option
-@pass_place
-def plan(place: Place, method: str, seed: int, apply: bool, as_json: bool) -> None:
-    """Make a plan of who gets which units; nothing moves without --apply."""
-    made = place.calls.post("/plans", {"method": method, "seed": seed})
-    number = made["plan"]["id"]
-    if apply:
-        made["applied"] = place.calls.post(f"/plans/{number}/apply")
-    if as_json:
-        showing.as_json(made)
-        return
-    _show_plan(made)
-    if apply:
-        click.echo(f"\nplan {number} is applied: {made['applied']['moved']} units changed hands")
-    else:
-        click.echo(f"\n`prsm rounds apply {number}` carries it out")
-
-
-@rounds.command()
-@click.argument("number", type=int)
-@json_option
-@pass_place
-def apply(place: Place, number: int, as_json: bool) -> None:
-    """Carry out plan NUMBER, where nothing has changed since it was made."""
-    done = place.calls.post(f"/plans/{number}/apply")
-    if as_json:
-        showing.as_json(done)
-    else:
-        click.echo(f"{done['moved']} units changed hands")
-
-
 def _show(detail: dict[str, Any], as_json: bool) -> None:
     if as_json:
         showing.as_json(detail)
@@ -141,34 +106,3 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{number} {state}" for state, number in counts.items())
-
-
-def _show_plan(detail: dict[str, Any]) -> None:
-    about = detail["plan"]
-    showing.facts(
-        (
-            ("plan", about["id"]),
-            ("method", about["method"]),
-            ("makespan now", showing.ms_text(about["before_ms"])),
-            ("makespan then", showing.ms_text(about["makespan_ms"])),
-            ("best possible", showing.ms_text(about["bound_ms"])),
-            ("moves", f"{about['moves']} of {about['units']} units"),
-        )
-    )
-    click.echo()
-    showing.table(
-        ("agent", "cost now", "cost then", "units now", "units then"),
-        (
-            (
-                agent["name"],
-                showing.ms_text(agent["before_ms"]),
-                showing.ms_text(agent["after_ms"]),
-                agent["units_before"],
-                agent["units_after"],
-            )
-            for agent in detail["agents"]
-        ),
-        "No agent takes part.",
-    )
-    for sentence in detail["explanation"]:
-        click.echo(sentence)

@@ -8,8 +8,8 @@ from typing import Final
 
 from manager.console.kept import Kept
 from manager.db import Database
+from manager.operations.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.problems import Planner
 from manager.settings import Settings
 from shared.errors import PrsmError
 

@@ -11,12 +11,24 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import plan_moves, plans, units
 
-__all__ = ["MoveRow", "PlanRow", "add", "by_id", "moves_of", "moves_page", "newest", "set_applied"]
+__all__ = [
+    "MoveRow",
+    "PlanRow",
+    "add",
+    "all_moves",
+    "by_id",
+    "last_standing",
+    "moves_of",
+    "moves_page",
+    "newest",
+    "set_applied",
+    "undone_by",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """A plan. `detail` is JSON: agents before and after, the tree, the explanation."""
+    """A plan. undoes: the plan that it gives back. detail: JSON, as `operations.plans` makes it."""
 
     id: int
     round: int
@@ -30,6 +42,7 @@ class PlanRow:
     before_ms: float | None
     makespan_ms: float | None
     bound_ms: float | None
+    undoes: int | None
     detail: str
 
 
@@ -68,6 +81,23 @@ def set_applied(tx: Transaction, plan_id: int, now_ms: int) -> None:
     tx.execute(plans.update().where(plans.c.id == plan_id).values(applied_ms=now_ms))
 
 
+def last_standing(tx: Transaction) -> PlanRow | None:
+    """Return the plan that was applied last, of those that take nothing back and still stand."""
+    undone = sa.select(plans.c.undoes).where(plans.c.undoes.is_not(None))
+    return tx.row(
+        PlanRow,
+        sa.select(plans)
+        .where(plans.c.applied_ms.is_not(None), plans.c.undoes.is_(None), plans.c.id.not_in(undone))
+        .order_by(plans.c.applied_ms.desc(), plans.c.id.desc()),
+    )
+
+
+def undone_by(tx: Transaction, plan_id: int) -> int | None:
+    """Return the plan that took another one back, or None."""
+    number: int | None = tx.value(sa.select(plans.c.id).where(plans.c.undoes == plan_id))
+    return number
+
+
 def moves_of(tx: Transaction, plan_id: int) -> list[tuple[int, int | None, int]]:
     """Return (unit, from agent, to agent) of all moves of a plan."""
     rows = tx.execute(
@@ -81,8 +111,17 @@ def moves_of(tx: Transaction, plan_id: int) -> list[tuple[int, int | None, int]]
 def moves_page(tx: Transaction, plan_id: int, limit: int, offset: int) -> list[MoveRow]:
     """Return moves of a plan, those that save most first."""
     gain = sa.func.coalesce(plan_moves.c.from_ms, 0) - sa.func.coalesce(plan_moves.c.to_ms, 0)
-    return tx.rows(
-        MoveRow,
+    query = _moves(plan_id).order_by(gain.desc(), plan_moves.c.unit_id)
+    return tx.rows(MoveRow, query.limit(limit).offset(offset))
+
+
+def all_moves(tx: Transaction, plan_id: int) -> list[MoveRow]:
+    """Return all moves of a plan, by unit."""
+    return tx.rows(MoveRow, _moves(plan_id).order_by(plan_moves.c.unit_id))
+
+
+def _moves(plan_id: int) -> sa.Select[Any]:
+    return (
         sa.select(
             plan_moves.c.unit_id,
             units.c.key.label("unit"),
@@ -93,7 +132,4 @@ def moves_page(tx: Transaction, plan_id: int, limit: int, offset: int) -> list[M
         )
         .join(units, units.c.id == plan_moves.c.unit_id)
         .where(plan_moves.c.plan_id == plan_id)
-        .order_by(gain.desc(), plan_moves.c.unit_id)
-        .limit(limit)
-        .offset(offset),
     )

@@ -1,40 +1,37 @@
-"""Plans: make one, look at it, apply it.
+"""Plans: make one, look at it. Carrying one out is in `applying`.
 
-Invariants: a plan is computed outside any transaction, perhaps in a child process; applying it
-checks that what it moves still belongs to whom the plan thought, else it is stale and nothing
-changes. Applying moves assignments at once and rights only when they are free: who fetches a unit
-now goes on until it has taken a list without it.
+Invariant: a plan is computed outside any transaction, perhaps in a child process, and moves
+nothing.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
-from manager.balancing import NOBODY, Options, Plan
-from manager.balancing import make_plan as solve
-from manager.db import agents, assignments, hosts, plans, rounds
+from manager.balancing import BALANCERS, NOBODY, Options, Plan
+from manager.db import agents, plans, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
-from manager.errors import ConflictError, NotFoundError, StalePlanError
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.addresses import keep_whole
-from manager.operations.giving import give_units, members
+from manager.operations.giving import members
+from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.problems import Loaded, Planner, load_all
+from manager.operations.problems import Loaded, load_all
 
 __all__ = [
     "Move",
     "PlanDetail",
-    "apply_moves",
-    "apply_plan",
     "list_plans",
     "make_plan",
     "plan_detail",
     "store_plan",
 ]
+
+HERE: Final = HerePlanner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,8 @@ class Move:
 class PlanDetail:
     """A plan with a page of its moves. agents: name, cost and units before and after, each.
 
-    tree: (agent, agent, length). explanation: sentences.
+    tree: (agent, agent, length). explanation: sentences. compared: what other methods would give,
+    where that was asked for. undone_by: the plan that took it back, or None.
     """
 
     plan: PlanRow
@@ -60,6 +58,8 @@ class PlanDetail:
     tree: list[tuple[str, str, float]]
     explanation: list[str]
     moves: list[Move]
+    compared: list[Compared]
+    undone_by: int | None
 
 
 def make_plan(
@@ -70,9 +70,12 @@ def make_plan(
     *,
     seed: int = 0,
     policy: Policy = DEFAULT_POLICY,
-    planner: Planner = solve,
+    planner: Planner = HERE,
+    compare: bool = False,
 ) -> int:
     """Make a plan from what is known now and keep it; return its number. Nothing moves yet.
+
+    compare: also try the other methods, within `policy.compare_s`, and keep what they would give.
 
     Raises ConflictError where there is nothing to plan, BalancingError for an unknown method.
     """
@@ -85,10 +88,13 @@ def make_plan(
         raise ConflictError(
             "nothing to plan: there must be an agent that has called and a host with an address"
         )
-    plan = planner(method, loaded.problem, Options(seed=seed))
+    options = Options(seed=seed)
+    plan = planner(method, loaded.problem, options)
+    others = [name for name in BALANCERS if name != method] if compare else []
+    compared = planner.compare(others, loaded.problem, options, policy.compare_s)
     with db.write() as tx:
         number = current.number if current is not None else 0
-        plan_id = store_plan(tx, plan, loaded, number, seed, actor, now_ms)
+        plan_id = store_plan(tx, plan, loaded, number, seed, actor, now_ms, compared)
         note(tx, now_ms, actor, "plan.make", str(plan_id), method=method, moves=len(plan.moves))
     return plan_id
 
@@ -101,6 +107,7 @@ def store_plan(
     seed: int,
     actor: Actor,
     now_ms: int,
+    compared: Sequence[Compared] = (),
 ) -> int:
     """Keep a plan and return its number."""
     counts = [
@@ -125,6 +132,7 @@ def store_plan(
             )
         ],
         "explanation": [*plan.explanation, *loaded.remarks],
+        "compared": [asdict(one) for one in compared],
     }
     return plans.add(
         tx,
@@ -154,56 +162,6 @@ def store_plan(
     )
 
 
-def apply_plan(db: Database, plan_id: int, actor: Actor, now_ms: int) -> int:
-    """Carry a plan out and return how many units changed hands.
-
-    Applying again changes nothing. Raises NotFoundError, StalePlanError.
-    """
-    with db.write() as tx:
-        plan = plans.by_id(tx, plan_id)
-        if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
-        if plan.applied_ms is not None:
-            return 0
-        moved = apply_moves(tx, plan, now_ms)
-        note(tx, now_ms, actor, "plan.apply", str(plan_id), moved=moved)
-    return moved
-
-
-def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
-    """Give units to whom a plan gives them; raises StalePlanError and changes nothing."""
-    moves = plans.moves_of(tx, plan.id)
-    present = assignments.owners_of(tx, [unit for unit, _, _ in moves])
-    taking = {row.id: row for row in members(tx)}
-    for unit, giver, taker in moves:
-        # A giver that took no part was nobody to the plan.
-        holder = present.get(unit)
-        if holder != giver and not (giver is None and holder not in taking):
-            raise StalePlanError(
-                f"plan {plan.id}: unit {unit} changed hands since it was made; make a new plan"
-            )
-        if taker not in taking:
-            raise StalePlanError(
-                f"plan {plan.id}: agent {taker} takes no part any more; make a new plan"
-            )
-    owners = {unit: taker for unit, _, taker in moves}
-    for key in hosts.excluded_among(tx, owners):
-        raise StalePlanError(f"plan {plan.id}: {key} was excluded since; make a new plan")
-    current = rounds.open_round(tx)
-    if current is not None and current.state == "crawling":
-        # What was found in this round and is only being probed takes part from now on.
-        rounds.enter(tx, current.number, owners)
-    moved = give_units(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
-    # Names may have turned out to share an address since the plan was made.
-    keep_whole(tx, assignments.split_groups(tx), now_ms)
-    by_name = {row.name: row.id for row in taking.values()}
-    for agent in json.loads(plan.detail)["agents"]:
-        if agent["name"] in by_name:
-            agents.update(tx, by_name[agent["name"]], load_ms=agent["after_ms"])
-    plans.set_applied(tx, plan.id, now_ms)
-    return moved
-
-
 def list_plans(db: Database, limit: int = 50) -> list[PlanRow]:
     """Return plans, newest first."""
     with db.read() as tx:
@@ -218,6 +176,7 @@ def plan_detail(db: Database, plan_id: int, *, limit: int = 100, offset: int = 0
             raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
         page = plans.moves_page(tx, plan_id, max(1, min(limit, 1000)), max(0, offset))
         names = agents.names(tx)
+        undone_by = plans.undone_by(tx, plan_id)
     detail = json.loads(plan.detail)
     return PlanDetail(
         plan,
@@ -225,6 +184,8 @@ def plan_detail(db: Database, plan_id: int, *, limit: int = 100, offset: int = 0
         [(first, second, length) for first, second, length in detail["tree"]],
         detail["explanation"],
         _named(page, names),
+        [Compared(**one) for one in detail.get("compared", ())],
+        undone_by,
     )
 
 

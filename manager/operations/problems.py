@@ -9,14 +9,14 @@ Solving is left to `manager.balancing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY, Options, Plan, Problem, collapse, cost_matrix
+from manager.balancing import NOBODY, Problem, collapse, cost_matrix
 from manager.balancing.placing import place
 from manager.db import measurements, planning
 from manager.db.agents import AgentRow
@@ -25,10 +25,7 @@ from manager.db.planning import PlanUnit
 from manager.distance import SpanningTree, network_distance, spanning_tree
 from manager.operations.pin_rules import Standing, load_standing
 
-__all__ = ["Loaded", "Planner", "cheapest_owners", "load_all", "load_some"]
-
-Planner = Callable[[str, Problem, Options], Plan]
-"""`manager.balancing.make_plan`, or the same in a child process."""
+__all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
 
 WIDE: Final = 20_000_000
 """Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""

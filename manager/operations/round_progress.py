@@ -8,15 +8,17 @@ from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
+from manager.operations.applying import apply_moves
 from manager.operations.giving import members
-from manager.operations.plans import apply_moves, store_plan
+from manager.operations.planners import Solver
+from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
-from manager.operations.problems import Planner, load_all
+from manager.operations.problems import load_all
 
 __all__ = ["begin_crawl", "finish_round"]
 
 
-def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Planner) -> bool:
+def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> bool:
     """Plan a round whose probes are all done, give the units out and let the crawl begin.
 
     The plan is made outside a transaction and stored in one of its own, so that agents wait for

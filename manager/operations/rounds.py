@@ -26,8 +26,9 @@ from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.applying import apply_plan
 from manager.operations.giving import members
-from manager.operations.plans import apply_plan, make_plan
+from manager.operations.plans import make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import order_some_everywhere
 from shared.errors import FormatError

@@ -17,8 +17,8 @@ from manager.db import agents, rounds
 from manager.db.engine import Database
 from manager.operations.granting import grant_waiting, may_receive
 from manager.operations.new_hosts import order_probes, place_probed
+from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.problems import Planner
 from manager.operations.round_progress import begin_crawl, finish_round
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
@@ -54,7 +54,7 @@ def tick(
     db: Database,
     now_ms: int,
     policy: Policy = DEFAULT_POLICY,
-    planner: Planner = make_plan,
+    planner: Solver = make_plan,
 ) -> TickOutcome:
     """Do what is due at a moment. planner: makes plans, perhaps in a child process."""
     return TickOutcome(

@@ -147,6 +147,13 @@ class PolicySettings:
         most=DAY_S,
         reason="after a failure; doubled with each, up to a day",
     )
+    compare_s: float = setting(
+        20.0,
+        unit="s",
+        least=0,
+        most=HOUR_S,
+        reason="for the methods that were not chosen, when a plan is previewed; a person waits",
+    )
     batch: int = setting(
         5_000,
         unit="rows",

@@ -12,12 +12,12 @@ import httpx
 from starlette.types import ASGIApp
 
 from manager.app.compose import Manager, build_app, open_manager, wrapped
-from manager.balancing import make_plan
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.actor import Actor
 from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
 from manager.operations.hosts import import_hosts
+from manager.operations.planners import HerePlanner
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key
@@ -119,7 +119,7 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
     """Open a manager in a folder; overrides are settings as `limits.log_bytes=1000`."""
     clock = Clock()
     settings = read_settings(folder, overrides=["limits.reserve_bytes=0", *overrides])
-    manager = open_manager(settings, read, make_plan, clock)
+    manager = open_manager(settings, read, HerePlanner(), clock)
     try:
         yield Running(manager, clock)
     finally:

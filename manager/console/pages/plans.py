@@ -15,7 +15,8 @@ from manager.console.pages.bars import cost_bars
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.visit import Question, Visit
 from manager.db.plans import PlanRow
-from manager.operations.plans import Move, apply_plan, list_plans, make_plan, plan_detail
+from manager.operations.applying import apply_plan, undo_plan, undoable
+from manager.operations.plans import Move, list_plans, make_plan, plan_detail
 
 __all__ = ["PAGES"]
 
@@ -109,6 +110,7 @@ def make(visit: Visit) -> Response:
         visit.now_ms,
         policy=visit.policy,
         planner=visit.door.planner,
+        compare=True,
     )
     return visit.go(f"{HERE}/{number}", done="This is a preview: nothing was moved.")
 
@@ -134,6 +136,7 @@ def show_plan(visit: Visit) -> Response:
         first=start + 1 if detail.moves else 0,
         last=start + len(detail.moves),
         methods=METHOD_WORDS,
+        can_undo=visit.may("operator") and undoable(visit.db) == number,
     )
 
 
@@ -179,10 +182,33 @@ def apply(visit: Visit) -> Response:
     return visit.go(here, done=f"Plan {number} is applied: {moved:,} units changed hands.")
 
 
+def undo(visit: Visit) -> Response:
+    """Take the last applied plan back; ask once."""
+    last = undoable(visit.db)
+    if last is not None and not visit.is_confirmed:
+        plan = plan_detail(visit.db, last, limit=1).plan
+        return visit.ask(
+            Question(
+                f"Take plan {last} back?",
+                (
+                    f"Of {plan.moves:,} units those that had an owner before go back to it.",
+                    "Who fetches a unit now goes on until it has taken a list without it.",
+                ),
+                "Take back",
+                f"{HERE}/undo",
+                f"{HERE}/{last}",
+                danger=False,
+            )
+        )
+    number = undo_plan(visit.db, visit.actor, visit.now_ms)
+    return visit.go(f"{HERE}/{number}", done=f"Plan {last} is taken back by this one.")
+
+
 PAGES: Final = (
     Page("GET", "/plans", "viewer", show),
     Page("GET", "/plans.csv", "viewer", export),
     Page("POST", "/plans", "operator", make),
+    Page("POST", "/plans/undo", "operator", undo),
     Page("GET", "/plans/{number:int}", "viewer", show_plan),
     Page("GET", "/plans/{number:int}.csv", "viewer", export_moves),
     Page("POST", "/plans/{number:int}/apply", "operator", apply),

@@ -78,7 +78,9 @@ plans: Final = sa.Table(
     sa.Column("before_ms", sa.Float()),
     sa.Column("makespan_ms", sa.Float()),
     sa.Column("bound_ms", sa.Float()),
+    sa.Column("undoes", Whole),  # the plan that this one gives back
     text("detail"),  # JSON: cost and units of each agent before and after, the tree
+    sa.Index(None, "undoes"),
 )
 
 plan_moves: Final = sa.Table(

@@ -64,3 +64,19 @@ def test_a_plan_is_made_and_applied(prsm: Running) -> None:
     assert prsm.local.post(f"/api/v1/plans/{number}/apply", json={}).json() == {"moved": 0}
     assert prsm.local.post("/api/v1/plans/99/apply", json={}).status_code == 404
     assert [one["id"] for one in prsm.local.get("/api/v1/plans").json()] == [number]
+
+
+def test_a_plan_is_taken_back(prsm: Running) -> None:
+    """The answer is the plan that gives back; with nothing to give back it is 409."""
+    fill(prsm, "a.example", "b.example")
+    prsm.agent("x.example").call.get("/servlets/subscribe?host=x.example")
+    assert prsm.local.post("/api/v1/plans/undo", json={}).status_code == 409
+    made = prsm.local.post("/api/v1/plans", json={"method": "keep"}).json()
+    assert {one["method"] for one in made["compared"]} == set(METHODS) - {"keep"}
+    number = made["plan"]["id"]
+    prsm.local.post(f"/api/v1/plans/{number}/apply", json={})
+    undone = prsm.local.post("/api/v1/plans/undo", json={})
+    assert undone.status_code == 201
+    assert undone.json()["plan"]["undoes"] == number
+    shown = prsm.local.get(f"/api/v1/plans/{number}").json()
+    assert shown["undone_by"] == undone.json()["plan"]["id"]

@@ -32,3 +32,19 @@ def test_a_child_makes_the_same_plan(problem: Problem, monkeypatch: pytest.Monke
     for plan in (here, there):
         assert plan.after.tolist() == wanted.after.tolist()
         assert plan.makespan_after_ms == wanted.makespan_after_ms
+
+
+def test_a_child_compares_methods(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers are those of plans made here; what is not ready in time says so."""
+    monkeypatch.setattr(planning, "SMALL_CELLS", 0)
+    planner = ChildPlanner()
+    methods = ["prices", "magic", "keep"]
+    first, second, third = planner.compare(methods, problem, Options(), 60)
+    plan = make_plan("prices", problem)
+    assert (first.makespan_ms, first.moves) == (plan.makespan_after_ms, len(plan.moves))
+    assert "unknown" in second.why
+    assert (third.method, third.why) == ("keep", "")
+    late = planner.compare(methods, problem, Options(), 0)
+    assert [(one.method, one.why) for one in late] == [
+        (name, "not ready within 0 s") for name in methods
+    ]

@@ -115,12 +115,22 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert prsm("rounds", "show", code=1)
     fill(manager, "x.example", "y.example")
     manager.agent().call.get("/servlets/subscribe?host=a.example")
-    plan = prsm("rounds", "plan", "--method", "random").stdout
-    assert "prsm rounds apply 1" in plan
-    assert "2 units changed hands" in prsm("rounds", "apply", "1").stdout
-    applied = json.loads(prsm("rounds", "plan", "--apply", "--json").stdout)
+    assert "No plan yet" in prsm("plans").stdout
+    plan = prsm("plan", "--method", "random").stdout
+    assert "prsm plans apply 1" in plan
+    assert "other methods would give:" in plan
+    assert "http://x.example:80/" in plan
+    assert "other methods" not in prsm("plan", "--no-compare").stdout
+    assert "2 units changed hands" in prsm("plans", "apply", "1").stdout
+    assert "is stale" in prsm("plans", "apply", "2", code=1).stderr
+    applied = json.loads(prsm("plan", "--apply", "--json").stdout)
     assert applied["applied"]["moved"] == 0
-    assert "is applied" in prsm("rounds", "plan", "--method", "keep", "--apply").stdout
+    assert "is applied" in prsm("plan", "--method", "keep", "--apply").stdout
+    assert "random" in prsm("plans").stdout
+    assert json.loads(prsm("plans", "--json").stdout)[-1]["id"] == 1
+    assert "1 more moves" in prsm("plans", "show", "1", "--moves", "1").stdout
+    assert "is taken back by plan 5" in prsm("plans", "undo").stdout
+    assert "taken back by" in prsm("plans", "show", "4").stdout
     started = json.loads(prsm("rounds", "start", "--method", "tree", "--json").stdout)
     assert started["round"]["method"] == "tree"
     assert "tree" in prsm("rounds", "list").stdout

@@ -24,7 +24,7 @@ def test_pins_and_bans(prsm: Prsm, manager: Running) -> None:
     prsm("hosts", "ban", "b.example", "y.example")
     assert "y.example" in prsm("hosts", "bans", "--agent", "y.example").stdout
     assert "y.example" in prsm("hosts", "show", "b.example").stdout
-    prsm("rounds", "plan", "--method", "random", "--apply")
+    prsm("plan", "--method", "random", "--apply")
     listed = json.loads(prsm("hosts", "list", "--json").stdout)["hosts"]
     assert {host["owner"] for host in listed} == {"x.example"}
     assert "may get b.example again" in prsm("hosts", "lift-ban", "b.example", "y.example").stdout

@@ -309,3 +309,19 @@ def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> 
     assert host_detail(prsm.manager.db, HOST).bans == []
     assert _last(prsm) == ("operator", "host.lift-ban", HOST)
     assert "/console/host/pin" not in person("viewer").get(page).text
+
+
+def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor) -> None:
+    """A preview shows the other methods; applied, it can be taken back after one question."""
+    browser = person("operator")
+    page = browser.act("/console/rounds", "/console/plans", {"method": "random"})
+    preview = page.headers["location"]
+    assert "What the other methods would give" in browser.page(preview).text
+    assert "/console/plans/undo" not in browser.get(preview).text
+    _confirm(browser, preview, f"{preview}/apply", {})
+    said = _confirm(browser, preview, "/console/plans/undo", {})
+    number = int(preview.rsplit("/", 1)[1])
+    assert f"Plan {number} is taken back" in said
+    assert _last(prsm) == ("operator", "plan.undo", str(number))
+    assert "Taken back by" in browser.page(preview).text
+    assert "/console/plans/undo" not in person("viewer").get(preview).text

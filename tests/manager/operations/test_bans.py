@@ -6,6 +6,7 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
+from manager.operations.applying import apply_plan
 from manager.operations.audit import audit_page
 from manager.operations.bans import ban_host, lift_ban, list_bans
 from manager.operations.checks import check
@@ -13,7 +14,7 @@ from manager.operations.contact import unsubscribe
 from manager.operations.discovered import record_discovered
 from manager.operations.host_views import host_detail
 from manager.operations.pins import list_pins, pin_unit
-from manager.operations.plans import apply_plan, make_plan, plan_detail
+from manager.operations.plans import make_plan, plan_detail
 from manager.operations.policy import Policy
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.test_plans import measured, owners

@@ -7,13 +7,14 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import CloneError, ConflictError, ForbiddenError
 from manager.operations.agents import agent_detail, order_command, retire
+from manager.operations.applying import apply_plan
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
 from manager.operations.contact import is_restart, subscribe, sync, unsubscribe
 from manager.operations.enrolment import enrol, issue_join_token
 from manager.operations.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts import exclude_host
-from manager.operations.plans import apply_plan, make_plan
+from manager.operations.plans import make_plan
 from manager.operations.rounds import start_round
 from shared.wire.names import hash_of_key
 from shared.wire.sync import FinishedUnit

@@ -7,13 +7,14 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.agents import retire
+from manager.operations.applying import apply_plan
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
 from manager.operations.contact import subscribe, unsubscribe
 from manager.operations.host_views import host_detail
 from manager.operations.hosts import exclude_host
 from manager.operations.pins import list_pins, pin_unit, pin_units, unpin_units
-from manager.operations.plans import apply_plan, make_plan, plan_detail
+from manager.operations.plans import make_plan, plan_detail
 from manager.operations.rounds import round_detail, start_round
 from shared.errors import UrlError
 from tests.manager.operations.test_plans import HOSTS, measured, owners

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from manager.balancing import BalancingError
+from manager.balancing import BALANCERS, BalancingError
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError, StalePlanError
 from manager.operations.agents import retire
+from manager.operations.applying import apply_plan, undo_plan, undoable
+from manager.operations.audit import audit_page
+from manager.operations.bans import ban_host
 from manager.operations.checks import check
 from manager.operations.discovered import record_discovered
-from manager.operations.host_views import list_hosts
+from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.hosts import exclude_host
 from manager.operations.new_hosts import order_probes
-from manager.operations.plans import apply_plan, list_plans, make_plan, plan_detail
+from manager.operations.pins import pin_unit, unpin_units
+from manager.operations.plans import list_plans, make_plan, plan_detail
+from manager.operations.policy import Policy
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
 
@@ -75,7 +80,7 @@ def test_a_stale_plan_changes_nothing(database: Database) -> None:
     second = make_plan(database, "random", ADMIN, world.now_ms, seed=9)
     apply_plan(database, first, ADMIN, world.now_ms)
     before = owners(database)
-    with pytest.raises(StalePlanError, match="make a new plan"):
+    with pytest.raises(StalePlanError, match=r"is stale: http://h.* belongs to . by now, "):
         apply_plan(database, second, ADMIN, world.now_ms)
     assert owners(database) == before
 
@@ -97,7 +102,7 @@ def test_a_plan_with_an_excluded_host_is_stale(database: Database) -> None:
     world.hosts("h1.jp")
     plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
     exclude_host(database, "h1.jp", "asked to", ADMIN, world.now_ms)
-    with pytest.raises(StalePlanError):
+    with pytest.raises(StalePlanError, match=r"http://h1.jp:80/ was excluded; make a new plan"):
         apply_plan(database, plan_id, ADMIN, world.now_ms)
     assert check(database) == []
 
@@ -145,3 +150,88 @@ def test_what_cannot_be_planned_is_refused(database: Database) -> None:
     world.hosts("h1.jp")
     with pytest.raises(BalancingError, match="unknown"):
         make_plan(database, "luck", ADMIN, world.now_ms)
+
+
+def test_a_plan_against_what_people_decided_since_is_stale(database: Database) -> None:
+    """A pin or a ban that was made after the plan is named in the refusal."""
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp")
+    plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
+    taker = plan_detail(database, plan_id).moves[0].taker
+    other = "b" if taker == "a" else "a"
+    pin_unit(database, "h1.jp", other, "", ADMIN, world.now_ms)
+    with pytest.raises(StalePlanError, match=f"http://h1.jp:80/ was pinned to {other}; make"):
+        apply_plan(database, plan_id, ADMIN, world.now_ms)
+    unpin_units(database, ["h1.jp"], ADMIN, world.now_ms)
+    ban_host(database, "h1.jp", taker, "", ADMIN, world.now_ms)
+    with pytest.raises(StalePlanError, match=f"never goes to {taker} any more"):
+        apply_plan(database, plan_id, ADMIN, world.now_ms)
+
+
+def test_a_preview_says_what_other_methods_would_give(database: Database) -> None:
+    """Each with its makespan, moves and distance to the bound; out of time, that it was not."""
+    world = measured(database)
+    plan_id = make_plan(database, "keep", ADMIN, world.now_ms, compare=True)
+    detail = plan_detail(database, plan_id)
+    compared = {one.method: one for one in detail.compared}
+    assert set(compared) == set(BALANCERS) - {"keep"}
+    for method, one in compared.items():
+        alone = plan_detail(database, make_plan(database, method, ADMIN, world.now_ms)).plan
+        assert (one.makespan_ms, one.moves) == (alone.makespan_ms, alone.moves)
+        assert one.above_bound is not None
+        assert one.above_bound >= 1
+    hurried = make_plan(
+        database, "keep", ADMIN, world.now_ms, policy=Policy(compare_s=0), compare=True
+    )
+    assert {one.why for one in plan_detail(database, hurried).compared} == {"not ready within 0 s"}
+    assert plan_detail(database, make_plan(database, "keep", ADMIN, 0)).compared == []
+
+
+def test_the_last_plan_is_taken_back(database: Database) -> None:
+    """By a plan of its own: owners are as before, history only grew; again, the one before it."""
+    world = measured(database)
+    at_first = owners(database)
+    intervals = len(host_detail(database, "h1.jp").owners)
+    first = make_plan(database, "prices", ADMIN, world.now_ms)
+    apply_plan(database, first, ADMIN, world.now_ms)
+    between = owners(database)
+    second = make_plan(database, "random", ADMIN, world.now_ms, seed=5)
+    apply_plan(database, second, ADMIN, world.now_ms)
+    assert undoable(database) == second
+    back = undo_plan(database, ADMIN, world.now_ms)
+    assert owners(database) == between
+    detail = plan_detail(database, back)
+    assert (detail.plan.undoes, detail.plan.method) == (second, "undo")
+    assert detail.plan.makespan_ms == plan_detail(database, second).plan.before_ms
+    assert plan_detail(database, second).undone_by == back
+    undo_plan(database, ADMIN, world.now_ms)
+    assert owners(database) == at_first
+    assert len(host_detail(database, "h1.jp").owners) >= intervals
+    assert [row.subject for row in audit_page(database, action="plan.undo")] == [
+        str(first),
+        str(second),
+    ]
+    assert check(database) == []
+
+
+def test_what_changed_since_is_not_taken_back(database: Database) -> None:
+    """A unit that changed hands after the plan makes the undoing stale; nothing to undo says so."""
+    world = measured(database)
+    plan_id = make_plan(database, "prices", ADMIN, world.now_ms)
+    apply_plan(database, plan_id, ADMIN, world.now_ms)
+    move = next(one for one in plan_detail(database, plan_id).moves if one.giver)
+    third = next(name for name in "abc" if name not in (move.giver, move.taker))
+    pin_unit(database, move.unit, third, "", ADMIN, world.now_ms)
+    before = owners(database)
+    with pytest.raises(StalePlanError, match=f"{move.unit} belongs to {third} by now"):
+        undo_plan(database, ADMIN, world.now_ms)
+    assert owners(database) == before
+    assert len(list_plans(database)) == 2
+
+
+def test_nothing_to_take_back_is_said(database: Database) -> None:
+    """Where no plan was applied, or all were taken back."""
+    world = World(database)
+    with pytest.raises(ConflictError, match="no plan was applied that could be taken back"):
+        undo_plan(database, ADMIN, world.now_ms)

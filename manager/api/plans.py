@@ -1,0 +1,89 @@
+"""Plans: make one, look at it, apply it, take the last one back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from manager.api.door import Door, Operator, Viewer
+from manager.api.rounds import Limit, Method, Seed
+from manager.db.plans import PlanRow
+from manager.operations import applying, plans
+from manager.operations.plans import PlanDetail
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["plans"])
+
+
+class NewPlan(BaseModel):
+    """How units would be given out, from what is known now. compare: try the other methods, too."""
+
+    method: Method = "prices"
+    seed: Seed = 0
+    compare: bool = True
+
+
+class Applied(BaseModel):
+    """moved: units that changed hands; 0 where the plan was applied before."""
+
+    moved: int
+
+
+@router.get("/plans")
+async def list_plans(door: Door, _: Viewer, limit: Limit = 50) -> list[PlanRow]:
+    """List plans, newest first."""
+    return await asyncio.to_thread(plans.list_plans, door.db, limit)
+
+
+@router.post("/plans", status_code=201)
+async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
+    """Make a plan; nothing moves until it is applied."""
+
+    def make() -> PlanDetail:
+        number = plans.make_plan(
+            door.db,
+            asked.method,
+            actor,
+            door.now_ms(),
+            seed=asked.seed,
+            policy=door.policy,
+            planner=door.planner,
+            compare=asked.compare,
+        )
+        return plans.plan_detail(door.db, number)
+
+    return await asyncio.to_thread(make)
+
+
+@router.get("/plans/{number}")
+async def plan_detail(
+    door: Door,
+    _: Viewer,
+    number: int,
+    limit: Limit = 100,
+    offset: Annotated[int, Field(ge=0)] = 0,
+) -> PlanDetail:
+    """Show a plan and a page of its moves, those that save most first."""
+    return await asyncio.to_thread(plans.plan_detail, door.db, number, limit=limit, offset=offset)
+
+
+@router.post("/plans/{number}/apply")
+async def apply_plan(door: Door, actor: Operator, number: int) -> Applied:
+    """Carry a plan out, where nothing changed since it was made."""
+    moved = await asyncio.to_thread(applying.apply_plan, door.db, number, actor, door.now_ms())
+    return Applied(moved=moved)
+
+
+@router.post("/plans/undo", status_code=201)
+async def undo_plan(door: Door, actor: Operator) -> PlanDetail:
+    """Give back what the last applied plan moved; the answer is the plan that does."""
+
+    def undo() -> PlanDetail:
+        number = applying.undo_plan(door.db, actor, door.now_ms())
+        return plans.plan_detail(door.db, number)
+
+    return await asyncio.to_thread(undo)

@@ -1,0 +1,205 @@
+"""`prsm plan` makes, previews and applies; `prsm plans` lists, shows, applies and takes back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+from manager.cli.rounds import METHODS
+
+__all__ = ["plan", "plans"]
+
+MOVES_SHOWN: Final = 10
+
+
+@click.command()
+@click.option("--method", type=METHODS, default="prices", show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
+@click.option("--apply", is_flag=True, help="Carry it out, too.")
+@click.option("--no-compare", is_flag=True, help="Do not try the other methods.")
+@json_option
+@pass_place
+def plan(
+    place: Place, method: str, seed: int, apply: bool, no_compare: bool, as_json: bool
+) -> None:
+    """Make a plan of who gets which units; nothing moves without --apply.
+
+    It says what moves with the gain of each move, the makespan before and after, how far that is
+    from the best possible, and what each other method would give.
+    """
+    asked = {"method": method, "seed": seed, "compare": not no_compare}
+    made = place.calls.post("/plans", asked)
+    number = made["plan"]["id"]
+    if apply:
+        made["applied"] = place.calls.post(f"/plans/{number}/apply")
+    if as_json:
+        showing.as_json(made)
+        return
+    _show_plan(made)
+    if apply:
+        click.echo(f"\nplan {number} is applied: {made['applied']['moved']} units changed hands")
+    else:
+        click.echo(f"\n`prsm plans apply {number}` carries it out")
+
+
+@click.group(invoke_without_command=True)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@click.pass_context
+def plans(context: click.Context, limit: int, as_json: bool) -> None:
+    """List plans, newest first; or act on one."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/plans", limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("plan", "method", "made", "by", "moves", "units", "before", "after", "applied"),
+        (
+            (
+                one["id"],
+                one["method"],
+                showing.time_text(one["made_ms"]),
+                one["made_by"],
+                one["moves"],
+                one["units"],
+                showing.ms_text(one["before_ms"]),
+                showing.ms_text(one["makespan_ms"]),
+                showing.time_text(one["applied_ms"]),
+            )
+            for one in found
+        ),
+        "No plan yet. `prsm plan` makes one.",
+    )
+
+
+@plans.command()
+@click.argument("number", type=int)
+@click.option("--moves", default=MOVES_SHOWN, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def show(place: Place, number: int, moves: int, as_json: bool) -> None:
+    """Show plan NUMBER with its moves, those that gain most first."""
+    detail = place.calls.get(f"/plans/{number}", limit=moves)
+    if as_json:
+        showing.as_json(detail)
+    else:
+        _show_plan(detail, moves)
+
+
+@plans.command()
+@click.argument("number", type=int)
+@json_option
+@pass_place
+def apply(place: Place, number: int, as_json: bool) -> None:
+    """Carry out plan NUMBER, where nothing that it needs has changed since it was made."""
+    done = place.calls.post(f"/plans/{number}/apply")
+    if as_json:
+        showing.as_json(done)
+    else:
+        click.echo(f"{done['moved']} units changed hands")
+
+
+@plans.command()
+@json_option
+@pass_place
+def undo(place: Place, as_json: bool) -> None:
+    """Give back what the last applied plan moved; again: what the one before it did."""
+    made = place.calls.post("/plans/undo")
+    if as_json:
+        showing.as_json(made)
+        return
+    about = made["plan"]
+    click.echo(
+        f"plan {about['undoes']} is taken back by plan {about['id']}: {about['moves']} units"
+    )
+
+
+def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN) -> None:
+    about = detail["plan"]
+    showing.facts(
+        (
+            ("plan", about["id"]),
+            ("method", about["method"]),
+            ("made", f"{showing.time_text(about['made_ms'])} by {about['made_by']}"),
+            ("applied", about["applied_ms"] and showing.time_text(about["applied_ms"])),
+            ("taken back by", detail["undone_by"] and f"plan {detail['undone_by']}"),
+            ("makespan now", showing.ms_text(about["before_ms"])),
+            ("makespan then", showing.ms_text(about["makespan_ms"])),
+            ("best possible", showing.ms_text(about["bound_ms"])),
+            ("moves", f"{about['moves']} of {about['units']} units"),
+        )
+    )
+    click.echo()
+    showing.table(
+        ("agent", "cost now", "cost then", "units now", "units then"),
+        (
+            (
+                agent["name"],
+                showing.ms_text(agent["before_ms"]),
+                showing.ms_text(agent["after_ms"]),
+                agent["units_before"],
+                agent["units_after"],
+            )
+            for agent in detail["agents"]
+        ),
+        "No agent takes part.",
+    )
+    for sentence in detail["explanation"]:
+        click.echo(sentence)
+    if detail["moves"]:
+        click.echo()
+        _show_moves(detail["moves"][:moves], about["moves"])
+    if detail["compared"]:
+        click.echo("\nother methods would give:")
+        _show_compared(detail["compared"])
+
+
+def _show_moves(moves: list[dict[str, Any]], total: int) -> None:
+    showing.table(
+        ("unit", "from", "to", "saves", "costs", "gain"),
+        (
+            (
+                move["unit"],
+                move["giver"] or "nobody",
+                move["taker"],
+                showing.ms_text(move["giver_ms"]),
+                showing.ms_text(move["taker_ms"]),
+                _gain(move["giver_ms"], move["taker_ms"]),
+            )
+            for move in moves
+        ),
+        "Nothing moves.",
+    )
+    if total > len(moves):
+        click.echo(f"... and {total - len(moves)} more moves")
+
+
+def _gain(giver_ms: float | None, taker_ms: float | None) -> str | None:
+    if giver_ms is None or taker_ms is None:
+        return None
+    gain_ms = giver_ms - taker_ms
+    return f"{'-' if gain_ms < 0 else ''}{showing.ms_text(abs(gain_ms))}"
+
+
+def _show_compared(compared: list[dict[str, Any]]) -> None:
+    showing.table(
+        ("method", "makespan", "above the best possible", "moves", ""),
+        (
+            (
+                one["method"],
+                showing.ms_text(one["makespan_ms"]),
+                None if one["above_bound"] is None else f"{100 * (one['above_bound'] - 1):.1f}%",
+                one["moves"],
+                one["why"],
+            )
+            for one in compared
+        ),
+        "There is no other method.",
+    )

@@ -1,0 +1,85 @@
+"""Who makes plans: here, or in a child process; and what the other methods would give.
+
+Invariant: a comparison ends within its time. What was not reached by then says so; nothing is
+kept of it but four numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from manager.balancing import BalancingError, Options, Plan, Problem, make_plan
+
+__all__ = ["Compared", "HerePlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
+
+Solver = Callable[[str, Problem, Options], Plan]
+"""`manager.balancing.make_plan`, or the same in a child process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What another method would give. above_bound: 1.03 is 3% above the best possible.
+
+    why: why there are no numbers, or empty.
+    """
+
+    method: str
+    makespan_ms: float | None
+    moves: int | None
+    above_bound: float | None
+    why: str
+
+
+class Planner(Protocol):
+    """Makes a plan by one method, and compares it with others."""
+
+    def __call__(self, method: str, problem: Problem, options: Options) -> Plan:
+        """Return a plan."""
+        ...
+
+    def compare(
+        self, methods: Sequence[str], problem: Problem, options: Options, within_s: float
+    ) -> list[Compared]:
+        """Return what each of some methods would give, in at most about that time."""
+        ...
+
+
+class HerePlanner:
+    """A planner in this process, for small problems: a method that has begun is not stopped."""
+
+    def __call__(self, method: str, problem: Problem, options: Options) -> Plan:
+        """Return a plan."""
+        return make_plan(method, problem, options)
+
+    def compare(
+        self, methods: Sequence[str], problem: Problem, options: Options, within_s: float
+    ) -> list[Compared]:
+        """Return what each of some methods would give; those not begun in time say so."""
+        until_s = time.monotonic() + within_s
+        found = []
+        turns = compare_in_turn(methods, problem, options)
+        for method in methods:
+            late = time.monotonic() >= until_s
+            found.append(too_late(method, within_s) if late else next(turns))
+        return found
+
+
+def compare_in_turn(
+    methods: Sequence[str], problem: Problem, options: Options
+) -> Iterator[Compared]:
+    """Yield what each method would give, as soon as it is known."""
+    for method in methods:
+        try:
+            plan = make_plan(method, problem, options)
+        except BalancingError as error:
+            yield Compared(method, None, None, None, str(error))
+            continue
+        yield Compared(method, plan.makespan_after_ms, len(plan.moves), plan.above_bound, "")
+
+
+def too_late(method: str, within_s: float) -> Compared:
+    """Return what is said of a method that was not ready in time."""
+    return Compared(method, None, None, None, f"not ready within {within_s:g} s")
