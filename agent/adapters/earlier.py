@@ -2,7 +2,9 @@
 
 A row is found by 64 bits for its host and 64 for its URL, keyed with the file's secret, so that no
 site can make two URLs one. A host's rows lie together: writing what a night has brought touches
-few pages of the file, and an unknown URL of a host in work costs a look at a page in memory.
+few pages of the file, and an unknown URL of a host in work costs a look at a page in memory. A host
+that was unknown when the list in force came stays so until the next list: a list's URLs are asked
+for once, so what it brought itself need not be looked for.
 
 What was appended waits in memory until a commit has made it durable, and goes to the file in
 batches from a thread. A crash forgets a batch at most, and then its pages are stored whole once
@@ -80,13 +82,22 @@ class EarlierFile:
         self._durable: list[Row] = []
         self._writing: Future[None] | None = None
         self._swept = False
+        self._list_begun = False
+        self._look_again = False  # set by the thread that writes
         self._flushed_s = clock.monotonic_s()
         self._host = lru_cache(HOSTS_REMEMBERED)(self._hash)
         self._knows = lru_cache(HOSTS_REMEMBERED)(self._is_known)
         self._open()
 
+    def begin_list(self) -> None:
+        """Know what the lists before have brought, as soon as it is written."""
+        self._list_begun = True
+
     def look_up(self, host: str, url: str) -> Earlier | None:
         """Return what a URL's last whole capture was, where it is known and not too old."""
+        if self._look_again:
+            self._look_again = False
+            self._knows.cache_clear()
         host_hash = self._host(host)
         if not self._knows(host_hash):
             return None
@@ -109,7 +120,7 @@ class EarlierFile:
         self._durable += self._appended
         self._appended.clear()
         late = self._clock.monotonic_s() - self._flushed_s >= FLUSH_S
-        if len(self._durable) >= BATCH_ROWS or late:
+        if len(self._durable) >= BATCH_ROWS or late or self._list_begun:
             self._flush()
 
     def clear(self) -> None:
@@ -130,14 +141,21 @@ class EarlierFile:
 
     def _flush(self) -> None:
         self._flushed_s = self._clock.monotonic_s()
-        self._knows.cache_clear()  # what the last batch brought is known by now
+        begun, self._list_begun = self._list_begun, False
         rows, self._durable = sorted(self._durable), []
-        if not rows:
+        if not (rows or begun):
             return
         # It looks at every row: once in a process is enough.
         before = None if self._swept else self._clock.epoch_ms() - self._whole_ms
-        self._swept = True
-        outcome = self._submit(lambda: _write(self._path, rows, before))
+        self._swept = self._swept or bool(rows)
+
+        def write() -> None:
+            if rows:
+                _write(self._path, rows, before)
+            if begun:
+                self._look_again = True
+
+        outcome = self._submit(write)
         self._writing = outcome if isinstance(outcome, Future) else None
 
     def _wait(self) -> None:

@@ -210,6 +210,8 @@ class CrawlSession:
         Each of them is later among `reports.closed_jobs()`.
         """
         before = {job.number for job in self.scope.jobs.values()}
+        if self._earlier is not None:
+            self._earlier.begin_list()
         self._runner.post("seed.list", server_list)
         self._runner.run_until_settled()
         ended = before - {job.number for job in self.scope.jobs.values()}

@@ -73,14 +73,28 @@ def test_batches_are_written_while_it_runs(clock: FakeClock, memory: EarlierFile
 
 
 def test_a_process_that_goes_on_knows_its_last_round(clock: FakeClock, memory: EarlierFile) -> None:
-    """What a small round brought is written with a later commit, though no batch is full."""
+    """What a small round brought is known with the next list, though no batch is full."""
     assert memory.look_up(HOST, f"{HOST}x") is None
     memory.remember(HOST, f"{HOST}x", whole(clock))
     memory.committed()
     assert memory.look_up(HOST, f"{HOST}x") is None
-    clock.now_s += 3600
+    memory.begin_list()
+    assert memory.look_up(HOST, f"{HOST}x") is None
     memory.committed()
     assert memory.look_up(HOST, f"{HOST}x") is not None
+
+
+def test_what_a_list_brought_is_not_looked_for(clock: FakeClock, memory: EarlierFile) -> None:
+    """A host that was unknown when the list came is not asked for in the file, URL by URL."""
+    assert memory.look_up(HOST, f"{HOST}x") is None
+    brought = whole(clock)
+    memory.remember(HOST, f"{HOST}x", brought)
+    clock.now_s += 3600
+    memory.committed()
+    assert memory.look_up(HOST, f"{HOST}x") is None
+    memory.begin_list()
+    memory.committed()
+    assert memory.look_up(HOST, f"{HOST}x") == brought
 
 
 def test_an_old_capture_is_not_referred_to(tmp_path: Path, clock: FakeClock) -> None:
