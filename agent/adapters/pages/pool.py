@@ -2,7 +2,8 @@
 
 Pages wait here for company: a batch costs one write, one read and one waking on either side,
 whatever its length. A worker gets a batch while it works on another. There is one worker as long
-as it keeps up; more are started when all are busy.
+as it keeps up: it costs less than two that wait for each other's core. One more is started when
+all have had their hands full for a second.
 
 A worker that ends under a page (too much CPU time or memory, a crash, silence) is replaced. That
 page is sent again to be archived only, with a note that says why, and the others as they were. A
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import asyncio
 import marshal
+import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +41,7 @@ LINGER_S: Final = 0.025  # nobody waits for a page: its address rests for second
 AHEAD: Final = 2 * BATCH  # pages that one worker has at most
 MAX_SENT_BYTES: Final = 32_000_000
 CROWD_BYTES: Final = 64_000_000
+BEHIND_S: Final = 1.0  # after a moment of many pages one worker catches up
 BEATS: Final = 30  # looks at a silent worker before it is taken for hanging
 STARTING_S: Final = 60.0
 LONGEST_PAUSE_S: Final = 60.0
@@ -93,6 +96,7 @@ class WorkerPages:
         self._beat: asyncio.TimerHandle | None = None
         self._pause: asyncio.TimerHandle | None = None  # before the next attempt to start one
         self._failed_starts = 0
+        self._full_since_s = math.inf  # all workers have had their hands full since
         self._beat_s = options.silence_s / BEATS
         self._closed = False
         self._defect: Exception | None = None
@@ -150,7 +154,7 @@ class WorkerPages:
             self._linger = None
         while self._waiting:
             worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
-            if worker is None or (worker.ready and len(worker.tasks) >= BATCH):
+            if worker is None or self._is_behind(worker):
                 self._start_worker()
                 worker = min(self._workers, key=lambda one: len(one.tasks), default=None)
             if worker is None or len(worker.tasks) > AHEAD - BATCH:
@@ -162,6 +166,15 @@ class WorkerPages:
             worker.send(self._take_batch())
         if self._beat is None:
             self._beat = self._loop.call_later(self._beat_s, self._look)
+
+    def _is_behind(self, least_busy: WorkerProcess) -> bool:
+        """Tell whether pages have waited for all workers for long enough to start another."""
+        if not least_busy.ready or len(least_busy.tasks) < BATCH:
+            self._full_since_s = math.inf
+            return False
+        now_s = self._loop.time()
+        self._full_since_s = min(self._full_since_s, now_s)
+        return now_s - self._full_since_s >= BEHIND_S
 
     def _take_batch(self) -> list[Task]:
         waiting = self._waiting
