@@ -7,6 +7,7 @@ to standard output.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -15,6 +16,10 @@ from agent.cli.lazy import LazyGroup
 from agent.cli.options import DEFAULT_HOME, Place
 
 __all__ = ["main"]
+
+# Read when numpy is imported: its threads for large matrices, of which there are none here, would
+# take memory, and a twentieth of a second each to begin and end.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @click.group(

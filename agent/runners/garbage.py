@@ -35,10 +35,11 @@ class Garbage:
         self._collected_s = 0.0
 
     def begin(self, now_s: float) -> None:
-        """Take it over; what is alive now was made at the start and stays."""
+        """Take it over; what is alive now was made at the start and stays, garbage or not."""
         self._before = gc.get_threshold()
         gc.set_threshold(*YOUNG, NEVER)
-        self._collect(now_s)
+        self._collected_s = now_s
+        gc.freeze()
 
     def look(self, now_s: float, *, at_rest: bool) -> None:
         """Collect where it is time; at_rest: nothing is under way."""
