@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
 from agent.pipeline.messages import Earlier, Kept, Processed
 from agent.pipeline.ports import EarlierCaptures, Ledger
@@ -17,6 +17,8 @@ from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
 
 __all__ = ["Store"]
+
+WRITE_BYTES: Final = 256 * 1024  # of one write; a larger page is written alone
 
 
 class Store:
@@ -43,17 +45,32 @@ class Store:
 
     def _write(self) -> Iterator[Output]:
         while self._waiting:
-            page = self._waiting[0]
+            pages = self._together()
             try:
-                self._ledger.append_capture(page.encoded, page.outward)
+                self._ledger.append_captures([(page.encoded, page.outward) for page in pages])
             except DiskFullError as error:
                 self.paused = f"disk full: {error}"
                 return
-            self._waiting.popleft()
-            self.bytes_since_commit += len(page.encoded.data)
-            if self._earlier is not None and page.validators is not None:
-                entry = page.encoded.entry
-                whole = Earlier(entry.fetched_at_ms, entry.digest, *page.validators)
-                self._earlier.remember(page.host, page.url, whole)
-            yield "kept", Kept(page.url, page.host, page.address, page.job)
+            for page in pages:
+                self._waiting.popleft()
+                self._note(page)
+            for page in pages:
+                yield "kept", Kept(page.url, page.host, page.address, page.job)
         self.paused = ""
+
+    def _together(self) -> list[Processed]:
+        """Return the pages that go into the next write: one at least."""
+        pages, size_bytes = [], 0
+        for page in self._waiting:
+            size_bytes += len(page.encoded.data)
+            if pages and size_bytes > WRITE_BYTES:
+                break
+            pages.append(page)
+        return pages
+
+    def _note(self, page: Processed) -> None:
+        self.bytes_since_commit += len(page.encoded.data)
+        if self._earlier is not None and page.validators is not None:
+            entry = page.encoded.entry
+            whole = Earlier(entry.fetched_at_ms, entry.digest, *page.validators)
+            self._earlier.remember(page.host, page.url, whole)

@@ -307,10 +307,10 @@ class Ledger(Protocol):
         ...
 
     # store
-    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
-        """Append a capture to the open segment, and its lines to the classic lists.
+    def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
+        """Append captures to the open segment, and the links that leave their hosts beside it.
 
-        Raises DiskFullError (shared.archive): nothing of it was written.
+        Raises DiskFullError (shared.archive): nothing of them was written.
         """
         ...
 

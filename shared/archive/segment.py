@@ -15,7 +15,7 @@ import fcntl
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,9 +121,17 @@ class OpenSegment:
         SegmentBrokenError: see there; other OSErrors, and nothing was written.
         """
         offset = self.size_bytes
-        self._write(encoded.data)
-        self.note(encoded.entry, offset + encoded.entry.offset)
+        self.append_all([encoded])
         return Location(self.path.name, offset, len(encoded.data), offset + encoded.entry.offset)
+
+    def append_all(self, captures: Sequence[EncodedCapture]) -> None:
+        """Write captures behind the others by one write; the same errors hold for all of them."""
+        offset = self.size_bytes
+        data = [encoded.data for encoded in captures]
+        self._write(data[0] if len(data) == 1 else b"".join(data))
+        for encoded in captures:
+            self.note(encoded.entry, offset + encoded.entry.offset)
+            offset += len(encoded.data)
 
     def note(self, entry: IndexEntry, offset: int) -> None:
         """Enter a capture that lies at `offset` into the index."""

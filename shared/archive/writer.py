@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -98,13 +98,13 @@ class SegmentWriter:
         Raises DiskFullError: this capture was not written, whatever happened before it; try the
         same call again when there is room. SegmentBrokenError: close the writer and recover.
         """
-        segment = self._open
-        if segment is not None and segment.size_bytes + len(encoded.data) > self._max_bytes:
-            self._seal_open()
-            segment = None
-        if segment is None:
-            segment = self._open = self._create()
-        return segment.append(encoded)
+        return self._with_room_for(len(encoded.data)).append(encoded)
+
+    def append_all(self, captures: Sequence[EncodedCapture]) -> None:
+        """Write captures into one segment by one write; the same errors hold for all of them."""
+        if captures:
+            size_bytes = sum(len(encoded.data) for encoded in captures)
+            self._with_room_for(size_bytes).append_all(captures)
 
     def commit(self) -> None:
         """Make every appended capture survive a loss of power; one call for many appends."""
@@ -130,6 +130,15 @@ class SegmentWriter:
         if self._open is not None:
             segment, self._open = self._open, None
             segment.close()
+
+    def _with_room_for(self, size_bytes: int) -> OpenSegment:
+        segment = self._open
+        if segment is not None and segment.size_bytes + size_bytes > self._max_bytes:
+            self._seal_open()
+            segment = None
+        if segment is None:
+            segment = self._open = self._create()
+        return segment
 
     def _seal_open(self) -> None:
         segment = self._open

@@ -178,11 +178,12 @@ class FakeLedger:
             behind = self._next(item.level)
             queue[behind] = replace(item, position=behind, attempts=attempts)
 
-    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
+    def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
         if self.full:
             raise DiskFullError("no room")
-        self._now.captures.append(encoded.entry.url)
-        self._now.outward.extend(outward)
+        for encoded, outward in captures:
+            self._now.captures.append(encoded.entry.url)
+            self._now.outward.extend(outward)
 
     def append_log(self, lines: Sequence[Requested]) -> None:
         if self.full:

@@ -45,7 +45,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def capture(ledger: SqliteLedger, number: int) -> None:
     url = f"http://a.example/{number}"
     page = Capture(url, 1_700_000_000_000, b"", HEADER, os.urandom(3000))
-    ledger.append_capture(encode_capture(page), ())
+    ledger.append_captures([(encode_capture(page), ())])
 
 
 def log(ledger: SqliteLedger, job: Job, number: int) -> None:

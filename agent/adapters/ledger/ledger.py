@@ -208,12 +208,12 @@ class SqliteLedger:
 
     # store
 
-    def append_capture(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
-        """Append a capture to the open segment, and the links that leave its host beside it.
+    def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
+        """Append captures to the open segment, and the links that leave their hosts beside it.
 
-        Raises DiskFullError: nothing of it was written.
+        Raises DiskFullError: nothing of them was written.
         """
-        self._segments.append(encoded, outward)
+        self._segments.append(captures)
 
     def append_log(self, lines: Sequence[Requested]) -> None:
         """Append requests to the open crawl log; raises DiskFullError: none of them is there."""

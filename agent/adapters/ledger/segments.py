@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,13 +96,18 @@ class Segments:
         links_bytes = 0 if self._links is None else self._links.size_bytes
         return SegmentState(segment.path.name, segment.size_bytes, links_bytes, serial)
 
-    def append(self, encoded: EncodedCapture, outward: tuple[str, ...]) -> None:
-        """Append a capture; raises DiskFullError, and then nothing of it is there."""
-        source = encoded.entry.url
-        lines = b"".join(link_line(ExternalLink(target, source)) for target in outward)
-        self._writer.append(encoded)
-        if lines:
-            self._outward.append(lines)
+    def append(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
+        """Append captures, each with the links that leave its host, by one write.
+
+        Raises DiskFullError, and then nothing of them is there.
+        """
+        lines = [
+            link_line(ExternalLink(target, encoded.entry.url))
+            for encoded, outward in captures
+            for target in outward
+        ]
+        self._writer.append_all([encoded for encoded, _ in captures])
+        self._outward += lines
 
     def syncs(self) -> list[Callable[[], None]]:
         """Return what brings everything appended safely to the disk, in any order, or at a time.

@@ -57,7 +57,7 @@ def work(folder: Path, outbox: Path, done: Callable[[int], None]) -> None:
     for item in ledger.take(job.number, 0, ROUNDS):
         number = int(item.url.rpartition("/")[2])
         capture = Capture(item.url, 1_700_000_000_000, b"", HEADER, b"<p>%d" % number)
-        ledger.append_capture(encode_capture(capture), (f"http://b.example/{number}",))
+        ledger.append_captures([(encode_capture(capture), (f"http://b.example/{number}",))])
         ledger.append_log(
             [Requested(UNIT, item.url, 1, 1, False, "answered", 200, 9, 9, 1.0, HEADER, 0)]
         )

@@ -60,7 +60,7 @@ def order(number: int) -> str:
 def old(tmp_path: Path) -> Path:
     """The folder of a ledger of version 1: two jobs, the second one done; a page; reports."""
     ledger = open_ledger(tmp_path)  # for the segment and the log, which are as they were
-    ledger.append_capture(capture(1), ("http://b.example/1",))
+    ledger.append_captures([(capture(1), ("http://b.example/1",))])
     ledger.commit()
     names = "next_serial, segment, segment_bytes, links_bytes, log, log_bytes, log_since_ms"
     files = ledger.database.ask(f"SELECT {names} FROM state")[0]

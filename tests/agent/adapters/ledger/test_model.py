@@ -109,7 +109,7 @@ class LedgerMachine(RuleBasedStateMachine):
         capture = encode_capture(Capture(url, 1_700_000_000_000, b"", HEADER, b"x" * page))
         request = Requested("h", url, 1, 1, page % 2 == 0, "answered", 200, 1, 1, 1.0, HEADER, 0)
         for ledger in self.both():
-            ledger.append_capture(capture, ("http://b.example/",) if page % 3 else ())
+            ledger.append_captures([(capture, ("http://b.example/",) if page % 3 else ())])
             ledger.append_log([request])
 
     @rule()

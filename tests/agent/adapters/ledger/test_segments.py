@@ -27,7 +27,7 @@ def capture(number: int) -> EncodedCapture:
 
 
 def append(ledger: SqliteLedger, number: int) -> None:
-    ledger.append_capture(capture(number), (f"http://b.example/{number}",))
+    ledger.append_captures([(capture(number), (f"http://b.example/{number}",))])
 
 
 def page(number: int) -> str:
@@ -113,7 +113,7 @@ def test_links_go_back_with_their_captures(tmp_path: Path) -> None:
 def test_pages_without_links_have_no_list(tmp_path: Path) -> None:
     """A list is made with the first link."""
     ledger = open_ledger(tmp_path)
-    ledger.append_capture(capture(1), ())
+    ledger.append_captures([(capture(1), ())])
     ledger.commit()
     assert files(tmp_path, "*.links.gz*") == []
     ledger.close()
