@@ -55,11 +55,11 @@ _PACKAGES: Final = {"nginx": "nginx-light", "wrk": "wrk"}
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one crawler got, by the log: `pages` are distinct URLs of HTML answered with 200."""
+    """What one crawler got, by the log: distinct URLs answered with 200, robots.txt not counted."""
 
     requests: int
-    urls: int  # distinct, answered with 200, robots.txt not counted
-    pages: int
+    urls: int
+    html: int  # of them
     seconds: float  # from the first answer to the last
 
 

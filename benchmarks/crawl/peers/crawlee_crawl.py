@@ -12,6 +12,7 @@ import re
 import sys
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urldefrag, urljoin
 
 from crawlee import ConcurrencySettings, service_locator
 from crawlee.configuration import Configuration
@@ -40,7 +41,11 @@ async def main(tops: list[str]) -> None:
 
     @crawler.router.default_handler
     async def follow(context: ParselCrawlingContext) -> None:
-        await context.enqueue_links(strategy="all", include=[ours])
+        if not context.http_response.headers.get("content-type", "").startswith("text/html"):
+            return
+        found = context.selector.xpath("//@href | //@src").getall()
+        joined = {urldefrag(urljoin(context.request.url, one)).url for one in found}
+        await context.add_requests([one for one in joined if ours.match(one)])
 
     logging.disable(logging.WARNING)
     await crawler.run(tops)

@@ -13,7 +13,7 @@ from typing import Any
 
 import scrapy
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response, TextResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 REFERENCE: dict[str, Any] = {
@@ -34,6 +34,10 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+# The links that ours follows: what a reader can follow, and what a browser loads.
+TAGS = ("a", "area", "link", "frame", "iframe", "img", "script", "source", "embed", "input")
+
+
 class FollowLinks(scrapy.Spider):
     """Every link that stays on the hosts of the list; nothing is kept of a page."""
 
@@ -43,11 +47,16 @@ class FollowLinks(scrapy.Spider):
         """Begin at the top pages."""
         super().__init__(**more)
         self.start_urls = tops
-        self._links = LinkExtractor(allow_domains=[top.split("/")[2] for top in tops])
+        self._links = LinkExtractor(
+            allow_domains=[top.split("/")[2] for top in tops],
+            tags=TAGS,
+            attrs=("href", "src"),
+            deny_extensions=(),
+        )
 
     def parse(self, response: Response, **_: Any) -> Iterator[scrapy.Request]:
         """Follow the links of a page."""
-        if isinstance(response, TextResponse):
+        if isinstance(response, HtmlResponse):
             for link in self._links.extract_links(response):
                 yield scrapy.Request(link.url)
 
