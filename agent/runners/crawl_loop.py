@@ -88,6 +88,7 @@ class CrawlLoop:
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
         self._wake: Callable[[], None] = lambda: None
+        self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
         self._garbage = Garbage()
 
@@ -121,6 +122,9 @@ class CrawlLoop:
                 await self._sleep(self._tick_s)
         finally:
             self._garbage.end()
+            if self._alarm is not None:
+                self._alarm.cancel()
+                self._alarm = None
             waiter.cancel()
             self.pauses.stop()
         self._runner.run_until_settled()  # what came in time counts, whatever it takes
@@ -174,10 +178,15 @@ class CrawlLoop:
             if not woken.done():
                 woken.set_result(None)
 
-        timer = loop.call_later(longest_s, wake)
         self._wake = wake
+        # One alarm serves many sleeps: most are woken long before, and a timer for each is felt.
+        if self._alarm is None:
+            self._alarm = loop.call_later(longest_s, self._ring)
         try:
             await woken
         finally:
-            timer.cancel()
             self._wake = lambda: None
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._wake()

@@ -217,6 +217,8 @@ class InProcessRunner:
         waiting = self._waiting
         if self._choose is not None:
             waiting.rotate(-self._choose(len(waiting)))
+        if _has_room(waiting[0]):  # nearly always
+            return waiting.popleft()
         for may_run in (_has_room, _drains, _breaks_cycle):
             for _ in range(len(waiting)):
                 place = waiting.popleft()

@@ -42,7 +42,8 @@ class Mailbox:
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
         line = self.line
-        self._greatest = max(self._greatest, len(line))  # it only grows between two takes
+        if len(line) > self._greatest:  # it only grows between two takes
+            self._greatest = len(line)
         port, first = line.popleft()
         batch = [first]
         while line and line[0][0] == port and len(batch) < limit:
