@@ -32,6 +32,7 @@ __all__ = [
     "TransferDate",
     "date_entry",
     "link_line",
+    "link_lines",
     "path_line",
     "read_date",
     "read_dates",
@@ -78,6 +79,12 @@ class TransferDate:
 def link_line(link: ExternalLink) -> bytes:
     """Return a line of extserver.list; raises FormatError for a text that is no URL."""
     return f"{_visible('target', link.target)}\t{_visible('source', link.source)}\n".encode("ascii")
+
+
+def link_lines(targets: Iterable[str], source: str) -> bytes:
+    """Return the lines of all links of a page; raises FormatError for a text that is no URL."""
+    end = f"\t{_visible('source', source)}\n"
+    return "".join([_visible("target", target) + end for target in targets]).encode("ascii")
 
 
 def path_line(path: str) -> bytes:

@@ -21,7 +21,7 @@ from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
 from agent.errors import HomeError
-from shared.archive.classic import ExternalLink, link_line
+from shared.archive.classic import link_lines
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.errors import DiskFullError
 from shared.archive.gzip_member import compress_member
@@ -101,11 +101,7 @@ class Segments:
 
         Raises DiskFullError, and then nothing of them is there.
         """
-        lines = [
-            link_line(ExternalLink(target, encoded.entry.url))
-            for encoded, outward in captures
-            for target in outward
-        ]
+        lines = [link_lines(outward, encoded.entry.url) for encoded, outward in captures if outward]
         self._writer.append_all([encoded for encoded, _ in captures])
         self._outward += lines
 

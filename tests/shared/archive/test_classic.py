@@ -14,6 +14,7 @@ from shared.archive.classic import (
     TransferDate,
     date_entry,
     link_line,
+    link_lines,
     path_line,
     read_date,
     read_dates,
@@ -123,6 +124,18 @@ def test_hostile_links_are_refused_on_both_sides(text: str) -> None:
         link_line(ExternalLink(text, "http://b/"))
     with pytest.raises(FormatError, match="source"):
         link_line(ExternalLink("http://b/", text))
+    with pytest.raises(FormatError, match="target"):
+        link_lines(["http://a/", text], "http://b/")
+    with pytest.raises(FormatError, match="source"):
+        link_lines(["http://a/"], text)
+
+
+def test_the_lines_of_a_page_are_those_of_its_links() -> None:
+    """Many at a time are the same bytes as one by one."""
+    targets, source = ["http://c.jp/", "http://b.jp/x?y"], "http://a.jp/"
+    one_by_one = b"".join(link_line(ExternalLink(target, source)) for target in targets)
+    assert link_lines(targets, source) == one_by_one
+    assert link_lines([], source) == b""
 
 
 @pytest.mark.parametrize(
