@@ -60,7 +60,8 @@ class Store:
 
     def _together(self) -> list[Processed]:
         """Return the pages that go into the next write: one at least."""
-        pages, size_bytes = [], 0
+        pages: list[Processed] = []
+        size_bytes = 0
         for page in self._waiting:
             size_bytes += len(page.encoded.data)
             if pages and size_bytes > WRITE_BYTES:
