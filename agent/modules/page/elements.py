@@ -20,10 +20,12 @@ __all__ = ["Element", "elements", "is_hard"]
 
 Element = tuple[str, Mapping[str, str | None]]
 
-# What `links.py` reads. Asked for by attribute, because the parser compares every element with
-# every part of a selector: by tag and attribute it takes twice as long.
+# What `links.py` reads. The parser compares every element with every part: by an attribute that the
+# page has, or by a tag, that is quick; by an attribute that it has not, the name is looked up anew
+# for each element. So what most pages lack is asked for by its tag.
 _SELECTOR: Final = (
-    "[href], [src], [srcset], [action], [background], [data], [imagesrcset], [poster], meta"
+    "[href], [src], meta, form[action], object[data], img[srcset], source[srcset], video[poster], "
+    "link[imagesrcset], body[background], table[background], td[background], th[background]"
 )
 _WANTED: Final = frozenset(
     (
@@ -36,49 +38,68 @@ _WANTED: Final = frozenset(
 MAX_DEPTH: Final = 5_000
 MAX_TAG_PARTS: Final = 2_000
 LONG_TAG: Final = 8_000  # characters: MAX_TAG_PARTS attributes do not go into fewer
-PIECE: Final = 32 * 1024  # characters
+PIECE: Final = 32 * 1024  # bytes
 
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _LONG_TAG: Final = re.compile(rf"<[^<>]{{{LONG_TAG}}}[^<>]*")
+_LONG_IN_BYTES: Final = re.compile(_LONG_TAG.pattern.encode())
 # Elements without an end tag, or whose end tag is often left out.
 _WITHOUT_END: Final = frozenset(
     (
-        *("area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link"),
-        *("meta", "option", "p", "param", "source", "td", "th", "tr", "track", "wbr"),
+        *(b"area", b"base", b"br", b"col", b"dd", b"dt", b"embed", b"hr", b"img", b"input", b"li"),
+        *(b"link", b"meta", b"option", b"p", b"param", b"source", b"td", b"th", b"tr", b"track"),
+        b"wbr",
     )
 )
+
+# Encodings of the web in which bytes of ASCII may be other characters.
+_BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be"))
 
 # One for all pages: to make it takes as long as to parse a small page.
 _selection: Final = LexborCSSSelector()  # type: ignore[no-untyped-call]  # its stub lacks a type
 
 
-def elements(text: str) -> tuple[Iterable[Element], str]:
+def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     """Return (tag, attributes) of each element that may carry links, and a note.
 
-    The note is empty, or says why the plain search was used.
+    codec: of the body, as `charset_of` returns it. The note is empty, or says why the plain search
+    was used.
     """
-    if is_hard(text):
-        return _searched(text), "parse-simple: nested or attributed beyond reason"
+    markup = _for_parser(body, codec)
+    if is_hard(markup):
+        return _searched(body, codec), "parse-simple: nested or attributed beyond reason"
     try:
-        root = LexborHTMLParser(text).root
+        root = LexborHTMLParser(markup).root
         if root is None:
             return [], ""
         found = _selection.find(_SELECTOR, root)
         return [(name, node.attributes) for node in found if (name := node.tag) in _WANTED], ""
     except (SelectolaxError, UnicodeError, ValueError) as error:
-        return _searched(text), f"parse-error: {type(error).__name__}"
+        return _searched(body, codec), f"parse-error: {type(error).__name__}"
 
 
-def is_hard(text: str) -> bool:
-    """Tell whether a text would keep the parser busy for seconds."""
-    if _may_have_long_tag(text) and any(
-        len(match[0].split()) > MAX_TAG_PARTS for match in _LONG_TAG.finditer(text)
+def _for_parser(body: bytes, codec: str) -> bytes:
+    """Return a body as the parser takes it: in UTF-8, of which it lets wrong bytes pass.
+
+    Those are replaced when a value is read, with the same outcome: what ends a value is ASCII, and
+    so ends a character that is not whole.
+    """
+    if codec == "utf-8" or (codec not in _BEYOND_ASCII and body.isascii()):
+        return body
+    return body.decode(codec, "replace").encode()
+
+
+def is_hard(markup: bytes) -> bool:
+    """Tell whether a page in UTF-8 would keep the parser busy for seconds."""
+    if _may_have_long_tag(markup) and any(
+        len(match[0].split()) > MAX_TAG_PARTS
+        for match in _LONG_TAG.finditer(markup.decode("utf-8", "replace"))
     ):
         return True
-    if not _may_be_deep(text):
+    if not _may_be_deep(markup):
         return False
     depth = 0
-    for match in _TAG.finditer(text):
+    for match in _TAG.finditer(markup):
         if match[2].lower() in _WITHOUT_END:
             continue
         depth = max(0, depth - 1) if match[1] else depth + 1
@@ -87,27 +108,31 @@ def is_hard(text: str) -> bool:
     return False
 
 
-def _may_have_long_tag(text: str) -> bool:
-    """Tell whether a stretch of text has no end of a tag for long: one look in each stretch."""
+def _may_have_long_tag(markup: bytes) -> bool:
+    """Tell whether one tag has so many bytes: first by one look in each stretch."""
     stretch = LONG_TAG // 2  # so a long tag holds one of them whole
-    return any(
-        text.find(">", start, start + stretch) < 0
-        for start in range(0, len(text) - stretch, stretch)
+    find = markup.find
+    return (
+        any(
+            find(b">", start, start + stretch) < 0
+            for start in range(0, len(markup) - stretch, stretch)
+        )
+        and _LONG_IN_BYTES.search(markup) is not None
     )
 
 
-def _may_be_deep(text: str) -> bool:
+def _may_be_deep(markup: bytes) -> bool:
     """Tell whether tags that nobody closes are so many that depth must be counted exactly.
 
     Every `<` that is not `</` counts as if it opened an element. What stood before a piece can
     not matter more than its depth, nor what stands in it more than what it opens.
     """
-    if text.count("<") <= MAX_DEPTH:
+    if len(markup) <= 2 * MAX_DEPTH or markup.count(b"<") <= MAX_DEPTH:
         return False
     depth = 0
-    for start in range(0, len(text), PIECE):
-        tags = text.count("<", start, start + PIECE)
-        ends = text.count("</", start, start + PIECE + 1)
+    for start in range(0, len(markup), PIECE):
+        tags = markup.count(b"<", start, start + PIECE)
+        ends = markup.count(b"</", start, start + PIECE + 1)
         opened = tags - ends
         if depth + opened > MAX_DEPTH:
             return True
@@ -115,5 +140,6 @@ def _may_be_deep(text: str) -> bool:
     return False
 
 
-def _searched(text: str) -> Iterable[Element]:
+def _searched(body: bytes, codec: str) -> Iterable[Element]:
+    text = body.decode(codec, "replace")
     return ((name, attributes) for name, attributes in start_tags(text) if name in _WANTED)

@@ -116,7 +116,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
         return replace(_of_list(listed, page, limits, notes), tag=tag)
     codec = charset_of(decoded.body, content_type)
-    found, problem = elements(decoded.body.decode(codec, "replace"))
+    found, problem = elements(decoded.body, codec)
     if problem:
         notes.append(problem)
     return links_of(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
-from agent.modules.page.elements import elements, is_hard
+from agent.modules.page.elements import _BEYOND_ASCII, elements, is_hard
+from agent.modules.page.labels import _CODECS
+from agent.modules.page.links import links_of
 
 
 def names(text: str) -> list[str]:
-    found, _ = elements(text)
+    found, _ = elements(text.encode(), "utf-8")
     return [name for name, _ in found]
 
 
@@ -37,7 +40,7 @@ def test_only_elements_that_lead_somewhere_are_given() -> None:
 )
 def test_text_that_would_stop_the_parser_is_searched(text: str) -> None:
     """Pages built to take minutes give their links at once, with a note."""
-    found, note = elements(text)
+    found, note = elements(text.encode(), "utf-8")
     assert [dict(attributes) for _, attributes in found] == [{"href": "x"}]
     assert note.startswith("parse-simple")
 
@@ -52,10 +55,116 @@ def test_text_that_would_stop_the_parser_is_searched(text: str) -> None:
 )
 def test_large_honest_pages_are_parsed(text: str) -> None:
     """Long lists, tables and inline images are no reason to distrust a page."""
-    assert not is_hard(text)
+    assert not is_hard(text.encode())
 
 
 @given(st.text(max_size=300))
 def test_any_text_gives_elements(text: str) -> None:
     """No text makes the parser's caller fail."""
-    list(elements("<a href=x>" + text)[0])
+    list(elements(b"<a href=x>" + text.encode(), "utf-8")[0])
+
+
+BYTES = st.sampled_from(
+    (
+        *(
+            b"<a href=",
+            b"<img src='",
+            b'<p title="',
+            b"'",
+            b'"',
+            b">",
+            b" ",
+            b"\r\n",
+            b"=",
+            b"<!--",
+        ),
+        *(b"-->", b"&amp;", b"&#x3042;", b"&#128;", b"&", b"\x00", b"x", b"</", b"<meta content="),
+        *(
+            b"\xe3\x81\x82",
+            b"\xe3\x81",
+            b"\xe3",
+            b"\x80",
+            b"\xff",
+            b"\xc0\xaf",
+            b"\xf0\x9f",
+            b"\xef",
+        ),
+        *(b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xc2\xa0", b"<script>", b"</script>", b"<title>"),
+    )
+)
+
+
+@given(st.lists(BYTES, max_size=25).map(b"".join))
+def test_bytes_that_are_no_utf8_are_replaced_as_in_text(body: bytes) -> None:
+    """What the parser is given as it came reads as if it had been decoded first."""
+    decoded = body.decode("utf-8", "replace").encode()
+    assert elements(body, "utf-8") == elements(decoded, "utf-8")
+
+
+MARKUP = st.sampled_from(
+    (
+        *(
+            "<a ",
+            "<AREA ",
+            "<base ",
+            "<frame ",
+            "<iframe ",
+            "<script ",
+            "<img ",
+            "<source ",
+            "<td ",
+        ),
+        *("<audio ", "<video ", "<track ", "<embed ", "<object ", "<body ", "<table ", "<th "),
+        *("<tr>", "<input type=image ", "<link ", "<form ", "<meta http-equiv=refresh ", "<svg "),
+        *(
+            "<image ",
+            "<template>",
+            "</template>",
+            "</table>",
+            "</a>",
+            "</script>",
+            "</form>",
+            "<b>",
+        ),
+        *(
+            "href=1 ",
+            "HREF=2 ",
+            "src=3 ",
+            "srcset='4 1x' ",
+            "action=5 ",
+            "background=6 ",
+            "data=7 ",
+        ),
+        *("imagesrcset='8 2x' ", "poster=9 ", "content='0;url=10' ", "xlink:href=11 ", "Src=12 "),
+        *("BACKGROUND=13 ", "rel=nofollow ", "rel=canonical ", ">", "/>", "<!--", "-->", "</b>"),
+    )
+)
+
+
+@given(st.lists(MARKUP, max_size=30).map("".join))
+def test_no_element_with_a_link_is_left_out(text: str) -> None:
+    """What is asked of the parser holds all links of the whole tree."""
+    body = text.encode()
+    root = LexborHTMLParser(body).root
+    assert root is not None
+    every = [(node.tag or "", node.attributes) for node in root.css("*")]
+    wanted = links_of(every, b"", "http://a.example/", "utf-8", agent_token="x", max_links=99)
+    found, _ = elements(body, "utf-8")
+    assert (
+        links_of(found, b"", "http://a.example/", "utf-8", agent_token="x", max_links=99) == wanted
+    )
+
+
+@pytest.mark.parametrize("codec", sorted(set(_CODECS.values())))
+@pytest.mark.parametrize("text", ["<a href='a'>", "<a href='é~日\\'>", "<a href='\x1b$BF|\x1b(B'>"])
+def test_pages_of_all_encodings_are_read(codec: str, text: str) -> None:
+    """A page in ASCII alone needs no decoding where its encoding is ASCII's larger sister."""
+    body = text.encode(codec, "replace")
+    expected = elements(body.decode(codec, "replace").encode(), "utf-8")
+    assert elements(body, codec) == expected
+
+
+@given(st.text(st.characters(max_codepoint=127)), st.sampled_from(sorted(set(_CODECS.values()))))
+def test_ascii_is_ascii_in_most_encodings(text: str, codec: str) -> None:
+    """Only the encodings named as such read bytes of ASCII in another way."""
+    assert codec in _BEYOND_ASCII or text.encode().decode(codec, "replace") == text

@@ -15,7 +15,7 @@ BASES = FIXTURES / "url-pairs" / "w3lib_html.json"
 
 
 def links(html: str, header: bytes = b"", max_links: int = 100) -> PageLinks:
-    found, _ = elements(html)
+    found, _ = elements(html.encode(), "utf-8")
     return links_of(found, header, PAGE, "utf-8", agent_token="prsm", max_links=max_links)
 
 
