@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -30,6 +31,7 @@ _PLAIN: Final = re.compile(
     rf"(?:/?{_SEGMENT}(?:/{_SEGMENT})*)?/?"
     r"(?:\?[A-Za-z0-9_.~!$&*+(),;=@:/?-]*+)?"
 )
+_HOST, _UP = 1, 2  # its groups
 _LONGEST_HOST: Final = 200
 _ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")
 _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
@@ -61,38 +63,60 @@ class Addresses:
         """Return the canonical URL that a reference names; None where no crawler can go there."""
         if len(reference) > MAX_REFERENCE_CHARACTERS:
             return None
-        cut = reference.find("#")
-        # White space ends a reference, but is a part of what stands before a fragment.
-        if cut == 0 or (cut > 0 and reference[cut - 1] > " "):
-            reference = reference[:cut]
+        reference = _without_fragment(reference)
         known = self._known
         if reference in known:
             return known[reference]
-        url = self._simple(reference) or self._resolved(reference)
-        if url is not None and len(url) > MAX_REFERENCE_CHARACTERS:
-            url = None
-        known[reference] = url
+        url = known[reference] = self._named(reference)
         return url
 
-    def _simple(self, reference: str) -> str | None:
-        """Return what a reference of plain characters names, without a parser; None: ask it.
+    def resolve_all(self, references: Iterable[str], most: int) -> tuple[tuple[str, ...], bool]:
+        """Return what references name, each URL once, in order; and whether there were more.
 
-        Most links are such: nothing in them is escaped, folded or removed.
+        most: URLs are returned. White space alone is no reference.
+        """
+        given = dict.fromkeys(references)
+        text = "".join(given)
+        if len(text) > MAX_REFERENCE_CHARACTERS:
+            given = {one: None for one in given if len(one) <= MAX_REFERENCE_CHARACTERS}
+        if "#" in text:
+            given = {_without_fragment(one) if "#" in one else one: None for one in given}
+        named = self._named
+        urls: dict[str, None] = {}
+        for reference in given:
+            url = named(reference)
+            if url is None or url in urls or reference.isspace():
+                continue
+            if len(urls) >= most:
+                return tuple(urls), True
+            urls[url] = None
+        return tuple(urls), False
+
+    def _named(self, reference: str) -> str | None:
+        """Return what a reference names.
+
+        Most are of plain characters: nothing in them is escaped, folded or removed, and they need
+        no parser.
         """
         match = _PLAIN.fullmatch(reference)
         if match is None:
-            return None
-        host, up = match.span(1), match.end(2)
-        if host[0] == 0:
-            return reference if host[1] <= _LONGEST_HOST and "xn--" not in reference else None
-        if up > 0:
-            return self._above(up // 3) + reference[up:]
-        first = reference[:1]
-        if first == "/":
-            return self._origin + reference
-        if first == "?":
-            return self._page + reference
-        return self._folder + reference if reference else self._base
+            url = self._resolved(reference)
+        elif match.lastindex is None:
+            first = reference[:1]
+            if first == "/":
+                url = self._origin + reference
+            elif first == "?":
+                url = self._page + reference
+            else:
+                url = self._folder + reference if reference else self._base
+        elif match.lastindex == _UP:
+            up = match.end(_UP)
+            url = self._above(up // 3) + reference[up:]
+        elif match.end(_HOST) <= _LONGEST_HOST and "xn--" not in reference:
+            url = reference
+        else:
+            url = self._resolved(reference)
+        return None if url is not None and len(url) > MAX_REFERENCE_CHARACTERS else url
 
     def _above(self, levels: int) -> str:
         """Return the folder so many levels up; the top has none above it."""
@@ -111,6 +135,14 @@ class Addresses:
             return canonical(reference, self._base)
         except UrlError:
             return None
+
+
+def _without_fragment(reference: str) -> str:
+    cut = reference.find("#")
+    # White space ends a reference, but is a part of what stands before a fragment.
+    if cut < 0 or (cut > 0 and not " " < reference[cut - 1] < "\x7f"):
+        return reference
+    return reference[:cut]
 
 
 def _with_query_in(codec: str, reference: str) -> str:

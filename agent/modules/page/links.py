@@ -75,14 +75,24 @@ def links_of(
             href = attributes.get("href")
             if href and not ("rel" in attributes and "nofollow" in _words(attributes, "rel")):
                 references.append(href)
-            continue
-        if name == "meta":
+        elif name in _SOURCE:
+            _add_source(name, attributes, references)
+        elif name == "link":
+            relations = _words(attributes, "rel")
+            if preferred is None and "canonical" in relations:
+                preferred = attributes.get("href") or ""
+            if relations.isdisjoint(_HOSTS_ONLY):
+                _add(attributes.get("href"), references)
+                if "imagesrcset" in attributes:
+                    references += srcset_urls(attributes["imagesrcset"] or "")
+        elif name == "meta":
             metas.append(attributes)
+            if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+                _add(refresh_target(attributes.get("content") or ""), references)
         elif name == "base":
             base = attributes.get("href") if base is None else base
-        elif name == "link" and preferred is None and "canonical" in _words(attributes, "rel"):
-            preferred = attributes.get("href") or ""
-        references += _of_element(name, attributes)
+        else:
+            _add(_of_other(name, attributes), references)
     tag = read_tags(
         ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
         field_values(header, "X-Robots-Tag"),
@@ -92,16 +102,8 @@ def links_of(
     canonical_url = None if preferred is None else addresses.resolve(preferred)
     if tag.nofollow:
         return PageLinks((), canonical_url, tag)
-    seen: dict[str, None] = {}
-    resolve = addresses.resolve
-    for reference in references:
-        target = resolve(reference)
-        if target is None or target in seen or reference.isspace():
-            continue
-        if len(seen) >= max_links:
-            return PageLinks(tuple(seen), canonical_url, tag, cut=True)
-        seen[target] = None
-    return PageLinks(tuple(seen), canonical_url, tag)
+    urls, cut = addresses.resolve_all(references, max_links)
+    return PageLinks(urls, canonical_url, tag, cut)
 
 
 def _base_url(href: str | None, url: str) -> str:
@@ -114,46 +116,47 @@ def _base_url(href: str | None, url: str) -> str:
 
 def _of_header(header: bytes) -> Iterator[str]:
     for value in field_values(header, "Refresh"):
-        yield from _present(refresh_target(value))
+        target = refresh_target(value)
+        if target:
+            yield target
     for value in field_values(header, "Link"):
-        for target, relations in link_targets(value):
+        for place, relations in link_targets(value):
             if relations.isdisjoint(_HOSTS_ONLY):
-                yield target
+                yield place
 
 
-def _of_element(name: str, attributes: Attributes) -> Iterator[str]:
+def _add_source(name: str, attributes: Attributes, references: list[str]) -> None:
+    """Add what an element loads by `src` and its sisters."""
+    _add(attributes.get("src"), references)
+    if name in ("img", "source"):
+        if "srcset" in attributes:
+            references += srcset_urls(attributes["srcset"] or "")
+    elif name == "video":
+        _add(attributes.get("poster"), references)
+
+
+def _of_other(name: str, attributes: Attributes) -> str | None:
+    """Return the reference of an element that has at most one, and is on few pages."""
     if name == "area":
-        if "nofollow" not in _words(attributes, "rel"):
-            yield from _present(attributes.get("href"))
-    elif name in _SOURCE:
-        yield from _present(attributes.get("src"))
-        if name in ("img", "source"):
-            yield from srcset_urls(attributes.get("srcset") or "")
-        elif name == "video":
-            yield from _present(attributes.get("poster"))
-    elif name == "link":
-        if _words(attributes, "rel").isdisjoint(_HOSTS_ONLY):
-            yield from _present(attributes.get("href"))
-            yield from srcset_urls(attributes.get("imagesrcset") or "")
-    elif name == "form":
+        return None if "nofollow" in _words(attributes, "rel") else attributes.get("href")
+    if name == "form":
         method = (attributes.get("method") or "get").strip().lower()
-        if method not in ("post", "dialog") and "nofollow" not in _words(attributes, "rel"):
-            yield from _present((attributes.get("action") or "").partition("?")[0])
-    elif name == "meta":
-        if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-            yield from _present(refresh_target(attributes.get("content") or ""))
-    elif name == "object":
-        yield from _present(attributes.get("data"))
-    elif name in _BACKGROUND:
-        yield from _present(attributes.get("background"))
-    elif name == "input" and (attributes.get("type") or "").strip().lower() == "image":
-        yield from _present(attributes.get("src"))
+        if method in ("post", "dialog") or "nofollow" in _words(attributes, "rel"):
+            return None
+        return (attributes.get("action") or "").partition("?")[0]
+    if name == "object":
+        return attributes.get("data")
+    if name in _BACKGROUND:
+        return attributes.get("background")
+    if name == "input" and (attributes.get("type") or "").strip().lower() == "image":
+        return attributes.get("src")
+    return None
 
 
-def _present(reference: str | None) -> Iterator[str]:
-    """Yield a reference that is not empty: an empty one names the page itself."""
-    if reference and not reference.isspace():
-        yield reference
+def _add(reference: str | None, references: list[str]) -> None:
+    """Add a reference that is not empty: an empty one names the page itself."""
+    if reference:
+        references.append(reference)
 
 
 def _words(attributes: Attributes, name: str) -> frozenset[str]:

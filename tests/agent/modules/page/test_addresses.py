@@ -112,6 +112,30 @@ def test_short_ways_lead_where_the_parser_does(reference: str, base: str) -> Non
     assert page.resolve(reference) == expected
 
 
+@given(
+    st.lists(st.lists(PARTS, max_size=4).map("".join) | st.text(" \t\xa0#x\x7f", max_size=3)),
+    st.sampled_from(BASES),
+    st.integers(0, 12),
+)
+def test_all_at_once_is_one_by_one(references: list[str], base: str, most: int) -> None:
+    """The references of a page lead where each leads alone, in the same order."""
+    expected: dict[str, None] = {}
+    cut = False
+    for reference in [*references, "x" * 8193 + "#", "y#" + "x" * 8192]:
+        try:
+            url = canonical(reference, base) if len(reference) <= 8192 else None
+        except UrlError:
+            url = None
+        if url is None or url in expected or reference.isspace():
+            continue
+        cut = len(expected) >= most
+        if cut:
+            break
+        expected[url] = None
+    given = [*references, "x" * 8193 + "#", "y#" + "x" * 8192]
+    assert Addresses(base, "utf-8").resolve_all(given, most) == (tuple(expected), cut)
+
+
 @pytest.mark.parametrize(
     ("reference", "expected"),
     [
