@@ -9,6 +9,7 @@ from manager.api import (
     agents,
     exports,
     hosts,
+    lists,
     overview,
     people,
     pins,
@@ -22,5 +23,7 @@ from manager.api.door import AdminDoor
 __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
-for subject in (sessions, overview, people, agents, hosts, pins, rounds, plans, records, exports):
+for subject in (
+    sessions, overview, people, agents, hosts, pins, lists, rounds, plans, records, exports,
+):  # fmt: skip
     router.include_router(subject.router)

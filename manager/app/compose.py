@@ -176,6 +176,7 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
         "/servlets/record": None,
         "/servlets/submitlog": None,
         "/api/v1/hosts/import": None,
+        "/api/v1/lists/import": None,
         "/api/v1/sync": limits.sync_bytes,
     }
     entrance = Entrance(local, manager.settings.server.behind_tls_proxy)

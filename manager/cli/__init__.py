@@ -15,6 +15,7 @@ from manager.cli.agents import agents
 from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
 from manager.cli.hosts import hosts
+from manager.cli.lists import lists
 from manager.cli.options import Place
 from manager.cli.overview import status
 from manager.cli.plans import plan, plans
@@ -54,6 +55,7 @@ for _command in (
     settings,
     status,
     hosts,
+    lists,
     agents,
     rounds,
     plan,

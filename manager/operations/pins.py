@@ -30,6 +30,7 @@ __all__ = [
     "Pinned",
     "agent_of",
     "list_pins",
+    "pin_keys",
     "pin_unit",
     "pin_units",
     "pins_shown",
@@ -84,7 +85,7 @@ def pin_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now
     with db.write() as tx:
         row = _pinnable(tx, agent)
         unit = _key(text)
-        _, problems, moved = _pin(tx, row, [unit], reason, actor, now_ms)
+        _, problems, moved = pin_keys(tx, row, [unit], reason, actor, now_ms)
         if problems:
             raise problems[0][1]
         note(tx, now_ms, actor, "unit.pin", unit, agent=agent, reason=reason, moved=moved)
@@ -105,7 +106,7 @@ def pin_units(
     for part in chunks(texts):
         keys, problems = _keys(part)
         with db.write() as tx:
-            done, conflicts, given = _pin(tx, _pinnable(tx, agent), keys, reason, actor, now_ms)
+            done, conflicts, given = pin_keys(tx, _pinnable(tx, agent), keys, reason, actor, now_ms)
         pinned += done
         moved += given
         problems += conflicts
@@ -172,10 +173,13 @@ def pins_shown(tx: Transaction, rows: Collection[PinRow]) -> list[Pin]:
     ]
 
 
-def _pin(
+def pin_keys(
     tx: Transaction, row: AgentRow, keys: list[str], reason: str, actor: Actor, now_ms: int
 ) -> tuple[int, list[tuple[str, PrsmError]], int]:
-    """Pin what can be; return how many, the refusals, and how many units moved at once."""
+    """Pin units by key, those that can be, within a transaction of the caller.
+
+    Returns how many, the refusals by key, and how many units moved at once.
+    """
     ids = hosts.ids_of_units(tx, keys)
     found = {unit.id: unit for unit in hosts.units_by_id(tx, ids.values())}
     groups = hosts.groups_of_units(tx, ids.values())

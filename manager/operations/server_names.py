@@ -14,7 +14,7 @@ from shared.units import unit_key
 from shared.urls import DEFAULT_PORTS, split_host
 from shared.wire.server_list import complete_line
 
-__all__ = ["server_name", "unit_named"]
+__all__ = ["complete_unit", "server_name", "unit_named"]
 
 BARE: Final = "http"
 
@@ -31,5 +31,9 @@ def server_name(key: str) -> str:
 
 def unit_named(text: str) -> str:
     """Return the key of the unit that a word of such a file names; raises UrlError."""
-    # A scheme that we do not crawl is refused by name; `http://` before it would hide it.
-    return unit_key(text if "://" in text else complete_line(text))
+    return unit_key(complete_unit(text))
+
+
+def complete_unit(word: str) -> str:
+    """Return the URL that a word stands for; a scheme that we do not crawl stays to be refused."""
+    return word if "://" in word else complete_line(word)
