@@ -46,6 +46,7 @@ __all__ = [
     "QueuedUrl",
     "Reports",
     "Resolver",
+    "Rest",
     "RulesDone",
 ]
 
@@ -226,6 +227,17 @@ class JobRow:
     finished: bool
 
 
+@frozen
+class Rest:
+    """An address that is left alone for longer than usual, over restarts too."""
+
+    address: str
+    host: str  # that was asked last
+    reason: str
+    strikes: int  # errors, less the successes since
+    until_ms: int  # since 1970
+
+
 class Ledger(Protocol):
     """The durable state of the crawl: jobs, queues, seen-sets, segment and log, in one commit.
 
@@ -304,6 +316,19 @@ class Ledger(Protocol):
 
     def retry(self, job: int, position: int, attempts: int) -> None:
         """Put a URL behind the others of its level, with its number of attempts so far."""
+        ...
+
+    # politeness
+    def rests(self) -> list[Rest]:
+        """Return the addresses that were left alone for longer, in any order."""
+        ...
+
+    def keep_rest(self, rest: Rest) -> None:
+        """Remember one, in place of what was remembered of its address."""
+        ...
+
+    def forget_rest(self, address: str) -> None:
+        """Forget an address; one that is not there stays forgotten."""
         ...
 
     # store

@@ -30,6 +30,7 @@ from agent.pipeline.ports import (
     LookUp,
     PageWork,
     QueuedUrl,
+    Rest,
 )
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
@@ -61,6 +62,7 @@ class _State:
     rows: dict[int, JobRow] = field(default_factory=dict)
     seen: dict[int, set[str]] = field(default_factory=dict)
     queues: dict[int, dict[int, QueuedUrl]] = field(default_factory=dict)
+    rests: dict[str, Rest] = field(default_factory=dict)
     next_position: int = 1
     next_job: int = 1
     captures: list[str] = field(default_factory=list)
@@ -177,6 +179,15 @@ class FakeLedger:
         if item is not None:
             behind = self._next(item.level)
             queue[behind] = replace(item, position=behind, attempts=attempts)
+
+    def rests(self) -> list[Rest]:
+        return list(self._now.rests.values())
+
+    def keep_rest(self, rest: Rest) -> None:
+        self._now.rests[rest.address] = rest
+
+    def forget_rest(self, address: str) -> None:
+        self._now.rests.pop(address, None)
 
     def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
         if self.full:

@@ -37,6 +37,8 @@ class Judge:
     times_last: float = 0.0
     unit_delays_s: dict[str, float] = field(default_factory=dict)  # `#Interval` by unit
     rest_s: dict[str, float] = field(default_factory=dict)  # by address, since its last end
+    asked_ms: dict[str, int] = field(default_factory=dict)  # by address: wall clock, for longer
+    durable_ms: dict[str, int] = field(default_factory=dict)  # the same, as of the last commit
     unit_ended_s: dict[tuple[str, int], float] = field(default_factory=dict)  # by unit and job
     fetching: bool = False  # as the last tick said
     burst: int = 1  # requests in a row on one open connection; 0: without limit
@@ -105,6 +107,10 @@ class Judge:
         self.ended_s[address] = self.clock.now_s
         self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
         self.rest_s[address] = self.rest_after(answer)
+        self.asked_ms.pop(address, None)
+        if not _invites(answer):
+            until_ms = self.clock.epoch_ms() + int(self.rest_s[address] * 1000)
+            self.asked_ms[address] = until_ms
         unit = None if answer.request.rules else self.owner(answer.request.url)
         if unit is not None:
             self.unit_ended_s[unit, self.units[unit]] = self.clock.now_s
@@ -119,6 +125,15 @@ class Judge:
             rest_s = max(rest_s, self.times_last * answer.elapsed_ms / 1000)
         return max(rest_s, answer.retry_after_s or 0.0)
 
+    def commit(self) -> None:
+        """Note that what is known is durable."""
+        self.durable_ms = dict(self.asked_ms)
+
+    def wall_clock_jumps(self) -> None:
+        """Note that rests which outlive the process cannot be reckoned any more."""
+        self.asked_ms.clear()
+        self.durable_ms.clear()
+
     def crash(self) -> None:
         """Note that all connections broke."""
         for address, url in self.in_flight.items():
@@ -126,8 +141,13 @@ class Judge:
             self.host_ended_s[host_of(url)] = self.clock.now_s
         self.in_flight.clear()
         self.open_to.clear()
-        # A new process begins with one interval for everybody: what they had asked for is gone.
+        # A new process begins with one interval for everybody, but for those that had asked for
+        # more, or did not answer, before the last commit.
         self.rest_s.clear()
+        self.asked_ms = dict(self.durable_ms)
+        for address, until_ms in self.asked_ms.items():
+            until_s = self.clock.now_s + (until_ms - self.clock.epoch_ms()) / 1000
+            self.rest_s[address] = max(self.interval_s, until_s - self.ended_s[address])
         self.unit_ended_s.clear()
 
 
@@ -220,6 +240,7 @@ class JudgedLedger(FakeLedger):
     def commit(self) -> None:
         super().commit()
         self.reports.commit()
+        self.judge.commit()
 
     def after_crash(self) -> JudgedLedger:
         ledger = JudgedLedger(copy.deepcopy(self._disk))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +102,28 @@ def test_lost_answers_do_no_harm(tmp_path: Path) -> None:
         assert it.manager.repeats >= 2
         assert it.logged() == it.times_requested()
         assert set(it.captures()) >= it.web.expected().captures
+
+
+def test_a_restart_keeps_away_from_who_asked_for_time(tmp_path: Path) -> None:
+    """A host that said 429 and Retry-After is left alone for so long, kill -9 or not."""
+    with scene(tmp_path, hosts=3, trouble=["busy=3"], retry_after_s=6) as it:
+        it.give_all()
+        it.agent.start()
+        told = it.until("a host that is busy", lambda: _told_to_wait(it))
+        it.until("a rest in the ledger", lambda: _rests(it))
+        it.agent.kill()
+        assert it.once() == 0, it.said()
+        behind = [event for event in it.web.requests() if event["mono_start"] > told["mono_end"]]
+        assert any(event["host"] == told["host"] for event in behind)
+        verdict = it.web.judge(interval_ms=INTERVAL_S * 1000)
+        assert verdict.ok, verdict
+
+
+def _told_to_wait(it: Scene) -> dict[str, Any] | None:
+    return next((event for event in it.web.requests() if "retry_after_s" in event), None)
+
+
+def _rests(it: Scene) -> bool:
+    database = sqlite3.connect(f"file:{it.home / 'crawl' / 'ledger.sqlite'}?mode=ro", uri=True)
+    with closing(database):
+        return bool(database.execute("SELECT 1 FROM rests").fetchone())

@@ -7,8 +7,9 @@
     queues.py     queues: an end in memory, blocks on disk
     journal.py    what happens to queues and counters between two commits
     seen.py       the exact seen-sets
+    rests.py      addresses that are left alone for longer
     runs.py       known keys, sorted, on disk
-    migration.py  from version 1
+    migration.py  from older versions
     segments.py   the open segment and the list of links beside it
     crawl_log.py  the open crawl log, and closed ones until they are handed on
     appended.py   a file that only grows, and is cut back to what was committed

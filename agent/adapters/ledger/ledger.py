@@ -20,11 +20,12 @@ from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.queues import JOURNAL_ENTRIES, Queues
+from agent.adapters.ledger.rests import Rests
 from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
 from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Clock, JobRow, QueuedUrl
+from agent.pipeline.ports import Clock, JobRow, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
@@ -80,6 +81,7 @@ class SqliteLedger:
         self._syncing = ThreadPoolExecutor(2, "sync")
         self._jobs = Jobs(database, options.jobs_in_memory)
         self._queues = Queues(database, self._jobs, options.journal_entries)
+        self._rests = Rests(database)
         self._seen = SeenSet(
             database.path.parent / SEEN,
             database,
@@ -200,6 +202,20 @@ class SqliteLedger:
     def retry(self, job: int, position: int, attempts: int) -> None:
         """Put a URL behind the others of its level, with its number of attempts so far."""
         self._queues.retry(job, position, attempts)
+
+    # politeness
+
+    def rests(self) -> list[Rest]:
+        """Return the addresses that were left alone for longer, in any order."""
+        return self._rests.all()
+
+    def keep_rest(self, rest: Rest) -> None:
+        """Remember one, in place of what was remembered of its address."""
+        self._rests.keep(rest)
+
+    def forget_rest(self, address: str) -> None:
+        """Forget an address; one that is not there stays forgotten."""
+        self._rests.forget(address)
 
     @property
     def known(self) -> int:

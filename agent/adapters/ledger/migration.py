@@ -1,4 +1,6 @@
-"""Brings a ledger of version 1 up to date: seen-set and queue were tables with a row for each URL.
+"""Brings a ledger of an older version up to date.
+
+Version 1: seen-set and queue were tables with a row for each URL. Version 2: no rests were kept.
 
 Everything is kept: jobs, queues, known URLs, and what the manager must still learn, whose tables
 are the same. It is one transaction; killed in between, the ledger is of version 1 as before.
@@ -17,10 +19,10 @@ import numpy as np
 
 from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
-from agent.adapters.ledger.schema import CRAWL_TABLES, VERSION
+from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, VERSION
 from agent.pipeline.ports import QueuedUrl
 
-__all__ = ["from_version_1"]
+__all__ = ["from_version_1", "from_version_2"]
 
 _OLD: Final = ("state", "jobs", "seen", "queue", "garbage")
 
@@ -57,6 +59,16 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
     run(f"PRAGMA user_version = {VERSION}")
     run("COMMIT")
     run("PRAGMA cache_spill = OFF")
+
+
+def from_version_2(connection: sqlite3.Connection) -> None:
+    """Convert a ledger; raises sqlite3.Error."""
+    run = connection.execute
+    run("BEGIN IMMEDIATE")
+    for statement in NEW_IN_3:
+        run(statement)
+    run(f"PRAGMA user_version = {VERSION}")
+    run("COMMIT")
 
 
 def _blocks(connection: sqlite3.Connection) -> Iterator[tuple[int, int, list[tuple[int, bytes]]]]:

@@ -9,9 +9,22 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CRAWL_TABLES", "REPORT_TABLES", "TABLES", "VERSION"]
+__all__ = ["CRAWL_TABLES", "NEW_IN_3", "REPORT_TABLES", "TABLES", "VERSION"]
 
-VERSION: Final = 2
+VERSION: Final = 3
+
+NEW_IN_3: Final = (
+    # Addresses that are left alone for longer than usual: after 429, 503, errors, Retry-After.
+    """
+    CREATE TABLE rests (
+        address TEXT PRIMARY KEY,
+        host TEXT NOT NULL,               -- that was asked last
+        reason TEXT NOT NULL,
+        strikes INTEGER NOT NULL,
+        until_ms INTEGER NOT NULL         -- since 1970
+    ) WITHOUT ROWID
+    """,
+)
 
 # The crawl itself.
 CRAWL_TABLES: Final = (
@@ -66,6 +79,7 @@ CRAWL_TABLES: Final = (
     CREATE TABLE seen_runs (number INTEGER PRIMARY KEY, keys INTEGER NOT NULL,
         words INTEGER NOT NULL)
     """,
+    *NEW_IN_3,
 )
 
 # What the manager has not acknowledged yet. These are as in version 1.

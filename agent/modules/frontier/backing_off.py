@@ -1,5 +1,8 @@
-"""The addresses that are left alone for longer than usual, for whoever asks why nothing happens.
+"""The addresses that are left alone for longer than usual: for a restart, and for whoever asks why.
 
+They are in the ledger by the wall clock, since no other one goes on while the process is dead. A
+clock that was set wrongly meanwhile makes a rest shorter or longer, but never longer than the
+longest that there is.
 Invariant: costs the same however many there are: counted all, shown those that failed last.
 """
 
@@ -12,11 +15,14 @@ from typing import Final
 from agent.modules.attempts import ANSWERED
 from agent.modules.frontier.pace import is_strike
 from agent.modules.frontier.queues import AddressQueue
-from agent.pipeline.messages import FetchEnded
+from agent.pipeline.messages import FetchEnded, Tick
+from agent.pipeline.ports import Ledger, Rest
 
 __all__ = ["SHOWN", "BackedOff", "BackingOff"]
 
 SHOWN: Final = 10
+REMEMBERED_MS: Final = 86_400_000
+"""A rest that was over so long ago says nothing of an address any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +39,46 @@ class BackedOff:
 class BackingOff:
     """What the frontier notes of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger) -> None:
+        """Remember what the process before this one noted."""
+        self._ledger = ledger
         self._by_address: dict[str, BackedOff] = {}
+        self._before = {rest.address: rest for rest in ledger.rests()}
+        self._wall_s: float | None = None  # the wall clock, less the monotonic one
 
     def __len__(self) -> int:
         return len(self._by_address)
 
+    def tell_time(self, tick: Tick) -> None:
+        """Learn what the two clocks say."""
+        if self._wall_s is None:
+            for address, rest in list(self._before.items()):
+                if rest.until_ms < tick.epoch_ms - REMEMBERED_MS:
+                    del self._before[address]
+                    self._ledger.forget_rest(address)
+        self._wall_s = tick.epoch_ms / 1000 - tick.now_s
+
+    def resume(self, address: AddressQueue, now_s: float, longest_s: float) -> None:
+        """Let an address that is taken up rest on as it had to before the restart.
+
+        longest_s: no rest lasts longer. To be called after `tell_time`.
+        """
+        rest = self._before.pop(address.name, None)
+        if rest is None or self._wall_s is None:
+            return
+        left_s = min(rest.until_ms / 1000 - self._wall_s - now_s, longest_s)
+        address.strikes = max(address.strikes, rest.strikes)
+        address.not_before_s = max(address.not_before_s, now_s + left_s)
+        self._by_address[address.name] = BackedOff(
+            rest.address, rest.host, rest.reason, address.strikes, address.not_before_s
+        )
+
     def note(self, address: AddressQueue, ended: FetchEnded) -> None:
         """Take note of the end of a request, after the rest that follows was computed."""
-        self._by_address.pop(address.name, None)
+        known = self._by_address.pop(address.name, None)
         if not address.strikes and ended.retry_after_s is None:
+            if known is not None:
+                self._ledger.forget_rest(address.name)
             return
         if is_strike(ended) or ended.retry_after_s is not None:
             reason = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
@@ -50,13 +86,16 @@ class BackingOff:
                 reason += f", Retry-After {ended.retry_after_s:.0f} s"
         else:
             reason = "after errors"
-        self._by_address[address.name] = BackedOff(
-            address.name, ended.host, reason, address.strikes, address.not_before_s
-        )
+        one = BackedOff(address.name, ended.host, reason, address.strikes, address.not_before_s)
+        self._by_address[address.name] = one
+        if self._wall_s is not None:
+            until_ms = round((one.until_s + self._wall_s) * 1000)
+            self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
 
     def forget(self, address: str) -> None:
         """Let go of an address that nothing is left of."""
-        self._by_address.pop(address, None)
+        if self._by_address.pop(address, None) is not None:
+            self._ledger.forget_rest(address)
 
     def last(self) -> tuple[BackedOff, ...]:
         """Return those that failed last."""

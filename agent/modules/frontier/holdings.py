@@ -34,7 +34,7 @@ class Holdings:
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
-        self.backing_off = BackingOff()
+        self.backing_off = BackingOff(ledger)
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
         self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks

@@ -54,6 +54,12 @@ class Pace:
             return politeness.interval_s
         return min(politeness.interval_s, politeness.fast_interval_s)
 
+    @property
+    def longest_s(self) -> float:
+        """Return how long an address rests at most, whatever it asks for."""
+        politeness = self.politeness
+        return max(politeness.interval_s, politeness.backoff_cap_s, politeness.retry_after_cap_s)
+
     def measure(self, host: HostQueue, ended: FetchEnded) -> None:
         """Learn from an answer how fast a host is."""
         if ended.outcome not in ANSWERED or ended.elapsed_ms <= 0:

@@ -37,6 +37,7 @@ class Starts:
         """Move the clock, and offer turns to whoever has rested enough."""
         self._note_gap(tick)
         self._crowded = tick.crowded
+        self._has.backing_off.tell_time(tick)
         has, turns = self._has, self._has.turns
         awake = turns.advance(tick.now_s)
         for _ in range(min(len(has.arrivals), ARRIVALS_A_TICK)):
@@ -44,6 +45,7 @@ class Starts:
             address.sleeping = False
             address.gap = self._gap
             address.not_before_s = tick.now_s + has.pace.base_s(None)
+            has.backing_off.resume(address, tick.now_s, has.pace.longest_s)
             self._look_at(address)
         for sleeper in awake:
             match sleeper:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Ledger, QueuedUrl
+from agent.pipeline.ports import Ledger, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
@@ -332,3 +332,21 @@ def test_a_failed_commit_may_be_tried_again(case: LedgerCase) -> None:
     ledger.remove(job.number, taken[0].position)
     ledger.commit()
     assert case.start().take(job.number, 0, 9) == taken[1:]
+
+
+def test_rests_are_remembered_until_they_are_forgotten(case: LedgerCase) -> None:
+    """An address has one rest, the last one; what no commit held is as before it."""
+    ledger = case.start()
+    first, second = (Rest(f"192.0.2.{one}", HOST, "timeout", one, one * 10**12) for one in (1, 2))
+    for rest in (first, second, replace(first, strikes=5)):
+        ledger.keep_rest(rest)
+    ledger.commit()
+    ledger.forget_rest(first.address)
+    ledger.keep_rest(replace(second, reason="status 503"))
+    assert ledger.rests() == [replace(second, reason="status 503")]
+    ledger = case.start()
+    assert sorted(ledger.rests(), key=lambda one: one.address) == [
+        replace(first, strikes=5),
+        second,
+    ]
+    ledger.forget_rest("192.0.2.9")

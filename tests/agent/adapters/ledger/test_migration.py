@@ -13,6 +13,7 @@ from agent.adapters.ledger import SqliteLedger, migration
 from agent.adapters.ledger.ledger import DATABASE
 from agent.adapters.ledger.schema import REPORT_TABLES
 from agent.adapters.reports import DurableReports
+from agent.pipeline.messages import Job
 from shared.archive.errors import DiskFullError
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.adapters.ledger.test_segments import capture, page
@@ -151,3 +152,22 @@ def test_a_conversion_that_fails_changes_nothing(
     ledger = open_ledger(old)
     check(ledger, old)
     ledger.close()
+
+
+def test_a_ledger_of_version_2_goes_on(tmp_path: Path) -> None:
+    """It has no table of rests yet; everything else is as it was."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_captures([(capture(1), ())])
+    ledger.open_job(Job(ledger.new_job_number(), "http://h1.example:80/", "crawl", 1))
+    ledger.close()
+    connection = sqlite3.connect(tmp_path / DATABASE)
+    connection.execute("DROP TABLE rests")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+    for _ in range(2):
+        ledger = open_ledger(tmp_path)
+        assert ledger.rests() == []
+        assert [row.job.unit for row in ledger.jobs()] == ["http://h1.example:80/"]
+        assert captures_of(tmp_path) == [page(1)]
+        ledger.close()

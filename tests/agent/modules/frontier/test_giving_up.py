@@ -8,8 +8,9 @@ import pytest
 
 from agent.modules.frontier.backing_off import BackingOff
 from agent.modules.frontier.queues import AddressQueue
-from agent.pipeline.messages import FetchEnded, Outcome
-from tests.agent.fakes import Page
+from agent.pipeline.messages import FetchEnded, Outcome, Tick
+from agent.pipeline.ports import Rest
+from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
 from tests.agent.world import World, order
 
@@ -196,7 +197,7 @@ def test_who_is_left_alone_is_shown_with_its_reason() -> None:
 
 def test_many_that_are_left_alone_are_counted_and_some_shown() -> None:
     """However many there are, the ten that failed last are shown."""
-    backing_off = BackingOff()
+    backing_off = BackingOff(FakeLedger())
     for number in range(500):
         address = AddressQueue(f"192.0.2.{number}", strikes=1)
         backing_off.note(address, FetchEnded(A, address.name, A, 1, "timeout", 0, 0, 9.0, 5.0))
@@ -206,3 +207,74 @@ def test_many_that_are_left_alone_are_counted_and_some_shown() -> None:
     ]
     backing_off.forget("192.0.2.499")
     assert backing_off.last()[0].address == "192.0.2.498"
+
+
+def rested_after_crash(page: Page, seconds: float = 0.0) -> tuple[float, World]:
+    """Let a page be answered, kill the process, and return how long its address then rested."""
+    world = world_of("a", pages=4)
+    world.web["http://a.example/p1"] = page
+    world.give_list([order(A)])
+    while "http://a.example/p1" not in world.fetched():
+        world.complete()
+        world.tick(1.0)
+    while world.complete():
+        pass
+    ended_s, before = world.clock.now_s, len(world.started)
+    world.ledger.commit()
+    world.clock.now_s += seconds
+    world.crash()
+    while len(world.started) == before:
+        world.tick(1.0)
+        while world.complete():
+            pass
+    return world.started[before][0] - ended_s, world
+
+
+def test_a_restart_forgets_no_retry_after() -> None:
+    """Who asked for time has it, whether the process lives or not; then the crawl ends as ever."""
+    rested_s, world = rested_after_crash(Page(status=503, retry_after_s=500.0))
+    assert 500 <= rested_s <= 502
+    world.web["http://a.example/p1"] = Page()
+    world.run()
+    assert world.reports.units[0].reason == "complete"
+    assert world.ledger.rests() == []
+
+
+def test_a_restart_forgets_no_strikes() -> None:
+    """The rest after the next error is doubled from there on."""
+    world = world_of("a", pages=4)
+    world.web[RULES_A] = Page(outcome="timeout")
+    world.give_list([order(A)])
+    rests = []
+    for _ in range(3):
+        before = len(world.started)
+        while len(world.started) == before:
+            world.complete()  # the look-up
+            world.tick(1.0)
+        while world.complete():
+            pass
+        (one,) = world.crawl.state().backed_off
+        rests.append((one.strikes, one.until_s - world.clock.now_s))
+        world.ledger.commit()
+        world.crash()
+        world.tick()
+        (again,) = world.crawl.state().backed_off
+        assert (again.strikes, again.reason) == (one.strikes, "timeout")
+    assert rests == [(1, 40.0), (2, 80.0), (3, 160.0)]
+
+
+def test_a_rest_that_is_long_over_is_forgotten() -> None:
+    """A day later it says nothing any more; and a clock set back holds nobody for ever."""
+    rested_s, world = rested_after_crash(Page(status=503, retry_after_s=500.0), 100_000.0)
+    assert rested_s < 100_000 + 60 + 22
+    assert world.ledger.rests() == []
+
+
+def test_a_clock_that_was_set_back_holds_nobody_for_ever() -> None:
+    """No rest is longer than the longest that a server may ask for."""
+    ledger = FakeLedger()
+    ledger.keep_rest(Rest("192.0.2.1", A, "status 503", 1, 10**15))
+    backing_off, address = BackingOff(ledger), AddressQueue("192.0.2.1")
+    backing_off.tell_time(Tick(100.0, 1_700_000_000_000, fetching=True))
+    backing_off.resume(address, 100.0, 3600.0)
+    assert (address.not_before_s, address.strikes) == (3700.0, 1)

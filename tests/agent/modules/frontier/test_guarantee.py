@@ -219,6 +219,8 @@ class AnyOrder(RuleBasedStateMachine):
     def machine_sleeps(self, seconds: float) -> None:
         """The wall clock goes on while the other one stands still; or somebody sets it back."""
         self.clock.asleep_s += seconds
+        if seconds:
+            self.judge.wall_clock_jumps()
 
     @rule(interval_s=st.sampled_from([INTERVAL_S, 2 * INTERVAL_S]))
     def settings_change(self, interval_s: float) -> None:
