@@ -63,6 +63,8 @@ class Conversation:
         """view: the agent as it is now. reached: called when the manager has answered."""
         self.poller = poller
         self._site = site
+        self._margin_s = permit_margin_s(site)  # that the gate was made with
+        self._asked = sync.Settings()
         self._parts = parts
         self._client = client
         self._memory = memory
@@ -156,7 +158,7 @@ class Conversation:
     def _grant(self, permit: GrantPermit) -> None:
         fetched = self._parts.gate.may_fetch()
         # The gate's margin holds the site's interval; one that the manager asked for is longer.
-        wider_s = permit_margin_s(self._parts.session.settings) - permit_margin_s(self._site)
+        wider_s = permit_margin_s(self._parts.session.settings) - self._margin_s
         self._parts.gate.grant(permit.epoch, permit.duration_s - wider_s, permit.sent_boottime_s)
         left_s = self._parts.gate.remaining_s()
         if left_s > 0 and not fetched:
@@ -203,6 +205,13 @@ class Conversation:
             self._parts.say(f"{len(orders) - len(good)} lines of the list have too long a URL")
         return ServerList(ListHead(held.round, held.generation), good)
 
+    def take_site(self, site: Settings) -> None:
+        """Go on under other settings of the site; what the manager asked for still holds."""
+        self._site = site
+        settings = tightened(site, self._asked)
+        self.tightened = _words(self._asked) if settings != site else ()
+        self._parts.session.retune(settings)
+
     def _apply(self, asked: sync.Settings) -> None:
         good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
         if asked.blocked and len(good) < len(asked.blocked):
@@ -210,6 +219,7 @@ class Conversation:
                 f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
             )
         asked = asked.model_copy(update={"blocked": good or None})
+        self._asked = asked
         settings = tightened(self._site, asked)
         self.tightened = _words(asked) if settings != self._site else ()
         if settings == self._parts.session.settings:

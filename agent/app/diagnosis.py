@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from agent.app.life import client_of, windows_of
-from agent.app.running import files_needed, identity_of
+from agent.app.files import files_needed
+from agent.app.life import client_of
+from agent.app.running import identity_of
+from agent.app.site import windows_of
 from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds

@@ -20,16 +20,17 @@ from agent.app.mapping import permit_margin_s, user_agent, version
 from agent.app.parts import Parts, Say
 from agent.app.permission import Permission
 from agent.app.reporting import Reporting, ReportSchedule
+from agent.app.retuning import Retuning
 from agent.app.session import CrawlSession
 from agent.app.single_run import SingleRun
+from agent.app.site import windows_of
 from agent.app.viewing import Viewing
 from agent.app.watching import Watch
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
+from agent.control.rereading import Rereading
 from agent.control.status import Status
 from agent.control.stop import Stopping
-from agent.control.windows import Windows
-from agent.control.zone import zone_named
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
 from agent.link.keys import Identity
@@ -40,10 +41,10 @@ from agent.link.poller import Poller
 from agent.link.sending import Sender
 from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
-from agent.settings import Home, Settings, window_minutes
+from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 
-__all__ = ["Ended", "client_of", "live", "windows_of"]
+__all__ = ["Ended", "client_of", "live"]
 
 LONGEST_REST_S: Final = 5.0  # whoever sends looks into the outbox so often
 GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given up at a stop
@@ -55,16 +56,6 @@ class Ended:
 
     reason: str
     refused: str = ""
-
-
-def windows_of(settings: Settings) -> Windows:
-    """Return the hours of the site."""
-    site = settings.windows
-    return Windows(
-        zone_named(site.zone),
-        tuple(window_minutes(text) for text in site.weekday),
-        tuple(window_minutes(text) for text in site.weekend),
-    )
 
 
 def client_of(settings: Settings, identity: Identity) -> ManagerClient:
@@ -89,6 +80,7 @@ async def live(
     once: bool,
     say: Say,
     show: Callable[[Status], None],
+    reread: Callable[[], Settings],
 ) -> Ended:
     """Run the agent of a home that this process has locked, until it is told to stop.
 
@@ -97,11 +89,14 @@ async def live(
     """
     stopping = Stopping()
     stopping.listen()
+    rereading = Rereading(Home(settings.home).settings)
+    rereading.listen()
     wake = asyncio.Event()
     async with client_of(settings, identity) as client:
         parts, talk = _put_together(settings, identity, client, clock, stopping, say, wake.set)
         single_run = SingleRun(parts) if once else None
-        watch = Watch(parts, Viewing(parts), single_run, show=show, send=wake.set)
+        retuning = Retuning(parts, settings, reread, rereading)
+        watch = Watch(parts, Viewing(parts), retuning, single_run, show=show, send=wake.set)
         try:
             await talk.resume_list()
             await parts.reporting.hand_over_logs("it was left by a crash")
@@ -114,6 +109,7 @@ async def live(
         finally:
             await parts.session.close()
             stopping.deaf()
+            rereading.deaf()
     return Ended(stopping.reason, single_run.refused if single_run is not None else "")
 
 

@@ -32,6 +32,11 @@ class Permission:
         self._asked_ms = 0
         self._change_ms: int | None = 0
 
+    def retune(self, windows: Windows) -> None:
+        """Take other hours."""
+        self._windows = windows
+        self._asked_ms, self._change_ms = 0, 0
+
     def permitted(self) -> bool:
         """Tell whether a request may be sent now."""
         if not self._gate.may_fetch() or self.holds.paused:

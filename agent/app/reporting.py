@@ -56,6 +56,10 @@ class ReportSchedule:
         self._hosts_s = now_s
         self._probes_since_s: float | None = None
 
+    def retune(self, settings: ReportSettings, zone: tzinfo) -> None:
+        """Take other times."""
+        self._settings, self._zone = settings, zone
+
     def log_due(self, now: Moment) -> str:
         """Say why the open log must be closed now; empty: it need not."""
         settings = self._settings

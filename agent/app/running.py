@@ -6,13 +6,11 @@ Invariant: whatever is missing is said with the command that mends it, before an
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import resource
 from collections.abc import Callable
-from typing import Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.memory import keep_freed_memory
+from agent.app.files import allow_files
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
@@ -22,9 +20,7 @@ from agent.errors import HomeError
 from agent.link.keys import Identity, read_identity
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 
-__all__ = ["files_needed", "identity_of", "run_agent"]
-
-OTHER_FILES: Final = 64  # database, segment, log, name servers, the manager, Python itself
+__all__ = ["identity_of", "run_agent"]
 
 
 def run_agent(
@@ -34,10 +30,12 @@ def run_agent(
     replace: bool,
     say: Say,
     show: Callable[[Status], None],
+    reread: Callable[[], Settings] | None = None,
 ) -> Ended:
     """Run the agent of a home until it is told to stop, or a single run is done.
 
-    replace: end a process that works in this home already. Raises HomeError, SettingError.
+    replace: end a process that works in this home already. reread: reads the settings again, with
+    what the command line said over them; None: they never change. Raises HomeError, SettingError.
     """
     home = Home(settings.home)
     check_can_run(settings)
@@ -51,8 +49,18 @@ def run_agent(
     keep_freed_memory()
     lock = HomeLock.take(home.lock)
     try:
-        _allow_files(settings, say)
-        return asyncio.run(live(settings, identity, SystemClock(), once=once, say=say, show=show))
+        allow_files(settings, say)
+        return asyncio.run(
+            live(
+                settings,
+                identity,
+                SystemClock(),
+                once=once,
+                say=say,
+                show=show,
+                reread=reread or (lambda: settings),
+            )
+        )
     finally:
         lock.release()
 
@@ -76,22 +84,3 @@ def identity_of(settings: Settings) -> Identity:
                 "prs.toml, or enrol anew with: prs enrol URL TOKEN"
             )
     return identity
-
-
-def files_needed(settings: Settings) -> int:
-    """Return how many files and connections an agent has open at most."""
-    return 3 * settings.network.parallel_hosts + OTHER_FILES
-
-
-def _allow_files(settings: Settings, say: Say) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = files_needed(settings)
-    if soft >= wanted:
-        return
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    if hard < wanted:
-        say(
-            f"{hard} open files are allowed, and {settings.network.parallel_hosts} hosts at a time "
-            f"may need {wanted}: raise the limit (ulimit -n), or lower network.parallel_hosts"
-        )

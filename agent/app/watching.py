@@ -13,6 +13,7 @@ from typing import Final
 from agent.app.conversation import Conversation
 from agent.app.parts import Parts
 from agent.app.reporting import Moment
+from agent.app.retuning import Retuning
 from agent.app.single_run import SingleRun
 from agent.app.viewing import Viewing
 from agent.control.drain import read_holds
@@ -33,6 +34,7 @@ class Watch:
         self,
         parts: Parts,
         viewing: Viewing,
+        retuning: Retuning,
         single_run: SingleRun | None,
         *,
         show: Callable[[Status], None],
@@ -41,6 +43,7 @@ class Watch:
         """single_run: ends the run, where it is one. send: wakes whoever sends reports."""
         self._parts = parts
         self._viewing = viewing
+        self._retuning = retuning
         self._single_run = single_run
         self._show = show
         self._send = send
@@ -64,6 +67,7 @@ class Watch:
         if now_s - self._second_s < SECOND_S:
             return
         self._second_s = now_s
+        self._retuning.look(talk)
         permission = parts.permission
         permission.disk = parts.disk.look()
         permission.outbox = parts.outbox.full

@@ -28,6 +28,7 @@ def run(place: Place, once: bool, quiet: bool, replace: bool, overrides: tuple[s
                 replace=replace,
                 say=terminal.say,
                 show=terminal.show,
+                reread=lambda: place.settings(overrides),
             )
         finally:
             terminal.clear()

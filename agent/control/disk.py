@@ -33,6 +33,10 @@ class DiskGuard:
         self._paused = False
         self.free_bytes = free(folder)
 
+    def retune(self, reserve_bytes: int) -> None:
+        """Leave another amount free."""
+        self._reserve_bytes = reserve_bytes
+
     def look(self) -> str:
         """Look at the disk; say why the crawl must pause, or return an empty text."""
         self.free_bytes = self._free(self._folder)

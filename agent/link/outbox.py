@@ -76,6 +76,11 @@ class Outbox:
         for part in home.outbox.glob(f"*{PART}"):
             part.unlink()
 
+    def retune(self, *, limit_bytes: int, keep_logs_s: float) -> None:
+        """Take other limits."""
+        self._limit_bytes = limit_bytes
+        self._keep_logs_s = keep_logs_s
+
     def put_log(self, key: str, minute: str, body: Iterable[bytes]) -> Report:
         """Keep a crawl log; body: its gzip part. One that is here already is returned as it is."""
         name = encode_name(LogName(self._agent, minute))

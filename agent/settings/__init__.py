@@ -1,7 +1,8 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
 `groups` declares them, `reading` reads `prs.toml`, `texts` checks those with a form of their own,
-`asked` lays the manager's wishes over them, `home` names the files beside them.
+`asked` lays the manager's wishes over them, `live` says which can change while the agent runs,
+`home` names the files beside them.
 """
 
 from agent.settings.asked import tightened
@@ -19,6 +20,7 @@ from agent.settings.groups import (
     WindowSettings,
 )
 from agent.settings.home import Home
+from agent.settings.live import TakenUp, taken_up
 from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, read_settings
 from agent.settings.texts import (
     check_manager_url,
@@ -39,12 +41,14 @@ __all__ = [
     "ReportSettings",
     "RobotSettings",
     "Settings",
+    "TakenUp",
     "WindowSettings",
     "check_can_run",
     "check_manager_url",
     "day_minutes",
     "documented",
     "read_settings",
+    "taken_up",
     "tightened",
     "window_minutes",
 ]

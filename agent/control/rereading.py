@@ -1,0 +1,59 @@
+"""Notices that the settings file was changed, or that SIGHUP asks to read it again.
+
+A file is read when it looks the same at two looks in a row: an editor may still be writing it.
+On a terminal SIGHUP means what it always does: the terminal is gone, and the agent ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+__all__ = ["Rereading"]
+
+_Look = tuple[int, int, int] | None
+
+
+class Rereading:
+    """Watches one file by its time, size and inode."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file as it is now for read."""
+        self._path = path
+        self._read = self._last = self._look()
+        self._asked = False
+
+    def due(self) -> bool:
+        """Tell whether the file should be read now; whoever asks then reads it."""
+        last, self._last = self._last, self._look()
+        stable = self._last == last and self._last != self._read
+        if not (self._asked or stable):
+            return False
+        self._asked, self._read = False, self._last
+        return True
+
+    def ask(self) -> None:
+        """Have the file read at the next look, changed or not."""
+        self._asked = True
+
+    def listen(self) -> None:
+        """Take SIGHUP as such a wish, for as long as the loop runs."""
+        if not _on_terminal():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.ask)
+
+    def deaf(self) -> None:
+        """Give the signal back."""
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
+
+    def _look(self) -> _Look:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _on_terminal() -> bool:
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

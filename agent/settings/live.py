@@ -1,0 +1,66 @@
+"""Which settings a running agent can take up, and what to work by until the next start.
+
+Everything that is asked anew each time (how gently, when, how much room) can change at once. What a
+part was built with (sizes of memories, worker processes, who the robot says it is) holds as long as
+the process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agent.settings.groups import Settings
+
+__all__ = ["LIVE", "TakenUp", "taken_up"]
+
+LIVE: Final[Mapping[str, frozenset[str]]] = {
+    "politeness": frozenset(
+        {
+            *("interval_s", "fast_interval_s", "fast_bytes_per_ms", "times_last", "burst"),
+            "blocked",
+        }
+    ),
+    "limits": frozenset(
+        {
+            *("retries", "retry_s", "redirects", "url_chars", "depth", "pages_per_host"),
+            *("repeated_segments", "query_shapes", "calendar_pages", "same_content"),
+            "public_suffix",
+        }
+    ),
+    "network": frozenset({"parallel_hosts", "bytes_per_s"}),
+    "windows": frozenset({"weekday", "weekend", "zone"}),
+    "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s"}),
+    "reports": frozenset({"at", "every_s", "hosts_s", "probe_s", "log_bytes"}),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TakenUp:
+    """What comes of new settings; names are written as `group.name`."""
+
+    settings: Settings
+    now: tuple[str, ...]  # changed, and in force from now on
+    later: tuple[str, ...]  # changed, and in force from the next start on
+
+
+def taken_up(running: Settings, wanted: Settings) -> TakenUp:
+    """Return the settings to go on with, where others were written into the file."""
+    groups: dict[str, Any] = {}
+    now: list[str] = []
+    later: list[str] = []
+    for group in dataclasses.fields(Settings):
+        if group.name == "home":
+            continue
+        before, after = getattr(running, group.name), getattr(wanted, group.name)
+        live = LIVE.get(group.name, frozenset())
+        changes: dict[str, Any] = {}
+        for one in dataclasses.fields(before):
+            if getattr(before, one.name) == getattr(after, one.name):
+                continue
+            if one.name in live:
+                changes[one.name] = getattr(after, one.name)
+            (now if one.name in live else later).append(f"{group.name}.{one.name}")
+        groups[group.name] = dataclasses.replace(before, **changes)
+    return TakenUp(dataclasses.replace(running, **groups), tuple(now), tuple(later))

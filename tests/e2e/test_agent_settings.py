@@ -1,0 +1,61 @@
+"""A running agent takes up what is changed in its prs.toml."""
+
+from __future__ import annotations
+
+import signal
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.agent.app.scene import Scene, scene
+
+pytestmark = pytest.mark.e2e
+
+
+def change(it: Scene, before: str, after: str) -> None:
+    file = it.home / "prs.toml"
+    text = file.read_text()
+    assert before in text
+    file.write_text(text.replace(before, after))
+
+
+def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
+    """Closed hours stop it, open ones let it go on; what must wait for the next start is said."""
+    away = '["00:00-01:00"]' if 2 < datetime.now(UTC).hour < 22 else '["12:00-13:00"]'
+    closed = f'[windows]\nzone = "UTC"\nweekday = {away}\nweekend = {away}\n\n'
+    hours = "windows.weekday, windows.weekend, windows.zone hold from now on"
+    with scene(tmp_path, hosts=3, pages_mean=60, interval_s=0.3) as it:
+        it.give_all()
+        it.agent.start()
+        it.until("requests", lambda: len(it.requests()) > 3)
+        change(it, "[disk]", f"{closed}[pages]\nworkers = 1\n\n[disk]")
+        it.until("the hours", lambda: hours in it.said())
+        assert "pages.workers holds from the next start on" in it.said()
+        it.until("a pause", lambda: "not fetching: outside the hours of this site" in it.said())
+        assert it.quiet_for(1.5)
+        change(it, closed, "")
+        change(it, "interval_s = 0.3", "interval_s = 0.05")
+        seen = len(it.requests())
+        it.until("requests again", lambda: len(it.requests()) > seen)
+        assert "politeness.interval_s, politeness.fast_interval_s" in it.said()
+
+
+def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path) -> None:
+    """It is said what is wrong, and the crawl goes on as before; SIGHUP has it read at once."""
+    with scene(tmp_path, hosts=3, pages_mean=60, interval_s=0.3) as it:
+        it.give_all()
+        it.agent.start()
+        it.until("requests", lambda: len(it.requests()) > 3)
+        change(it, "interval_s = 0.3", "interval_s = -1")
+        it.until("a complaint", lambda: "is not taken up: politeness.interval_s = -1" in it.said())
+        seen = len(it.requests())
+        it.until("more requests", lambda: len(it.requests()) > seen)
+        change(it, 'contact = "test@example.org"', 'contact = ""')
+        change(it, "interval_s = -1", "interval_s = 0.3")
+        it.agent.program.send(signal.SIGHUP)
+        it.until("another", lambda: "is not taken up: robot.contact" in it.said())
+        change(it, 'contact = ""', 'contact = "test@example.org"')
+        it.agent.program.send(signal.SIGHUP)
+        it.until("good news", lambda: "was read again: nothing is different" in it.said())
+        assert it.agent.program.running
