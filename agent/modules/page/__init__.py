@@ -6,7 +6,8 @@
     elements.py      HTML to the few elements that matter; tags.py where the parser fails
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
     robots_tags.py   `nofollow` and `noindex`
-    addresses.py     a reference to a canonical URL, in the document's encoding
+    addresses.py     a reference to a canonical URL, in the document's encoding; folders.py
+                     remembers those of earlier pages
 
 Pure and picklable on both sides: this runs wherever the page worker lives. Nothing a site sends
 raises; what goes wrong becomes a note of the page.

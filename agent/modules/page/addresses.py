@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from agent.modules.page.folders import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
 from shared.urls import canonical
 
@@ -23,15 +24,18 @@ MAX_REFERENCE_CHARACTERS: Final = 8192
 
 _HANDLER: Final = "prsm-query"
 _ESCAPED: Final = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
-# A canonical URL with a host of letters, or `../` a few times, or neither; then segments that do
-# not begin with a dot, and a query: all of characters that stay as they are.
+# A canonical URL with a host of letters, or `../` a few times, or `./`, or none; then segments that
+# do not begin with a dot, and a query: all of characters that stay as they are.
 _SEGMENT: Final = "[A-Za-z0-9_~-][A-Za-z0-9_.~!$&*+(),;=@-]*+"
 _PLAIN: Final = re.compile(
-    r"(?:(https?://(?:[a-z0-9-]++\.)+[a-z]{2,}+(?=/))|((?:\.\./)+)(?!/))?"
+    r"(?:(https?://(?:[a-z0-9-]++\.)+[a-z]{2,}+(?=/))|((?:\.\./)+)(?!/)|\./(?!/))?"
     rf"(?:/?{_SEGMENT}(?:/{_SEGMENT})*)?/?"
     r"(?:\?[A-Za-z0-9_.~!$&*+(),;=@:/?-]*+)?"
 )
 _HOST, _UP = 1, 2  # its groups
+_OF_THE_PAGE: Final = frozenset(("", "?", *map(chr, range(0x21))))
+"""What may begin a reference that names a part of the page itself, and not of its folder."""
+
 _LONGEST_HOST: Final = 200
 _ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")
 _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
@@ -53,7 +57,6 @@ class Addresses:
         """base: a canonical URL. codec: of the page, as `charset_of` returns it."""
         self._base = base
         self._codec = codec
-        self._known: dict[str, str | None] = {}
         path_end = base.find("?")
         self._page = base if path_end < 0 else base[:path_end]
         self._origin = base[: base.index("/", 8)]
@@ -63,12 +66,7 @@ class Addresses:
         """Return the canonical URL that a reference names; None where no crawler can go there."""
         if len(reference) > MAX_REFERENCE_CHARACTERS:
             return None
-        reference = _without_fragment(reference)
-        known = self._known
-        if reference in known:
-            return known[reference]
-        url = known[reference] = self._named(reference)
-        return url
+        return self._named(reference)
 
     def resolve_all(self, references: Iterable[str], most: int) -> tuple[tuple[str, ...], bool]:
         """Return what references name, each URL once, in order; and whether there were more.
@@ -80,11 +78,21 @@ class Addresses:
         if len(text) > MAX_REFERENCE_CHARACTERS:
             given = {one: None for one in given if len(one) <= MAX_REFERENCE_CHARACTERS}
         if "#" in text:
-            given = {_without_fragment(one) if "#" in one else one: None for one in given}
-        named = self._named
+            # White space ends a reference, but is a part of what stands before a fragment.
+            given = {
+                one
+                if (cut := one.find("#")) < 0 or (cut and not " " < one[cut - 1] < "\x7f")
+                else one[:cut]: None
+                for one in given
+            }
+        known = folder_memory(self._folder)
         urls: dict[str, None] = {}
         for reference in given:
-            url = named(reference)
+            url = known.get(reference, UNKNOWN)
+            if url is UNKNOWN:
+                url = self._named(reference)
+                if reference[:1] not in _OF_THE_PAGE and reference.isascii():
+                    remember(known, reference, url)
             if url is None or url in urls or reference.isspace():
                 continue
             if len(urls) >= most:
@@ -107,6 +115,8 @@ class Addresses:
                 url = self._origin + reference
             elif first == "?":
                 url = self._page + reference
+            elif first == ".":
+                url = self._folder + reference[2:]
             else:
                 url = self._folder + reference if reference else self._base
         elif match.lastindex == _UP:
@@ -135,14 +145,6 @@ class Addresses:
             return canonical(reference, self._base)
         except UrlError:
             return None
-
-
-def _without_fragment(reference: str) -> str:
-    cut = reference.find("#")
-    # White space ends a reference, but is a part of what stands before a fragment.
-    if cut < 0 or (cut > 0 and not " " < reference[cut - 1] < "\x7f"):
-        return reference
-    return reference[:cut]
 
 
 def _with_query_in(codec: str, reference: str) -> str:

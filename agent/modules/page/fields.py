@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["field_values", "header_charset", "link_targets"]
@@ -29,13 +30,26 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re
 
 def field_values(header: bytes, name: str) -> list[str]:
     """Return the values of all fields with a name, in order, decoded as Latin-1."""
-    wanted = name.lower().encode("ascii")
+    wanted = _wanted(name)
+    if wanted not in _lowered(header):  # most fields that are asked for are not there
+        return []
     values = []
     for line in header.split(b"\n"):
         key, colon, value = line.partition(b":")
         if colon and key.strip().lower() == wanted:
             values.append(value.strip().decode("latin-1"))
     return values
+
+
+@lru_cache(maxsize=64)
+def _wanted(name: str) -> bytes:
+    return name.lower().encode("ascii")
+
+
+@lru_cache(maxsize=4)
+def _lowered(header: bytes) -> bytes:
+    """Return a header in lower case; it is asked for several fields, one after the other."""
+    return header.lower()
 
 
 def header_charset(content_type: str) -> str | None:

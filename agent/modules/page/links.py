@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
+from functools import lru_cache
 from typing import Final
 
 from agent.modules.page.addresses import Addresses
@@ -42,7 +43,10 @@ _SOURCE: Final = frozenset(
     ("frame", "iframe", "script", "img", "source", "audio", "video", "track", "embed")
 )
 _BACKGROUND: Final = frozenset(("body", "table", "td", "th"))
+_WITH_MORE: Final = frozenset(("img", "source", "video"))
 _HOSTS_ONLY: Final = frozenset(("dns-prefetch", "preconnect"))
+_NONE: Final[frozenset[str]] = frozenset()
+LONG_RELATION: Final = 100  # characters, from which it is not remembered
 
 Attributes = Mapping[str, str | None]
 
@@ -76,23 +80,29 @@ def links_of(
             if href and not ("rel" in attributes and "nofollow" in _words(attributes, "rel")):
                 references.append(href)
         elif name in _SOURCE:
-            _add_source(name, attributes, references)
+            source = attributes.get("src")
+            if source:
+                references.append(source)
+            if name in _WITH_MORE:
+                references += _more_sources(name, attributes)
         elif name == "link":
             relations = _words(attributes, "rel")
             if preferred is None and "canonical" in relations:
                 preferred = attributes.get("href") or ""
             if relations.isdisjoint(_HOSTS_ONLY):
-                _add(attributes.get("href"), references)
+                href = attributes.get("href")
+                if href:
+                    references.append(href)
                 if "imagesrcset" in attributes:
                     references += srcset_urls(attributes["imagesrcset"] or "")
         elif name == "meta":
             metas.append(attributes)
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-                _add(refresh_target(attributes.get("content") or ""), references)
+                references += _present(refresh_target(attributes.get("content") or ""))
         elif name == "base":
             base = attributes.get("href") if base is None else base
         else:
-            _add(_of_other(name, attributes), references)
+            references += _present(_of_other(name, attributes))
     tag = read_tags(
         ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
         field_values(header, "X-Robots-Tag"),
@@ -116,23 +126,18 @@ def _base_url(href: str | None, url: str) -> str:
 
 def _of_header(header: bytes) -> Iterator[str]:
     for value in field_values(header, "Refresh"):
-        target = refresh_target(value)
-        if target:
-            yield target
+        yield from _present(refresh_target(value))
     for value in field_values(header, "Link"):
-        for place, relations in link_targets(value):
+        for target, relations in link_targets(value):
             if relations.isdisjoint(_HOSTS_ONLY):
-                yield place
+                yield target
 
 
-def _add_source(name: str, attributes: Attributes, references: list[str]) -> None:
-    """Add what an element loads by `src` and its sisters."""
-    _add(attributes.get("src"), references)
-    if name in ("img", "source"):
-        if "srcset" in attributes:
-            references += srcset_urls(attributes["srcset"] or "")
-    elif name == "video":
-        _add(attributes.get("poster"), references)
+def _more_sources(name: str, attributes: Attributes) -> Iterable[str]:
+    """Return what an element may load beside its `src`."""
+    if name == "video":
+        return _present(attributes.get("poster"))
+    return srcset_urls(attributes["srcset"] or "") if "srcset" in attributes else ()
 
 
 def _of_other(name: str, attributes: Attributes) -> str | None:
@@ -153,12 +158,18 @@ def _of_other(name: str, attributes: Attributes) -> str | None:
     return None
 
 
-def _add(reference: str | None, references: list[str]) -> None:
-    """Add a reference that is not empty: an empty one names the page itself."""
-    if reference:
-        references.append(reference)
+def _present(reference: str | None) -> tuple[str, ...]:
+    """Return a reference that is not empty: an empty one names the page itself."""
+    return (reference,) if reference else ()
 
 
 def _words(attributes: Attributes, name: str) -> frozenset[str]:
     value = attributes.get(name)
-    return frozenset(value.lower().split()) if value else frozenset()
+    if not value:
+        return _NONE
+    return _word_set(value) if len(value) < LONG_RELATION else frozenset(value.lower().split())
+
+
+@lru_cache(maxsize=256)
+def _word_set(value: str) -> frozenset[str]:
+    return frozenset(value.lower().split())

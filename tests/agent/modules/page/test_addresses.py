@@ -74,6 +74,7 @@ def test_any_reference_resolves_or_does_not(reference: str, codec: str) -> None:
 BASES = (
     "http://a.example/",
     "http://a.example/d/e/page.html?q=1",
+    "http://a.example/d/e/other.html",
     "https://a.example:8443/d/",
     "http://192.0.2.1/a%20b/c",
     "http://[::1]/x",
