@@ -10,6 +10,7 @@ can matter. Length, depth and scope are the crawl's business, not this module's.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import ada_url
@@ -99,12 +100,17 @@ def reversed_host_key(url: str) -> str:
     differ there are two captures.
     Source: SURT as the Wayback Machine writes it, without scheme and without massaging `www`.
     """
-    scheme, name, port = split_host(url)
+    start = url.find("/", 8)
+    return _reversed(url) + "/" if start < 0 else _reversed(url[:start]) + url[start:]
+
+
+@lru_cache(maxsize=1024)
+def _reversed(origin: str) -> str:
+    scheme, name, port = split_host(origin)
     if not (name.startswith("[") or _IPV4.fullmatch(name)):
         name = ",".join(reversed(name.split(".")))
     shown_port = "" if DEFAULT_PORTS[scheme] == port else f":{port}"
-    start = url.find("/", len(scheme) + 3)
-    return f"{name}{shown_port}){url[start:] if start >= 0 else '/'}"
+    return f"{name}{shown_port})"
 
 
 def _normalise_escapes(href: str) -> str:

@@ -39,6 +39,7 @@ UNKNOWN_TYPE: Final = "unk"
 
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _TEXT: Final = rb"[^\x00-\x08\x0a-\x1f\x7f]*"
+_VERSIONS: Final = (b"HTTP/1.1 ", b"HTTP/1.0 ")
 _PLAIN: Final = re.compile(
     rb"HTTP/[0-9](?:\.[0-9])? " + _TEXT + rb"\r\n(?:" + _TOKEN + rb":" + _TEXT + rb"\r\n)*\r\n"
 )
@@ -69,6 +70,8 @@ def stored_header(received: bytes, body_length: int | None) -> bytes:
     revisit), so a received Content-Length stays what it was.
     """
     if _PLAIN.fullmatch(received):
+        if received.startswith(_VERSIONS) and _tells_the_truth(received.lower(), body_length):
+            return received
         noted = list(_NOTED.finditer(received))
         if all(field["transfer"] or field["length"] for field in noted):
             return _framed(received, noted, body_length)
@@ -76,6 +79,16 @@ def stored_header(received: bytes, body_length: int | None) -> bytes:
     cleaned = _cleaned(received)
     framed = _framed(cleaned, list(_NOTED.finditer(cleaned)), body_length)
     return framed[:-2] + whole + b"\r\n"
+
+
+def _tells_the_truth(lowered: bytes, body_length: int | None) -> bool:
+    """Tell whether a plain block, in lower case, can be stored as it is: most can."""
+    if b"\ntransfer-encoding:" in lowered or b"\nx-crawl-" in lowered:
+        return False
+    if body_length is None:
+        return True
+    lengths = lowered.count(b"\ncontent-length:")
+    return lengths == 0 or (lengths == 1 and b"\ncontent-length: %d\r\n" % body_length in lowered)
 
 
 def received_header(stored: bytes) -> bytes:
@@ -99,6 +112,7 @@ def header_end(block: bytes) -> int:
     return -1 if match is None else match.end()
 
 
+@lru_cache(maxsize=4)  # who works on a page asks several times
 def status_code(header: bytes) -> int | None:
     """Return the three digits of the status line, None where there are none."""
     match = _STATUS.match(header)
@@ -111,6 +125,7 @@ def header_value(header: bytes, name: str) -> bytes | None:
     return None if match is None else match[1].strip()
 
 
+@lru_cache(maxsize=4)
 def media_type(header: bytes) -> str:
     """Return `type/subtype` of Content-Type in lower case, UNKNOWN_TYPE without."""
     match = _MEDIA_TYPE.match(header_value(header, "Content-Type") or b"")
@@ -147,7 +162,7 @@ def _framed(plain: bytes, noted: list[re.Match[bytes]], body_length: int | None)
         block = _FRAMING.sub(b"\nX-Crawl-", block)
         if body_length is not None:
             block = b"%bContent-Length: %d\r\n\r\n" % (block[:-2], body_length)
-    if not block.startswith((b"HTTP/1.1 ", b"HTTP/1.0 ")):
+    if not block.startswith(_VERSIONS):
         line, _, fields = block.partition(b"\r\n")
         code = line.partition(b" ")[2]
         block = b"HTTP/1.1 %b\r\n%b%b\r\n%b" % (code, _STATUS_LINE, line, fields)
@@ -165,7 +180,7 @@ def _cleaned(received: bytes) -> bytes:
     """Return a plain block that means what a hostile one probably means."""
     first, *lines = (_CONTROL.sub(b" ", line).rstrip() for line in received.split(b"\n"))
     status = _STATUS.match(first)
-    if not first.startswith((b"HTTP/1.1 ", b"HTTP/1.0 ")):
+    if not first.startswith(_VERSIONS):
         first = b"HTTP/1.1 " + (b"000" if status is None else status[1])
     fields: list[bytes] = []
     for line in lines:

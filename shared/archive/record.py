@@ -43,6 +43,9 @@ _DATE: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?Z"
 )
 
+_VARIANTS: Final = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
+"""By the digit that stood there: its two lower bits stay."""
+
 
 class RecordHeader:
     """The named fields of one record, in their order; names compare without case."""
@@ -175,8 +178,7 @@ def _whole_second(seconds: int) -> str:
 
 
 def _uuid8(digits: str) -> str:
-    variant = "89ab"[int(digits[16], 16) & 3]
     return (
         f"<urn:uuid:{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-"
-        f"{variant}{digits[17:20]}-{digits[20:]}>"
+        f"{_VARIANTS[digits[16]]}{digits[17:20]}-{digits[20:]}>"
     )

@@ -11,6 +11,7 @@ Source: the behaviour of the released `surt` 0.3.1, which pywb calls, as seen fr
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -42,15 +43,22 @@ _QUERY_SESSIONS: Final = tuple(
 
 def surt_key(url: str) -> str:
     """Return `jp,example)/path?a&b` of a canonical URL `http://www.example.jp/Path/?b&a`."""
-    scheme, name, port = split_host(url)
+    start = url.find("/", 8)
+    if start < 0:
+        return _host(url) + "/"
+    path, _, query = url[start:].partition("?")
+    key = _host(url[:start]) + _path(path)
+    query = _query(query) if query else ""
+    return f"{key}?{query}" if query else key
+
+
+@lru_cache(maxsize=1024)
+def _host(origin: str) -> str:
+    scheme, name, port = split_host(origin)
     name = _WWW.sub("", name.strip("."), count=1) if name.startswith("www") else name.strip(".")
     host = name[1:-1] if name.startswith("[") else ",".join(reversed(name.split(".")))
     shown_port = "" if _DEFAULT_PORTS[scheme] == port else f":{port}"
-    start = url.find("/", len(scheme) + 3)
-    path, _, query = url[start:].partition("?") if start >= 0 else ("/", "", "")
-    key = f"{host}{shown_port}){_path(path)}"
-    query = _query(query) if query else ""
-    return f"{key}?{query}" if query else key
+    return f"{host}{shown_port})"
 
 
 def _path(path: str) -> str:

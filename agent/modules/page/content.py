@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import brotli
 from backports import zstd
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
+
+from shared.frozen import frozen
 
 __all__ = ["UNDERSTOOD", "Decoded", "decode_content"]
 
@@ -31,7 +32,7 @@ _ZSTD_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_ma
 """8 MB, the most that RFC 9659 lets a server use: a frame may ask for gigabytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decoded:
     """A body without its encodings; `note` is empty where it is whole."""
 
@@ -45,6 +46,8 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
     encodings: as sent, "" where there is none; the last one listed was put on last. max_bytes
     holds for the outcome of each step.
     """
+    if not encodings:
+        return Decoded(body)
     names = [name.strip().lower() for name in encodings.split(",")]
     names = [name for name in names if name and name != "identity"]
     if len(names) > MAX_ENCODINGS:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.archive.http_block import (
+    _NOTED,
+    _framed,
     header_end,
     header_value,
     last_modified_ms,
@@ -26,6 +28,32 @@ def test_a_plain_block_is_stored_as_it_is() -> None:
     """A block whose length is right is not touched."""
     block = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\n"
     assert stored_header(block, 5) == block
+
+
+LINES = st.sampled_from(
+    (
+        *(b"Content-Length: 5", b"content-length:5", b"CONTENT-LENGTH: 05", b"Content-Length: 55"),
+        *(b"Content-Length: 5 ", b"X-Content-Length: 5", b"Transfer-Encoding: chunked", b"X: y"),
+        *(b"transfer-encoding:", b"X-Crawl-Note: a", b"x-crawl-Content-Length: 5", b"X: X-Crawl-"),
+    )
+)
+
+
+@given(
+    st.sampled_from((b"HTTP/1.1 200 OK", b"HTTP/1.0 304 x", b"HTTP/2 200 ")),
+    st.lists(LINES, max_size=4),
+    st.sampled_from((None, 0, 5)),
+)
+def test_the_quick_look_agrees_with_the_thorough_one(
+    status: bytes, lines: list[bytes], length: int | None
+) -> None:
+    """What is stored untouched would be left untouched by the rules for framing too."""
+    block = b"\r\n".join((status, *lines, b"", b""))
+    noted = list(_NOTED.finditer(block))
+    if all(field["transfer"] or field["length"] for field in noted):
+        assert stored_header(block, length) == _framed(block, noted, length)
+    else:
+        assert b"\r\nX-Crawl-Header: " in stored_header(block, length)
 
 
 def test_a_block_without_length_gets_none() -> None:
