@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
-from manager.operations import agents
+from manager.api.scratch import scratch
+from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
+from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
 
 __all__ = ["router"]
@@ -156,6 +159,24 @@ async def order_command(door: Door, actor: Operator, name: str, asked: NewComman
         agents.order_command, door.db, name, asked.command, actor, door.now_ms(), asked.argument
     )
     return Ordered(command_id=command_id)
+
+
+@router.post("/agents/{name}/compare")
+async def compare(door: Door, actor: Operator, name: str) -> CaptureCheck:
+    """Compare what an agent logged with what others logged of the same pages.
+
+    Nothing is fetched. A suspect is an alert in the audit.
+    """
+
+    def compared() -> CaptureCheck:
+        with scratch(door) as place:
+            found = capture_checks.check_captures(
+                door.db, name, place, actor, door.now_ms(), door.policy
+            )
+            shutil.rmtree(place.folder, ignore_errors=True)
+        return found
+
+    return await asyncio.to_thread(compared)
 
 
 @router.post("/agents/{name}/list-limit", status_code=204)

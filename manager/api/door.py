@@ -55,7 +55,7 @@ class AdminDoor:
     spool: Spool
     planner: Planner
     now_ms: Callable[[], int]
-    exporting: threading.Lock = field(default_factory=threading.Lock)  # one export at a time
+    reading: threading.Lock = field(default_factory=threading.Lock)  # see `scratch`
 
 
 def _door_of(request: Request) -> AdminDoor:

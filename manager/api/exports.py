@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from manager.api.door import AdminDoor, Door, Operator
-from manager.errors import BusyError
+from manager.api.scratch import scratch
 from manager.operations import exporting
 from manager.operations.actor import Actor
 from manager.operations.exporting import ExportFile
@@ -92,17 +92,6 @@ async def export(door: Door, actor: Operator, kind: str) -> Response:
 
 
 def _made(door: AdminDoor, kind: str, actor: Actor) -> Response:
-    if not door.exporting.acquire(blocking=False):
-        raise BusyError("another export is being made: try again when it is done")
-    folder = door.spool.temporary(".export")
-    try:
-        door.spool.check_room(0)
-        folder.mkdir(mode=0o700)
-        place = exporting.Place(door.layout.kept, folder, door.settings.intake.memory_bytes)
+    with scratch(door) as place:
         files = exporting.export(door.db, kind, place, actor, door.now_ms())
-        return TarAnswer(files, folder, door.now_ms() // 1000)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    finally:
-        door.exporting.release()
+        return TarAnswer(files, place.folder, door.now_ms() // 1000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from manager.cli import showing
+from manager.cli.calling import RefusedError
 from manager.cli.options import Place, json_option, pass_place, yes_option
 
 __all__ = ["agents"]
@@ -124,6 +125,46 @@ def retire(place: Place, name: str, yes: bool) -> None:
         click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
     place.calls.post(f"/agents/{name}/retire")
     click.echo(f"{name} is retired; a new join token would bring it back")
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def compare(place: Place, name: str, as_json: bool) -> None:
+    """Compare what the agent NAME logged with what others logged of the same pages.
+
+    Nothing is fetched: rounds let others probe the hosts that an agent crawls. Exit code 1 where it
+    is contradicted too often.
+    """
+    found = place.calls.post(f"/agents/{name}/compare")
+    if as_json:
+        showing.as_json(found)
+    else:
+        showing.table(
+            ("page", "it says", "others say", "others agree", "disagree"),
+            (
+                (
+                    one["url"],
+                    _said(one["status"], one["bytes"]),
+                    _said(one["their_status"], one["their_bytes"]),
+                    one["agreeing"],
+                    one["disagreeing"],
+                )
+                for one in found["examples"]
+            ),
+            "Nobody contradicts it.",
+        )
+        click.echo(
+            f"{found['compared']} of its pages were fetched by others too; "
+            f"{found['contradicted']} are contradicted"
+        )
+    if found["suspect"]:
+        raise RefusedError(f"{name} is contradicted too often to be believed: look at its pages")
+
+
+def _said(status: int | None, size_bytes: int) -> str:
+    return "no answer" if status is None else f"{status}, {showing.bytes_text(size_bytes)}"
 
 
 @agents.command("list-limit")

@@ -13,9 +13,9 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import assignments, distances, reports, units
+from manager.db.tables import assignments, distances, units
 
-__all__ = ["costs_of", "distances_of", "log_paths", "owned_keys", "owner_totals", "volumes"]
+__all__ = ["costs_of", "distances_of", "owned_keys", "owner_totals", "volumes"]
 
 ROWS_AT_ONCE: Final = 2_000
 
@@ -82,15 +82,6 @@ def owner_totals(tx: Transaction) -> dict[int, tuple[float, int]]:
         .group_by(assignments.c.agent_id)
     )
     return {row.agent_id: (float(row.cost), int(row.units)) for row in tx.execute(query)}
-
-
-def log_paths(tx: Transaction, agent_id: int) -> list[str]:
-    """Return where the rows of an agent's logs lie, oldest first."""
-    return tx.values(
-        sa.select(reports.c.path)
-        .where(reports.c.agent_id == agent_id, reports.c.kind == "log")
-        .order_by(reports.c.id)
-    )
 
 
 def _pairs(tx: Transaction, query: sa.Select[Any]) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,17 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import reports
 
-__all__ = ["NewReport", "ReportRow", "add", "by_name", "by_sha256", "last_until", "newest"]
+__all__ = [
+    "NewReport",
+    "ReportRow",
+    "add",
+    "by_name",
+    "by_sha256",
+    "last_until",
+    "log_paths",
+    "log_paths_since",
+    "newest",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,25 @@ def last_until(tx: Transaction, agent_id: int) -> int | None:
         sa.select(sa.func.max(reports.c.until_ms)).where(reports.c.agent_id == agent_id)
     )
     return None if found is None else int(found)
+
+
+def log_paths(tx: Transaction, agent_id: int) -> list[str]:
+    """Return where the rows of an agent's logs lie, oldest first."""
+    return tx.values(
+        sa.select(reports.c.path)
+        .where(reports.c.agent_id == agent_id, reports.c.kind == "log")
+        .order_by(reports.c.id)
+    )
+
+
+def log_paths_since(tx: Transaction, since_ms: int) -> list[tuple[int, str]]:
+    """Return (agent, path) of the logs that came since a moment, oldest first."""
+    rows = tx.execute(
+        sa.select(reports.c.agent_id, reports.c.path)
+        .where(reports.c.received_ms >= since_ms, reports.c.kind == "log")
+        .order_by(reports.c.id)
+    )
+    return [(row.agent_id, row.path) for row in rows]
 
 
 def newest(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from manager.db import agents, exporting
+from manager.db import agents, exporting, reports
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, NotFoundError
@@ -99,7 +99,7 @@ _Make = Callable[[Transaction, list[AgentRow], _Files], _Logs]
 
 
 def _log_sums(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
-    return [(agent, exporting.log_paths(tx, agent.id)) for agent in known]
+    return [(agent, reports.log_paths(tx, agent.id)) for agent in known]
 
 
 def _merge(agent: AgentRow, paths: list[str], place: Place, files: _Files) -> None:

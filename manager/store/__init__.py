@@ -7,12 +7,15 @@ keep what became of them; `durable` is how a file comes to be there whole or not
 from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
+from manager.store.log_compare import Comparison, Contradiction, compare_logs
 from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
 from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
 from manager.store.spool import Spool, Spooled, SpoolWriter
 
 __all__ = [
+    "Comparison",
+    "Contradiction",
     "Layout",
     "ListFiles",
     "LogFile",
@@ -24,6 +27,7 @@ __all__ = [
     "Spooled",
     "StoreError",
     "StoreFullError",
+    "compare_logs",
     "merge_logs",
     "read_sums",
 ]

@@ -9,14 +9,14 @@ from manager.operations.tick import tick
 from shared.wire.crawl_log import Comment, LogLine
 from tests.manager.running import Agent, Running, fill, log_body
 
-__all__ = ["HOSTS", "A", "B", "crawled"]
+__all__ = ["HOSTS", "OK", "A", "B", "crawled", "tick_all", "units_of"]
 
 A, B = "prs.a.example", "prs.b.example"
 HOSTS: Final = ("www.one.jp", "two.jp:8080", "https://three.jp/", "four.jp")
 OK: Final = b"HTTP/1.1 200 OK\r\n"
 
 
-def _tick_all(prsm: Running) -> None:
+def tick_all(prsm: Running) -> None:
     """Let the clock tick until nothing changes."""
     for _ in range(6):
         prsm.clock.advance(6)
@@ -35,20 +35,20 @@ def crawled(prsm: Running) -> dict[str, list[str]]:
         agent.call.get(f"/servlets/subscribe?host={name}")
         agent.call.get(f"/servlets/list?host={name}")
     prsm.local.post("/api/v1/rounds", json={"method": "random", "probe": False})
-    _tick_all(prsm)
+    tick_all(prsm)
     lists = {}
     for pace, (name, agent) in enumerate(agents.items(), 1):
-        lists[name] = _units_of(agent)
+        lists[name] = units_of(agent)
         lines: list[LogLine | Comment] = [
             line for unit in lists[name] for line in _lines(unit, pace * 10)
         ]
         assert agent.send_log(log_body(name, lines)).status_code == 200
         agent.call.get(f"/servlets/list?host={name}")
-    _tick_all(prsm)
+    tick_all(prsm)
     return lists
 
 
-def _units_of(agent: Agent) -> list[str]:
+def units_of(agent: Agent) -> list[str]:
     """Return the units of an agent's list."""
     text = gzip.decompress(agent.call.get(f"/servlets/list?host={agent.name}").content).decode()
     return [line for line in text.splitlines() if not line.startswith("#")]

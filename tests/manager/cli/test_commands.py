@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from shared.wire.crawl_log import LogLine
+from tests.manager.api.measured import A, B
+from tests.manager.api.test_capture_checks import probed
 from tests.manager.cli.conftest import Prsm
 from tests.manager.running import Running, fill, log_body, look_up
 
@@ -220,3 +222,15 @@ def test_every_command_has_help(prsm: Prsm) -> None:
             name, _, told = line.strip().partition("  ")
             assert len(told.strip()) > 10, line
             assert "Usage" in prsm(group, name, "--help").stdout
+
+
+def test_an_agent_is_compared(prsm: Prsm, manager: Running) -> None:
+    """A liar is exit code 1, with its pages; an honest agent is not."""
+    probed(manager, liar=B)
+    assert (
+        "24 of its pages were fetched by others too; 0 are" in prsm("agents", "compare", A).stdout
+    )
+    said = prsm("agents", "compare", B, code=1)
+    assert "http://h0.jp/p0" in said.stdout
+    assert "too often to be believed" in said.stderr
+    assert json.loads(prsm("agents", "compare", B, "--json", code=1).stdout)["suspect"]
