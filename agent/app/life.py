@@ -23,7 +23,7 @@ from agent.app.reporting import Reporting, ReportSchedule
 from agent.app.retuning import Retuning
 from agent.app.session import CrawlSession
 from agent.app.single_run import SingleRun
-from agent.app.site import windows_of
+from agent.app.site import capacity_of, windows_of
 from agent.app.viewing import Viewing
 from agent.app.watching import Watch
 from agent.control.disk import DiskGuard
@@ -208,6 +208,7 @@ def _put_together(
         chance=chance,
         list_held=server_list.held(),
         command_done=memory.command_done,
+        capacity=capacity_of(settings),
         now_s=clock.boottime_s(),
     )
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from agent.control.drain import Holds
-from agent.control.windows import Windows
 from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
+from shared.windows import Windows
 
 __all__ = ["Permission"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent.control.windows import Windows
+from shared.windows import Windows
 
 __all__ = ["Check", "check_clock", "check_disk", "check_files", "check_hours"]
 

@@ -34,7 +34,7 @@ from agent.link.actions import (
 from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.remedies import remedy
-from shared.wire.sync import MAX_ITEMS, Settings, SyncAnswer, SyncRequest
+from shared.wire.sync import MAX_ITEMS, Capacity, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["ListHeld", "Poller"]
 
@@ -84,12 +84,14 @@ class Poller:
         chance: random.Random,
         list_held: ListHeld,
         command_done: str = "",
+        capacity: Capacity | None = None,
         now_s: float,
     ) -> None:
         self._name = name
         self._version = version
         self._boot_id = boot_id
         self._backoff = backoff
+        self.capacity = capacity  # told with each sync
         self._chance = chance
         self._under_way: _UnderWay | None = None
         self._in_force = list_held
@@ -149,6 +151,7 @@ class Poller:
             finished=list(view.finished[: self._items]) if settled else [],
             addresses=list(view.addresses[: self._items]),
             counters=view.counters,
+            capacity=self.capacity,
             disk_free_bytes=view.disk_free_bytes,
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,

@@ -138,14 +138,16 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN) -> None:
     )
     click.echo()
     showing.table(
-        ("agent", "cost now", "cost then", "units now", "units then"),
+        ("agent", "capacity", "cost now", "cost then", "units now", "units then", "takes"),
         (
             (
                 agent["name"],
+                f"{100 * agent.get('capacity', 1):.3g}%",
                 showing.ms_text(agent["before_ms"]),
                 showing.ms_text(agent["after_ms"]),
                 agent["units_before"],
                 agent["units_after"],
+                _elapsed(agent),
             )
             for agent in detail["agents"]
         ),
@@ -179,6 +181,12 @@ def _show_moves(moves: list[dict[str, Any]], total: int) -> None:
     )
     if total > len(moves):
         click.echo(f"... and {total - len(moves)} more moves")
+
+
+def _elapsed(agent: dict[str, Any]) -> str:
+    if "elapsed_ms" not in agent:
+        return "-"
+    return "for ever" if agent["elapsed_ms"] is None else showing.ms_text(agent["elapsed_ms"])
 
 
 def _gain(giver_ms: float | None, taker_ms: float | None) -> str | None:

@@ -53,6 +53,7 @@ class AgentRow:
     state_reason: str
     skew_ms: int
     disk_free_bytes: int | None
+    capacity: str
     reports_waiting: int
     counters: str
     update_result: str

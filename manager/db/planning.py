@@ -25,6 +25,7 @@ class PlanUnit:
     group_id: int
     path: str
     volume_kb: float | None
+    pages: int | None
     owner: int | None
 
 
@@ -60,6 +61,7 @@ def plan_units(
             hosts.c.group_id,
             units.c.path,
             units.c.volume_kb,
+            units.c.pages,
             assignments.c.agent_id.label("owner"),
         )
         .join(hosts, hosts.c.id == units.c.host_id)

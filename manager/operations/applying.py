@@ -176,6 +176,8 @@ def _turned_round(plan: PlanRow) -> dict[str, object]:
             "after_ms": agent["before_ms"],
             "units_before": agent["units_after"],
             "units_after": agent["units_before"],
+            "elapsed_before_ms": agent.get("elapsed_ms"),
+            "elapsed_ms": agent.get("elapsed_before_ms"),
         }
         for agent in detail["agents"]
     ]

@@ -17,6 +17,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.capacity import AgentWork
 from manager.operations.giving import members
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -47,7 +48,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class PlanDetail:
-    """A plan with a page of its moves. agents: name, cost and units before and after, each.
+    """A plan with a page of its moves. agents: name, cost and units before and after, each; its
+    capacity beside the strongest agent's, the work that it has before it, and how long that takes
+    by the clock (`elapsed_ms`; None: for ever).
 
     tree: (agent, agent, length). explanation: sentences. compared: what other methods would give,
     where that was asked for. undone_by: the plan that took it back, or None.
@@ -114,10 +117,18 @@ def store_plan(
         [int((owner == row).sum()) for row in range(len(plan.names))]
         for owner in (plan.before, plan.after)
     ]
+    problem = loaded.problem
+    works = loaded.work.of_agents(problem.costs, plan.after, now_ms)
+    works_before = loaded.work.of_agents(problem.costs, plan.before, now_ms)
     detail = {
         "agents": [
             {
                 "name": name,
+                "capacity": round(float(loaded.work.relative[row]), 4),
+                "elapsed_before_ms": _whole(works_before[row].elapsed_ms),
+                "elapsed_ms": _whole(works[row].elapsed_ms),
+                "work_ms": round(works[row].work_ms),
+                "volume_kb": round(works[row].volume_kb),
                 "before_ms": round(float(plan.costs_before_ms[row]), 3),
                 "after_ms": round(float(plan.costs_after_ms[row]), 3),
                 "units_before": counts[0][row],
@@ -131,7 +142,7 @@ def store_plan(
                 loaded.tree.edges.tolist(), loaded.tree.lengths, strict=True
             )
         ],
-        "explanation": [*plan.explanation, *loaded.remarks],
+        "explanation": [*plan.explanation, *loaded.remarks, *_too_full(plan.names, works)],
         "compared": [asdict(one) for one in compared],
     }
     return plans.add(
@@ -160,6 +171,19 @@ def store_plan(
             for move in plan.moves
         ],
     )
+
+
+def _whole(length_ms: float | None) -> int | None:
+    return None if length_ms is None else round(length_ms)
+
+
+def _too_full(names: Sequence[str], works: Sequence[AgentWork]) -> list[str]:
+    """Return a sentence for each agent whose disk would not take what it collects."""
+    return [
+        f"{name} would collect {work.volume_kb / 1e6:.3g} GB, more than its disk takes."
+        for name, work in zip(names, works, strict=True)
+        if not work.fits
+    ]
 
 
 def list_plans(db: Database, limit: int = 50) -> list[PlanRow]:

@@ -4,7 +4,8 @@ Invariant: a group is one atom, so no plan splits an address; only agents that t
 pins that stand and bans hold in every plan (`pin_rules`).
 A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
 else at least as much as it saw, and at least the median.
-Solving is left to `manager.balancing`.
+Costs are transfer costs, dearer for agents of less capacity (`capacity`). Solving is left to
+`manager.balancing`.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy.typing as npt
 
 from manager.balancing import NOBODY, Problem, collapse, cost_matrix
 from manager.balancing.placing import place
+from manager.balancing.work import relative_capacity, scale_costs
 from manager.db import measurements, planning
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.planning import PlanUnit
 from manager.distance import SpanningTree, network_distance, spanning_tree
+from manager.operations.capacity import Work, capacity_of
 from manager.operations.pin_rules import Standing, load_standing
 
 __all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
@@ -37,13 +40,15 @@ DistanceTuple = tuple[int, int, float | None, int, int]
 class Loaded:
     """A problem, and which agent and unit its rows and columns are.
 
-    remarks: sentences on what people decided and cannot hold now.
+    work: what the work of agents is made from. remarks: sentences on what people decided and cannot
+    hold now.
     """
 
     problem: Problem
     agent_ids: tuple[int, ...]
     unit_ids: npt.NDArray[np.int64]
     tree: SpanningTree
+    work: Work
     remarks: tuple[str, ...] = ()
 
 
@@ -130,6 +135,7 @@ def _load(
     wide = len(agents) * len(units) > WIDE
     distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
     probed_kb = np.zeros(len(units))
+    probed_urls = np.zeros(len(units))
     complete = np.zeros(len(units), dtype=np.bool_)
     for unit, agent, ms_per_kb, size_bytes, lines in known:
         column = column_of.get(unit)
@@ -138,15 +144,20 @@ def _load(
         distance[row_of[agent], column] = np.inf if ms_per_kb is None else ms_per_kb
         if size_bytes / 1000 > probed_kb[column]:
             probed_kb[column] = size_bytes / 1000
+            probed_urls[column] = lines
             complete[column] = lines < probe_pages
-    costs = cost_matrix(_volumes(units, probed_kb, complete), distance)
+    volume_kb = _volumes(units, probed_kb, complete)
+    costs = cost_matrix(volume_kb, distance)
+    group = np.array([unit.group_id for unit in units], dtype=np.intp)
+    work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
+    scale_costs(costs.costs, work.relative)
     tree = spanning_tree(network_distance(distance))
     problem = Problem(
         names=tuple(agent.name for agent in agents),
         costs=costs.costs,
         before=np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp),
         edges=tree.edges,
-        group=np.array([unit.group_id for unit in units], dtype=np.intp),
+        group=group,
         pins=np.array(
             [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],
             dtype=np.intp,
@@ -159,8 +170,29 @@ def _load(
         tuple(agent.id for agent in agents),
         np.array([unit.unit_id for unit in units], dtype=np.int64),
         tree,
+        work,
         remarks,
     )
+
+
+def _work(
+    agents: Sequence[AgentRow],
+    units: Sequence[PlanUnit],
+    costs: npt.NDArray[np.floating],
+    volume_kb: npt.NDArray[np.float64],
+    probed_urls: npt.NDArray[np.float64],
+    group: npt.NDArray[np.intp],
+) -> Work:
+    """Return what the work of agents is made from; URLs that nobody counted go by the volume."""
+    known = volume_kb[~np.isnan(volume_kb)]
+    volume = np.where(np.isnan(volume_kb), np.median(known) if len(known) else 1.0, volume_kb)
+    crawled = np.array([unit.pages or 0 for unit in units], dtype=np.float64)
+    counted = np.flatnonzero((crawled > 0) & (volume > 0))
+    per_kb = crawled[counted].sum() / volume[counted].sum() if len(counted) else 0.0
+    urls = np.where(crawled > 0, crawled, np.maximum(probed_urls, np.ceil(volume * per_kb)))
+    capacities = tuple(capacity_of(agent) for agent in agents)
+    relative = relative_capacity(capacities, costs, volume)
+    return Work(capacities, relative, urls, volume, group)
 
 
 def _allowed(

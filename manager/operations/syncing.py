@@ -173,6 +173,7 @@ def _note_state(
         state_reason=request.state_reason,
         skew_ms=request.clock_ms - now_ms,
         disk_free_bytes=request.disk_free_bytes,
+        capacity=request.capacity.model_dump_json() if request.capacity else row.capacity,
         reports_waiting=request.reports_waiting,
         counters=counters,
         update_result=request.update_result or row.update_result,

@@ -23,6 +23,7 @@ from shared.wire import PROTOCOL
 
 __all__ = [
     "AgentState",
+    "Capacity",
     "Command",
     "CommandName",
     "Counters",
@@ -42,6 +43,9 @@ ShortText = Annotated[str, StringConstraints(max_length=1000)]
 AddressText = Annotated[str, StringConstraints(max_length=45)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 EpochMs = Annotated[int, Field(ge=0, lt=2**53)]
+
+Minute = Annotated[int, Field(ge=0, le=1440)]
+Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=24)]
 
 AgentState = Literal["starting", "working", "idle", "asleep", "paused", "draining", "stopping"]
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
@@ -107,6 +111,23 @@ class Counters(_Message):
     stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
 
 
+class Capacity(_Message):
+    """How much the agent may do at most, so that it is given its share of the work.
+
+    The defaults are those of the agent's settings. weekday, weekend: hours in which it may fetch,
+    as first and end minute of the day in its zone; an end before the first is after midnight.
+    """
+
+    parallel_hosts: Annotated[int, Field(ge=1, le=100_000)] = 200
+    interval_s: Annotated[float, Field(ge=0, le=86_400)] = 20.0  # between fetches of one address
+    burst: Annotated[int, Field(ge=0, le=1000)] = 1  # fetches in a row; 0: no waiting
+    bytes_per_s: Count = 0  # of all fetches together; 0: no limit
+    reserve_bytes: Count = 0  # of its disk, not to be filled
+    weekday: Hours = [(0, 1440)]
+    weekend: Hours = [(0, 1440)]
+    zone: Annotated[str, StringConstraints(max_length=64)] = "UTC"
+
+
 class SyncRequest(_Message):
     """What an agent says of itself."""
 
@@ -125,6 +146,7 @@ class SyncRequest(_Message):
     finished: Annotated[list[FinishedUnit], Field(max_length=MAX_ITEMS)] = []
     addresses: Annotated[list[HostAddresses], Field(max_length=MAX_ITEMS)] = []
     counters: Counters = Counters()
+    capacity: Capacity | None = None  # None: it did not say; what it said before stays
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: Annotated[str, StringConstraints(max_length=64)] | None = None

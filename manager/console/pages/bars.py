@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manager.console import figures
 from manager.console.svg import WIDTH, mark_at
 
 __all__ = ["CostBar", "CostBars", "cost_bars"]
@@ -13,7 +14,10 @@ __all__ = ["CostBar", "CostBars", "cost_bars"]
 
 @dataclass(frozen=True, slots=True)
 class CostBar:
-    """One agent: costs in ms, units, and the lengths of its two bars of 1000."""
+    """One agent: costs in ms, units, and the lengths of its two bars of 1000.
+
+    capacity: beside the strongest agent's. elapsed: how long its work takes by the clock, in words.
+    """
 
     name: str
     before_ms: float
@@ -22,6 +26,8 @@ class CostBar:
     units_after: int
     before: float
     after: float
+    capacity: float
+    elapsed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostB
             one["units_after"],
             mark_at(one["before_ms"], scale_ms),
             mark_at(one["after_ms"], scale_ms),
+            one.get("capacity", 1.0),
+            _elapsed(one),
         )
         for one in agents
     ]
@@ -59,3 +67,10 @@ def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostB
     # A line on the very edge would be cut in half.
     bound = min(WIDTH - 2, mark_at(bound_ms or 0.0, scale_ms))
     return CostBars(bars, scale_ms, bound_ms, bound)
+
+
+def _elapsed(agent: dict[str, Any]) -> str:
+    if "elapsed_ms" not in agent:
+        return figures.NOTHING
+    took_ms = agent["elapsed_ms"]
+    return "for ever" if took_ms is None else figures.duration(took_ms)

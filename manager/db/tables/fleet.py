@@ -58,6 +58,7 @@ agents: Final = sa.Table(
     text("state_reason"),
     count("skew_ms"),  # its clock minus the manager's
     sa.Column("disk_free_bytes", Whole),
+    text("capacity"),  # JSON, as it came with the last sync that said it; empty: it never did
     count("reports_waiting"),
     text("counters"),  # JSON, as it came with the last sync
     text("update_result"),

@@ -18,13 +18,13 @@ import pytest
 from agent.app.permission import Permission
 from agent.app.reporting import Moment, ReportSchedule
 from agent.app.sleeping import rest_outside_hours
-from agent.control.windows import Windows
 from agent.link.actions import GrantPermit, RevokePermit, TakeList, View
 from agent.link.backoff import Backoff
 from agent.link.poller import ListHeld, Poller
 from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
 from agent.settings.groups import ReportSettings
+from shared.windows import Windows
 from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page
 from tests.agent.world import World, order, site

@@ -8,8 +8,8 @@ import pytest
 
 from agent.app.permission import Permission
 from agent.control.drain import Holds
-from agent.control.windows import Windows
 from agent.pipeline.permit import PermitGate
+from shared.windows import Windows
 from tests.agent.link.fake_clock import FakeClock
 
 NIGHT = ((2 * 60, 8 * 60),)

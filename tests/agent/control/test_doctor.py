@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from agent.control.doctor import check_clock, check_disk, check_files, check_hours
-from agent.control.windows import Windows
+from shared.windows import Windows
 
 GB = 10**9
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)

@@ -21,6 +21,7 @@ from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.poller import ListHeld, Poller
 from shared.wire.sync import (
+    Capacity,
     Command,
     FinishedUnit,
     Permit,
@@ -371,3 +372,11 @@ def test_a_restart_asks_for_the_list_anew() -> None:
     ask(machine, 3)
     machine.list_failed(LinkError("x"), 4.0)
     assert TakeList(1, 4) in machine.answered(3, answer(generation=4), 5.0)
+
+
+def test_every_sync_says_what_the_agent_may_do() -> None:
+    """The manager may have been restored from a copy that does not know it."""
+    capacity = Capacity(parallel_hosts=50, weekday=[(120, 480)], zone="Asia/Tokyo")
+    asked = poller(capacity=capacity).request(1, view(), 0)
+    assert asked.capacity == capacity
+    assert type(asked).model_validate_json(asked.model_dump_json()).capacity == capacity

@@ -43,6 +43,11 @@ def test_messages_survive_json() -> None:
         {"protocol": 0},
         {"finished": [{"unit": "u"}]},
         {"state_reason": "x" * 1001},
+        {"capacity": {"parallel_hosts": 0}},
+        {"capacity": {"weekday": [[0, 1441]]}},
+        {"capacity": {"weekend": [[0, 1]] * 25}},
+        {"capacity": {"interval_s": -1}},
+        {"capacity": {"zone": "x" * 65}},
     ],
 )
 def test_what_is_out_of_range_is_refused(change: dict[str, object]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.control.windows import ALWAYS, Window, Windows
+from shared.windows import ALWAYS, Window, Windows
 
 BERLIN, TOKYO = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Tokyo")
 NIGHT: Window = (2 * 60, 8 * 60)
@@ -143,3 +143,29 @@ def test_all_day_has_no_seam_at_midnight(zone: str) -> None:
     """Two windows that touch are one."""
     windows = Windows(ZoneInfo(zone), weekday=((0, 720), (720, 1440)), weekend=(ALWAYS,))
     assert windows.next_change(at("2026-11-20 03:00")) is None
+
+
+def test_the_open_part_of_a_week() -> None:
+    """Six hours a night are a quarter; overlaps count once; over midnight counts whole."""
+    night: Window = (2 * 60, 8 * 60)
+    assert Windows(UTC).open_share() == 1
+    assert Windows(UTC, (night,), (night,)).open_share() == 0.25
+    assert Windows(UTC, (night, (3 * 60, 4 * 60)), (night,)).open_share() == 0.25
+    assert Windows(UTC, ((22 * 60, 4 * 60),), ((22 * 60, 4 * 60),)).open_share() == 0.25
+    assert Windows(UTC, (), ()).open_share() == 0
+    assert Windows(TOKYO, **SOURCE).open_share() == pytest.approx((5 * 6 + 2 * 20) / 168)
+
+
+def test_work_goes_on_in_the_hours_only() -> None:
+    """Ten hours from noon, six a night: the second night at 06:00; none where it is never open."""
+    night: Window = (2 * 60, 8 * 60)
+    windows = Windows(TOKYO, (night,), (night,))
+    noon = datetime(2026, 11, 16, 12, tzinfo=TOKYO)
+    end = windows.worked_off(noon, timedelta(hours=10))
+    assert end == datetime(2026, 11, 18, 6, tzinfo=TOKYO)
+    assert windows.worked_off(noon, timedelta(0)) == datetime(2026, 11, 17, 2, tzinfo=TOKYO)
+    assert Windows(TOKYO).worked_off(noon, timedelta(hours=10)) == noon + timedelta(hours=10)
+    assert Windows(TOKYO, (), ()).worked_off(noon, timedelta(hours=1)) is None
+    years = windows.worked_off(noon, timedelta(days=1000))
+    assert years is not None
+    assert (years - noon) / timedelta(days=4000) == pytest.approx(1, rel=0.01)

@@ -22,6 +22,7 @@ Window = tuple[int, int]
 
 ALWAYS: Final[Window] = (0, 24 * 60)
 _HORIZON_DAYS: Final = 15  # two week-ends, even where a change of the clock swallows a window
+_CHANGES_FOLLOWED: Final = 60  # a month of nights; behind it, an hour more or less is nothing
 _SATURDAY: Final = 5
 _DAY_MINUTES: Final = 24 * 60
 
@@ -53,6 +54,38 @@ class Windows:
             if instant > now and self.is_open(instant) != state:
                 return instant
         return None
+
+    def open_share(self) -> float:
+        """Return the part of a week that is open, 0 to 1; changes of the clock left out."""
+        week = [False] * (7 * _DAY_MINUTES)
+        for day in range(7):
+            for first, end in self.weekend if day >= _SATURDAY else self.weekday:
+                length = end - first if end > first else end + _DAY_MINUTES - first
+                for minute in range(length):
+                    week[(day * _DAY_MINUTES + first + minute) % len(week)] = True
+        return sum(week) / len(week)
+
+    def worked_off(self, start: datetime, work: timedelta) -> datetime | None:
+        """Return when work that only goes on while open is over; None: never.
+
+        Exact for the first weeks; what is left after them takes its share of the week.
+        """
+        share = self.open_share()
+        if share >= 1:
+            return start + work
+        if share <= 0:
+            return start if work <= timedelta(0) else None
+        now, left = start, work
+        for _ in range(_CHANGES_FOLLOWED):
+            change = self.next_change(now)
+            if change is None:
+                break
+            if self.is_open(now):
+                if left <= change - now:
+                    return now + left
+                left -= change - now
+            now = change
+        return now + left / share
 
     def _of(self, day: date) -> Sequence[Window]:
         return self.weekend if day.weekday() >= _SATURDAY else self.weekday

@@ -1,0 +1,104 @@
+"""What agents said that they may do, as balancing takes it; and what a plan means by the clock.
+
+An agent that said nothing (a plain one, an older version) has the capacity of the defaults. A time
+zone that this machine does not know counts as UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+
+from manager.balancing.work import (
+    DEFAULT_CAPACITY,
+    Capacity,
+    agent_work_ms,
+    elapsed_ms,
+    unit_work_ms,
+)
+from manager.db.agents import AgentRow
+from shared.windows import Windows
+from shared.wire import sync
+
+__all__ = ["AgentWork", "Work", "capacity_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentWork:
+    """What an owner has before it. work_ms: while it is open. elapsed_ms: by the clock on the wall.
+
+    elapsed_ms None: it would never end. fits: its disk takes what it would collect.
+    """
+
+    work_ms: float
+    elapsed_ms: float | None
+    volume_kb: float
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Work:
+    """What work is made from. relative: (agents,). urls, volume_kb, atom: (units,)."""
+
+    capacities: tuple[Capacity, ...]
+    relative: npt.NDArray[np.float64]
+    urls: npt.NDArray[np.float64]
+    volume_kb: npt.NDArray[np.float64]
+    atom: npt.NDArray[np.intp]
+
+    def of_agents(
+        self, costs: npt.NDArray[np.floating], owner: npt.NDArray[np.intp], now_ms: int
+    ) -> list[AgentWork]:
+        """Return the work of each agent. costs: (agents, units) as scaled. owner: (units,)."""
+        found = []
+        for number, agent in enumerate(self.capacities):
+            mine = np.flatnonzero(owner == number)
+            transfer = costs[number, mine].astype(np.float64) * self.relative[number]
+            volume_kb = float(self.volume_kb[mine].sum())
+            work_ms = agent_work_ms(
+                unit_work_ms(transfer, self.urls[mine], agent), self.atom[mine], agent, volume_kb
+            )
+            found.append(
+                AgentWork(
+                    work_ms,
+                    elapsed_ms(work_ms, agent, now_ms),
+                    volume_kb,
+                    agent.room_kb is None or volume_kb <= agent.room_kb,
+                )
+            )
+        return found
+
+
+def capacity_of(agent: AgentRow) -> Capacity:
+    """Return what an agent may do, as it said itself."""
+    try:
+        said = sync.Capacity.model_validate_json(agent.capacity)
+    except ValidationError:
+        return DEFAULT_CAPACITY
+    free = agent.disk_free_bytes
+    return Capacity(
+        slots=said.parallel_hosts,
+        interval_ms=said.interval_s * 1000,
+        burst=said.burst,
+        bytes_per_s=said.bytes_per_s,
+        room_kb=None if free is None else max(0, free - said.reserve_bytes) / 1000,
+        hours=Windows(_zone(said.zone), _open(said.weekday), _open(said.weekend)),
+    )
+
+
+def _open(hours: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    # An hour that ends where it begins is none.
+    return tuple((first, end) for first, end in hours if first != end and first < 24 * 60)
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return UTC
