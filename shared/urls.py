@@ -79,7 +79,13 @@ def host_key(text: str) -> str:
 
 def name_and_port(url: str) -> str:
     """Return `www.example.jp:80` of a canonical URL or host key: the name archives use."""
-    _, name, port = split_host(url)
+    start = url.find("/", 8)
+    return _name_and_port(url if start < 0 else url[:start])
+
+
+@lru_cache(maxsize=1024)
+def _name_and_port(origin: str) -> str:
+    _, name, port = split_host(origin)
     return f"{name}:{port}"
 
 

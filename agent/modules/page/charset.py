@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import Final
 
 from charset_normalizer import from_bytes
@@ -23,6 +24,7 @@ __all__ = ["charset_of", "declared_charset"]
 PRESCAN_BYTES: Final = 1024
 SAMPLE_BYTES: Final = 4096
 FALLBACK: Final = "cp1252"
+LONG_TYPE: Final = 100  # characters of a Content-Type, from which it is not remembered
 
 _MARKS: Final = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -33,6 +35,13 @@ _IN_CONTENT: Final = re.compile(
     r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE
 )
 _IN_XML: Final = re.compile(r"<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"'>]*)[\"']")
+# How most pages begin; what it finds is what the search for tags finds.
+_USUAL: Final = re.compile(
+    rb"[^<]*(?:<![a-z][^>]*>[^<]*)?<html(?:\s+[a-z:-]+=\"[^\"]*\")*\s*>[^<]*<head>[^<]*<meta\s+"
+    rb"(?:charset=(?:\"([\w-]{1,40})\"|([\w-]{1,40})(?=[\s>]))"
+    rb"|http-equiv=(?:\"content-type\"|content-type)\s+content=\"text/html;\s*charset=([\w-]{1,40})\")\s*/?>",
+    re.IGNORECASE,
+)
 _OUTSIDE_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _NOT_ASCII: Final = re.compile("[^\x00-\x7f]")
 _KANA: Final = re.compile("[\u3041-\u309f\u30a1-\u30ff]")
@@ -45,14 +54,36 @@ def charset_of(body: bytes, content_type: str) -> str:
     for mark, codec in _MARKS:
         if body.startswith(mark):
             return codec
-    label = header_charset(content_type)
-    codec_said = codec_of(label) if label else None
+    codec_said = _said(content_type) if len(content_type) < LONG_TYPE else _read(content_type)
     return codec_said or declared_charset(body) or _guess(body)
+
+
+def _read(content_type: str) -> str | None:
+    label = header_charset(content_type)
+    return codec_of(label) if label else None
+
+
+_said: Final = lru_cache(maxsize=64)(_read)  # a server says the same of all its pages
 
 
 def declared_charset(body: bytes) -> str | None:
     """Return the codec that a page names itself, in XML's declaration or a `<meta>`, or None."""
-    head = body[:PRESCAN_BYTES].decode("latin-1")
+    start = body[:PRESCAN_BYTES]
+    usual = _USUAL.match(start)
+    if usual is not None:
+        codec = _named(usual[1] or usual[2] or usual[3])
+        if codec is not None:
+            return codec
+    return _searched(start.decode("latin-1"))
+
+
+@lru_cache(maxsize=64)
+def _named(label: bytes) -> str | None:
+    codec = codec_of(label.decode("ascii"))
+    return None if codec is None else _read_bytewise(codec)
+
+
+def _searched(head: str) -> str | None:
     declaration = _IN_XML.match(head)
     if declaration is not None and (codec := codec_of(declaration[1])) is not None:
         return _read_bytewise(codec)

@@ -31,8 +31,14 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re
 def field_values(header: bytes, name: str) -> list[str]:
     """Return the values of all fields with a name, in order, decoded as Latin-1."""
     wanted = _wanted(name)
-    if wanted not in _lowered(header):  # most fields that are asked for are not there
+    lowered = _lowered(header)
+    at = lowered.find(wanted)
+    if at < 0:  # most fields that are asked for are not there
         return []
+    end = at + len(wanted)
+    is_a_line = lowered[at - 1 : at] == b"\n" and lowered[end : end + 1] == b":"
+    if is_a_line and lowered.find(wanted, end) < 0:  # nor is it there again
+        return [header[end + 1 :].partition(b"\n")[0].strip().decode("latin-1")]
     values = []
     for line in header.split(b"\n"):
         key, colon, value = line.partition(b":")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.charset import charset_of, declared_charset
+from agent.modules.page.charset import _searched, charset_of, declared_charset
 from agent.modules.page.fields import header_charset
 from agent.modules.page.labels import codec_of
 from tests.fixtures_dir import FIXTURES, fixture_folder
@@ -154,3 +154,44 @@ def test_a_page_cut_inside_a_character_is_still_utf8() -> None:
 def test_every_page_can_be_decoded(body: bytes, content_type: str) -> None:
     """Whatever was chosen decodes the page without fail."""
     body.decode(charset_of(body, content_type), "replace")
+
+
+HEAD = st.sampled_from(
+    (
+        *(
+            "<!DOCTYPE html>",
+            "<!doctype html PUBLIC '-//W3C//DTD' \"x\">",
+            "<html>",
+            '<HTML lang="a>b">',
+        ),
+        *(
+            "<head>",
+            "<html lang=ja>",
+            "<body>",
+            "<title>",
+            "</title>",
+            "<!--",
+            "-->",
+            "\n",
+            " ",
+            "x",
+        ),
+        *('<meta charset="utf-8">', "<meta charset=euc-jp />", "<meta charset=utf-8/>", "<META "),
+        *('<meta charset="x-none">', "<meta charset='sjis'>", 'charset="big5"', " />", ">", '"'),
+        *('<meta http-equiv="Content-Type" content="text/html; charset=euc-kr" />', "\x1c", "\xa0"),
+        *(
+            '<meta http-equiv="content-type content="text/html;charset=koi8-r">',
+            "<?xml version='1'",
+        ),
+        *('<meta http-equiv=content-type content="text/html;charset=koi8-r">', ' name="a"', "\x85"),
+    )
+)
+
+
+@given(
+    st.lists(HEAD, max_size=12).map("".join)
+    | st.lists(HEAD, max_size=4).map(lambda parts: f"<!DOCTYPE html><html><head>{''.join(parts)}")
+)
+def test_the_quick_look_finds_what_the_search_finds(head: str) -> None:
+    """Most pages begin in one of few ways, and are read without taking their tags apart."""
+    assert declared_charset(head.encode("latin-1")) == _searched(head)

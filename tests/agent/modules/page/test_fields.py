@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.modules.page.fields import header_charset
+from agent.modules.page.fields import field_values, header_charset
 from agent.modules.page.labels import codec_of
 from shared.archive.http_block import media_type
 from tests.fixtures_dir import fixture_folder
@@ -54,3 +56,34 @@ def test_types_and_charsets_are_those_of_browsers() -> None:
 def test_hostile_values_take_one_pass(piece: str) -> None:
     """Length alone does no harm."""
     header_charset("text/html;" + piece * 60_000)
+
+
+HEADER = st.sampled_from(
+    (
+        *(
+            b"Link",
+            b"link ",
+            b" LINK",
+            b"X-Link",
+            b"Link-x",
+            b"x",
+            b":",
+            b": ",
+            b" ",
+            b"\r\n",
+            b"\n",
+        ),
+        *(b"\r", b"Link: a\r\n", b"\xe9", b"<b>; rel=next", b"\tv\t"),
+    )
+)
+
+
+@given(st.lists(HEADER, max_size=15).map(b"".join))
+def test_fields_are_found_line_by_line(header: bytes) -> None:
+    """Whatever shape a header has, a field is a line with its name before the first colon."""
+    expected = [
+        value.strip().decode("latin-1")
+        for key, colon, value in (line.partition(b":") for line in header.split(b"\n"))
+        if colon and key.strip().lower() == b"link"
+    ]
+    assert field_values(header, "Link") == expected
