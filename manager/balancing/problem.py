@@ -28,7 +28,8 @@ class Problem:
     """Units, agents and what is known about them.
 
     names: (agents,). costs: (agents, units) ms, finite and >= 0 (see `cost.cost_matrix`).
-    before: (units,) agent that owns the unit now, or NOBODY. edges: (edges, 2) the tree.
+    before: (units,) agent that owns the unit now, or NOBODY. edges: (edges, 2) the tree. near:
+    (pairs, 2) further pairs that may exchange, as each agent's nearest.
     group: (units,) any integers; units with the same one share an address and stay together.
     pins: (units,) agent that must own the unit, or NOBODY. forbidden: (agents, units) never, by
     rule (a plain agent gets no directories). unreachable: (agents, units) not while another
@@ -44,6 +45,7 @@ class Problem:
     pins: IntArray | None = None
     forbidden: BoolArray | None = None
     unreachable: BoolArray | None = None
+    near: IntArray = field(default_factory=_no_edges)
 
     def __post_init__(self) -> None:
         agents, units = self.costs.shape
@@ -65,6 +67,7 @@ class Problem:
             if mask is not None and mask.shape != self.costs.shape:
                 raise BalancingError(f"{name} has shape {mask.shape}, costs {self.costs.shape}")
         tree_edges(self.edges, agents)
+        tree_edges(self.near, agents)
         for agent, row in enumerate(self.costs):
             if units and not (row.min() >= 0 and np.isfinite(row.max())):
                 raise BalancingError(
@@ -96,6 +99,7 @@ class Atoms:
     fixed: BoolArray
     of_unit: IntArray
     edges: IntArray
+    near: IntArray
     unreached: int
 
     @property
@@ -142,6 +146,7 @@ def collapse(problem: Problem) -> Atoms:
         fixed=fixed,
         of_unit=of_unit,
         edges=problem.edges,
+        near=problem.near,
         unreached=unreached,
     )
 
