@@ -22,7 +22,7 @@ router: Final = APIRouter(tags=["plans"])
 class NewPlan(BaseModel):
     """How units would be given out, from what is known now. compare: try the other methods, too."""
 
-    method: Method = "prices"
+    method: Method = "default"
     seed: Seed = 0
     compare: bool = True
 

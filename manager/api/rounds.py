@@ -15,7 +15,7 @@ from manager.operations.rounds import RoundDetail, RoundRow
 __all__ = ["Limit", "Method", "Seed", "router"]
 
 router: Final = APIRouter(tags=["rounds"])
-Method = Literal["random", "keep", "tree", "prices"]
+Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
 
@@ -23,7 +23,7 @@ Limit = Annotated[int, Field(ge=1, le=1000)]
 class NewRound(BaseModel):
     """How the units of a round are given out. probe: measure first what is not known freshly."""
 
-    method: Method = "prices"
+    method: Method = "default"
     probe: bool = True
     seed: Seed = 0
 

@@ -2,8 +2,9 @@
 
 `cost_matrix` turns volumes and distances into a `Problem`; `make_plan` answers with a `Plan` that
 can be shown before anything moves. The methods stand side by side in `BALANCERS`: the source's
-equalisation along the spanning tree (`tree`), prices near the optimum (`prices`), and the two
-yardsticks `random` and `keep`. Each plan carries a lower bound of what any plan could reach.
+equalisation along the spanning tree (`tree`), cuts between two agents (`exchange`), prices near the
+optimum (`prices`), the rounded linear program (`lp`), the yardsticks `random` and `keep`, and what
+is taken where nobody chooses: `default`. Each plan carries a lower bound of what any could reach.
 `cut` says how to divide a host that is too big for one agent.
 """
 
@@ -15,8 +16,10 @@ from manager.balancing.balancers import (
     Balancer,
     Options,
     Outcome,
+    Prospect,
     compare,
     make_plan,
+    prospects,
 )
 from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import CostMatrix, Fill, agent_costs, cost_matrix, makespan
@@ -25,6 +28,8 @@ from manager.balancing.give_and_move import GiveAndMove, after_step, explain, gi
 from manager.balancing.pieces import Cut, cut
 from manager.balancing.plan import Move, Moves, Plan, Reason
 from manager.balancing.problem import Atoms, Problem, collapse
+from manager.balancing.relaxation import Relaxed, relax
+from manager.balancing.steady import Churn
 from manager.balancing.tree import Accept, TreeOptions, TreeResult, TreeStep, equalise
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
     "Balancer",
     "BalancingError",
     "Bound",
+    "Churn",
     "CostMatrix",
     "Cut",
     "Fill",
@@ -45,7 +51,9 @@ __all__ = [
     "Outcome",
     "Plan",
     "Problem",
+    "Prospect",
     "Reason",
+    "Relaxed",
     "TreeOptions",
     "TreeResult",
     "TreeStep",
@@ -62,4 +70,6 @@ __all__ = [
     "make_plan",
     "makespan",
     "move",
+    "prospects",
+    "relax",
 ]

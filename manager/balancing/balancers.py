@@ -1,4 +1,4 @@
-"""The methods under one interface, and the two ways in: make a plan, compare methods.
+"""The methods under one interface, and the ways in: make a plan, compare plans, show prospects.
 
 A balancer gets atoms, so that it cannot break what must hold (see `problem`), and the bound with
 its prices, which every plan shows anyway. To add a method, write one function and name it here.
@@ -6,25 +6,38 @@ its prices, which every plan shows anyway. To add a method, write one function a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from manager.balancing.arrays import NOBODY, IntArray
 from manager.balancing.bound import Bound, lower_bound
+from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
+from manager.balancing.exchange import exchange
+from manager.balancing.lp import assign_by_lp
 from manager.balancing.placing import place
 from manager.balancing.plan import Plan, draw_up, spoken
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
+from manager.balancing.steady import Churn, pairs_of, settle
 from manager.balancing.tree import TreeOptions, TreeStep, equalise
 
-__all__ = ["BALANCERS", "Balancer", "Options", "Outcome", "compare", "make_plan"]
+__all__ = [
+    "BALANCERS",
+    "Balancer",
+    "Options",
+    "Outcome",
+    "Prospect",
+    "compare",
+    "make_plan",
+    "prospects",
+]
 
 
 @dataclass(frozen=True)
@@ -32,10 +45,12 @@ class Options:
     """What a person may choose; each method reads what concerns it.
 
     seed: for `random`; equal seeds give equal deals. tree: steps and rule of acceptance.
+    churn: what moves may cost, for `default`.
     """
 
     seed: int = 0
     tree: TreeOptions = field(default_factory=TreeOptions)
+    churn: Churn = field(default_factory=Churn)
 
 
 @dataclass(frozen=True)
@@ -64,12 +79,7 @@ def compare(
     methods: Iterable[str], problem: Problem, options: Options | None = None
 ) -> dict[str, Plan]:
     """Return the plans of several methods for one problem, measured against one bound."""
-    names = list(methods)
-    for name in names:
-        if name not in BALANCERS:
-            near = get_close_matches(name, BALANCERS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(BALANCERS)}"
-            raise BalancingError(f"balancer {name!r} is unknown: {hint}")
+    names = _known(methods)
     atoms = collapse(problem)
     bound = lower_bound(atoms.costs)
     plans: dict[str, Plan] = {}
@@ -79,6 +89,53 @@ def compare(
             name, problem, atoms, outcome.owner, bound.makespan_ms, outcome.said, outcome.steps
         )
     return plans
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What one method would reach, without its moves one by one; refused: why it gives no answer.
+
+    moves: units that get an owner or another one.
+    """
+
+    method: str
+    makespan_ms: float
+    bound_ms: float
+    moves: int
+    refused: str = ""
+
+    @property
+    def above_bound(self) -> float:
+        """Return makespan over the bound, as `Plan.above_bound`."""
+        return self.makespan_ms / self.bound_ms if self.bound_ms > 0 else 1.0
+
+
+def prospects(
+    methods: Iterable[str], problem: Problem, options: Options | None = None
+) -> Iterator[Prospect]:
+    """Yield what each method would reach, as soon as it is known, measured against one bound."""
+    names = _known(methods)
+    atoms = collapse(problem)
+    bound = lower_bound(atoms.costs)
+    for name in names:
+        try:
+            owner = BALANCERS[name](atoms, bound, options or Options()).owner
+        except BalancingError as error:
+            yield Prospect(name, 0.0, bound.makespan_ms, 0, str(error))
+            continue
+        longest, _ = makespan(agent_costs(atoms.costs, owner))
+        moves = int(np.count_nonzero(atoms.expand(owner) != problem.before))
+        yield Prospect(name, longest, bound.makespan_ms, moves)
+
+
+def _known(methods: Iterable[str]) -> list[str]:
+    names = list(methods)
+    for name in names:
+        if name not in BALANCERS:
+            near = get_close_matches(name, BALANCERS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(BALANCERS)}"
+            raise BalancingError(f"balancer {name!r} is unknown: {hint}")
+    return names
 
 
 def _random(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
@@ -97,7 +154,7 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     result = equalise(atoms, place(atoms), options.tree)
     said = [*_placed(atoms)]
     if not len(atoms.edges) and atoms.agents > 1:
-        said.append("There is no tree: neighbours are known once agents have probed common hosts.")
+        said.append(_NO_NEIGHBOURS)
     said += [_step_in_words(atoms.names, step) for step in result.steps[: result.best_step]]
     tried = len(result.steps) - result.best_step
     if tried:
@@ -105,6 +162,19 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
             f"{tried} further steps brought nothing better; step {result.best_step} counts."
         )
     return Outcome(result.owner, tuple(said), result.steps)
+
+
+def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+    """Cut between two agents at a time, from the present owners."""
+    pairs = pairs_of(atoms)
+    done = exchange(atoms, place(atoms), pairs)
+    said = [*_placed(atoms)]
+    if not len(pairs) and atoms.agents > 1:
+        said.append(_NO_NEIGHBOURS)
+    said.append(
+        f"{len(pairs)} pairs of neighbours made {done.exchanges} exchanges in {done.sweeps} sweeps."
+    )
+    return Outcome(done.owner, tuple(said))
 
 
 def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
@@ -120,6 +190,30 @@ def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
             f"Filled up to {100 * (filled.target - 1):g}% above the bound.",
         ),
     )
+
+
+def _lp(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+    """Round the relaxation, with the present owners of no account."""
+    rounded = assign_by_lp(atoms, bound)
+    relaxed = rounded.relaxed
+    said = (
+        f"If hosts could be divided, the makespan were {spoken(relaxed.makespan_ms)};"
+        f" {relaxed.divided} would be."
+    )
+    return Outcome(rounded.owner, (said,))
+
+
+def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
+    """Place what is new, and even the rest with few moves."""
+    settled = settle(atoms, bound, options.churn)
+    churn = options.churn
+    said = [*_placed(atoms), f"Of several ways, the best for its moves: {settled.way}."]
+    if settled.great:
+        said.append(
+            f"Few moves leave the makespan more than {100 * (churn.great_change - 1):g}% above the"
+            f" best possible, so more than {100 * churn.most_moves:g}% of the units may move."
+        )
+    return Outcome(settled.owner, tuple(said))
 
 
 def _placed(atoms: Atoms) -> tuple[str, ...]:
@@ -144,7 +238,19 @@ def _step_in_words(names: tuple[str, ...], step: TreeStep) -> str:
     )
 
 
+_NO_NEIGHBOURS: Final = (
+    "There is no tree: neighbours are known once agents have probed common hosts."
+)
+
 BALANCERS: Mapping[str, Balancer] = MappingProxyType(
-    {"random": _random, "keep": _keep, "tree": _tree, "prices": _prices}
+    {
+        "default": _default,
+        "random": _random,
+        "keep": _keep,
+        "tree": _tree,
+        "exchange": _exchange,
+        "prices": _prices,
+        "lp": _lp,
+    }
 )
 """Every method by the name that settings, console and commands use."""

@@ -16,7 +16,7 @@ MOVES_SHOWN: Final = 10
 
 
 @click.command()
-@click.option("--method", type=METHODS, default="prices", show_default=True)
+@click.option("--method", type=METHODS, default="default", show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
 @click.option("--apply", is_flag=True, help="Carry it out, too.")
 @click.option("--no-compare", is_flag=True, help="Do not try the other methods.")

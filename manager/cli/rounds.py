@@ -11,7 +11,7 @@ from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["METHODS", "rounds"]
 
-METHODS: Final = click.Choice(["random", "tree", "keep", "prices"])
+METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 
 
 @click.group()
@@ -20,7 +20,7 @@ def rounds() -> None:
 
 
 @rounds.command()
-@click.option("--method", type=METHODS, default="prices", show_default=True)
+@click.option("--method", type=METHODS, default="default", show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
 @click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
 @json_option

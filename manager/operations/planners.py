@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from manager.balancing import BalancingError, Options, Plan, Problem, make_plan
+from manager.balancing import Options, Plan, Problem, make_plan, prospects
 
 __all__ = ["Compared", "HerePlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
 
@@ -71,13 +71,11 @@ def compare_in_turn(
     methods: Sequence[str], problem: Problem, options: Options
 ) -> Iterator[Compared]:
     """Yield what each method would give, as soon as it is known."""
-    for method in methods:
-        try:
-            plan = make_plan(method, problem, options)
-        except BalancingError as error:
-            yield Compared(method, None, None, None, str(error))
-            continue
-        yield Compared(method, plan.makespan_after_ms, len(plan.moves), plan.above_bound, "")
+    for one in prospects(methods, problem, options):
+        if one.refused:
+            yield Compared(one.method, None, None, None, one.refused)
+        else:
+            yield Compared(one.method, one.makespan_ms, one.moves, one.above_bound, "")
 
 
 def too_late(method: str, within_s: float) -> Compared:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from manager.balancing import BALANCERS, NOBODY, Options, Plan
+from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
 from manager.db import agents, plans, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
@@ -91,7 +91,7 @@ def make_plan(
         raise ConflictError(
             "nothing to plan: there must be an agent that has called and a host with an address"
         )
-    options = Options(seed=seed)
+    options = Options(seed=seed, churn=Churn(most_moves=policy.plan_moves))
     plan = planner(method, loaded.problem, options)
     others = [name for name in BALANCERS if name != method] if compare else []
     compared = planner.compare(others, loaded.problem, options, policy.compare_s)

@@ -41,6 +41,7 @@ class Policy:
     resolve_fresh_s: float = 7 * DAY_S
     resolve_retry_s: float = 600.0  # doubled with each failure, up to a day
 
+    plan_moves: float = 0.1  # share of the placed units that a plan of `default` may move
     compare_s: float = 20.0  # for the methods that were not chosen, when a plan is previewed
 
     batch: int = 5_000  # rows that one step of a tick handles of one agent

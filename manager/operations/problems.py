@@ -24,7 +24,7 @@ from manager.db import measurements, planning
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.planning import PlanUnit
-from manager.distance import SpanningTree, network_distance, spanning_tree
+from manager.distance import SpanningTree, nearest_pairs, network_distance, spanning_tree
 from manager.operations.capacity import Work, capacity_of
 from manager.operations.pin_rules import Standing, load_standing
 
@@ -151,12 +151,14 @@ def _load(
     group = np.array([unit.group_id for unit in units], dtype=np.intp)
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
     scale_costs(costs.costs, work.relative)
-    tree = spanning_tree(network_distance(distance))
+    between = network_distance(distance)
+    tree = spanning_tree(between)
     problem = Problem(
         names=tuple(agent.name for agent in agents),
         costs=costs.costs,
         before=np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp),
         edges=tree.edges,
+        near=nearest_pairs(between),
         group=group,
         pins=np.array(
             [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],

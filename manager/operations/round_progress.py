@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from manager.balancing import Options
+import logging
+from typing import Final
+
+from manager.balancing import BalancingError, Churn, Options, Plan
 from manager.db import agents, hosts, measurements, pins, plans, probes, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
@@ -13,9 +16,11 @@ from manager.operations.giving import members
 from manager.operations.planners import Solver
 from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
-from manager.operations.problems import load_all
+from manager.operations.problems import Loaded, load_all
 
 __all__ = ["begin_crawl", "finish_round"]
+
+_log: Final = logging.getLogger(__name__)
 
 
 def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> bool:
@@ -32,7 +37,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
         loaded = load_all(tx, members(tx), ["placed", "probing"], policy.probe_pages)
     if loaded is None:
         return False
-    plan = planner(current.method, loaded.problem, Options(seed=current.seed))
+    plan = _plan_of(current, loaded, policy, planner)
     with db.write() as tx:
         plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, now_ms)
     try:
@@ -58,6 +63,16 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
     except StalePlanError:
         return False
     return True
+
+
+def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver) -> Plan:
+    """Return the plan of the round's method; of the default one where that refuses, as `lp` may."""
+    options = Options(seed=current.seed, churn=Churn(most_moves=policy.plan_moves))
+    try:
+        return planner(current.method, loaded.problem, options)
+    except BalancingError as error:
+        _log.warning("round %d: %s; planned by default instead", current.number, error)
+        return planner("default", loaded.problem, options)
 
 
 def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:

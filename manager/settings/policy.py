@@ -133,6 +133,15 @@ class PolicySettings:
         most=10**6,
         reason="pages of a unit that others found; more are not kept",
     )
+    plan_moves: float = setting(
+        0.1,
+        unit="share",
+        least=0,
+        most=1,
+        reason="of the placed units that the default method may move in a round: a unit is fetched "
+        "whole by its new agent; at a tenth the makespan stays within 4% of the bound, and without "
+        "a limit half of the units would move in each round",
+    )
     resolve_fresh_s: float = setting(
         7.0 * DAY_S,
         unit="s",

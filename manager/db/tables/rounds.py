@@ -37,7 +37,7 @@ rounds: Final = sa.Table(
     sa.Column("makespan_ms", Whole),
     text("makespan_agent"),
     sa.Column("elapsed_ms", Whole),
-    one_of("method", "random", "keep", "tree", "prices"),
+    one_of("method", "default", "random", "keep", "tree", "exchange", "prices", "lp"),
     one_of("state", "probing", "crawling", "finished", "cancelled"),
     # 1 while the round goes on, else NULL: at most one does.
     sa.Column("open", Whole, unique=True),

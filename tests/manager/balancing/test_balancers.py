@@ -96,8 +96,8 @@ def test_tree_is_never_above_keep(problem: Problem) -> None:
 
 
 def test_the_registry_names_the_methods() -> None:
-    """The four methods that settings, console and rounds know."""
-    assert set(BALANCERS) == {"random", "keep", "tree", "prices"}
+    """The methods that settings, console and rounds know."""
+    assert list(BALANCERS) == ["default", "random", "keep", "tree", "exchange", "prices", "lp"]
 
 
 def test_lines_are_the_sources() -> None:
@@ -165,7 +165,7 @@ def test_steps_are_in_the_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("tre", "did you mean tree"), ("xyz", "use one of random, keep")]
+    ("name", "said"), [("tre", "did you mean tree"), ("xyz", "use one of default, random, keep")]
 )
 def test_an_unknown_method_is_refused(name: str, said: str) -> None:
     """A name that is not in the registry is answered with the nearest."""

@@ -52,7 +52,7 @@ def test_a_round_needs_an_agent_and_a_host(database: Database) -> None:
     world.join("a")
     with pytest.raises(ConflictError, match="no host has an address yet"):
         start_round(database, "keep", ADMIN, world.now_ms)
-    with pytest.raises(FormatError, match="must be one of random, keep, tree, prices"):
+    with pytest.raises(FormatError, match="must be one of default, random, keep, tree"):
         start_round(database, "luck", ADMIN, world.now_ms)
     assert list_rounds(database) == []
 

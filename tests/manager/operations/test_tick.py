@@ -6,13 +6,16 @@ from collections import Counter
 
 import pytest
 
+from manager.balancing import BALANCERS, BalancingError, Options, Plan, Problem, make_plan
 from manager.db.engine import Database
 from manager.operations.host_views import host_detail, list_hosts
+from manager.operations.plans import list_plans
 from manager.operations.rounds import current_round, list_rounds, round_detail, start_round
+from manager.operations.tick import tick
 from tests.manager.operations.world import ADMIN, World
 
 
-@pytest.mark.parametrize("method", ["random", "keep", "tree", "prices"])
+@pytest.mark.parametrize("method", BALANCERS)
 def test_a_round_runs_from_probe_to_makespan(database: Database, method: str) -> None:
     """Every agent probes every host, one at a time; then each host is crawled by its owner."""
     world = World(database)
@@ -75,3 +78,21 @@ def test_an_idle_tick_changes_nothing(database: Database) -> None:
     world.tick()
     world.wait(5)
     assert not world.tick().did_something
+
+
+def test_a_round_that_its_method_refuses_goes_on_by_default(database: Database) -> None:
+    """The linear program has a limit, and hosts come in while a round probes."""
+
+    def planner(method: str, problem: Problem, options: Options) -> Plan:
+        if method == "lp":
+            raise BalancingError("lp: too many hosts")
+        return make_plan(method, problem, options)
+
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp", "h2.jp")
+    start_round(database, "lp", ADMIN, world.now_ms, probe=False)
+    assert tick(database, world.now_ms, world.policy, planner).crawl_began
+    (plan,) = list_plans(database)
+    assert plan.method == "default"
+    assert round_detail(database, 1).round.method == "lp"
