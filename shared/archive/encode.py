@@ -86,14 +86,13 @@ def encode_capture(capture: Capture) -> EncodedCapture:
     if capture.ip is not None:
         shared += f"WARC-IP-Address: {canonical_ip(capture.ip)}\r\n"
 
-    block = header + body
     answer = f"WARC-Type: {'revisit' if revisit else 'response'}\r\n{shared}{_own_fields(capture)}"
     if digest:
         answer += f"WARC-Payload-Digest: {digest}\r\n"
-    answer += _block_fields(block, "response")
+    answer += _block_fields("response", header, body)
     question = ""
     if capture.request:
-        question = f"WARC-Type: request\r\n{shared}{_block_fields(capture.request, 'request')}"
+        question = f"WARC-Type: request\r\n{shared}{_block_fields('request', capture.request)}"
     answer_id, question_id = record_ids((answer + question).encode())
 
     members = b""
@@ -101,7 +100,7 @@ def encode_capture(capture: Capture) -> EncodedCapture:
         question += f"WARC-Record-ID: {question_id}\r\nWARC-Concurrent-To: {answer_id}\r\n"
         answer += f"WARC-Concurrent-To: {question_id}\r\n"
         members = _member(question, capture.request)
-    answer_member = _member(f"{answer}WARC-Record-ID: {answer_id}\r\n", block)
+    answer_member = _member(f"{answer}WARC-Record-ID: {answer_id}\r\n", header, body)
     return EncodedCapture(
         members + answer_member,
         IndexEntry(
@@ -143,21 +142,25 @@ def encode_warcinfo(info: SegmentInfo, filename: str, created_at_ms: int) -> byt
     return _member(f"{fields}WARC-Record-ID: {record_id}\r\n", block)
 
 
-def _member(fields: str, block: bytes) -> bytes:
-    return compress_member(b"".join((VERSION, fields.encode(), b"\r\n", block, RECORD_END)))
+def _member(fields: str, *block: bytes) -> bytes:
+    return compress_member(b"".join((VERSION, fields.encode(), b"\r\n", *block, RECORD_END)))
 
 
-def _block_fields(block: bytes, message: str) -> str:
+def _block_fields(message: str, header: bytes, body: bytes = b"") -> str:
+    digest = hashlib.sha256(header)
+    digest.update(body)
     return (
         f"Content-Type: application/http;msgtype={message}\r\n"
-        f"WARC-Block-Digest: sha256:{hashlib.sha256(block).hexdigest()}\r\n"
-        f"Content-Length: {len(block)}\r\n"
+        f"WARC-Block-Digest: sha256:{digest.hexdigest()}\r\n"
+        f"Content-Length: {len(header) + len(body)}\r\n"
     )
 
 
 def _own_fields(capture: Capture) -> str:
     """Return the fields that only some captures have."""
-    text = "".join(f"{name}: {value}\r\n" for name, value in capture.extra.items())
+    text = ""
+    if capture.extra:
+        text = "".join(f"{name}: {value}\r\n" for name, value in capture.extra.items())
     if capture.truncated is not None:
         text += f"WARC-Truncated: {capture.truncated}\r\n"
     revisit = capture.revisit

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -68,22 +67,22 @@ class Addresses:
             return None
         return self._named(reference)
 
-    def resolve_all(self, references: Iterable[str], most: int) -> tuple[tuple[str, ...], bool]:
+    def resolve_all(self, references: list[str], most: int) -> tuple[tuple[str, ...], bool]:
         """Return what references name, each URL once, in order; and whether there were more.
 
         most: URLs are returned. White space alone is no reference.
         """
-        given = dict.fromkeys(references)
-        text = "".join(given)
+        text = "".join(references)
         if len(text) > MAX_REFERENCE_CHARACTERS:
-            given = {one: None for one in given if len(one) <= MAX_REFERENCE_CHARACTERS}
-        if "#" in text:
-            # White space ends a reference, but is a part of what stands before a fragment.
+            references = [one for one in references if len(one) <= MAX_REFERENCE_CHARACTERS]
+        if "#" not in text:
+            given = dict.fromkeys(references)
+        else:  # white space ends a reference, but is a part of what stands before a fragment
             given = {
                 one
                 if (cut := one.find("#")) < 0 or (cut and not " " < one[cut - 1] < "\x7f")
                 else one[:cut]: None
-                for one in given
+                for one in references
             }
         known = folder_memory(self._folder)
         urls: dict[str, None] = {}

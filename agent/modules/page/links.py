@@ -43,7 +43,6 @@ _SOURCE: Final = frozenset(
     ("frame", "iframe", "script", "img", "source", "audio", "video", "track", "embed")
 )
 _BACKGROUND: Final = frozenset(("body", "table", "td", "th"))
-_WITH_MORE: Final = frozenset(("img", "source", "video"))
 _HOSTS_ONLY: Final = frozenset(("dns-prefetch", "preconnect"))
 _NONE: Final[frozenset[str]] = frozenset()
 LONG_RELATION: Final = 100  # characters, from which it is not remembered
@@ -83,7 +82,7 @@ def links_of(
             source = attributes.get("src")
             if source:
                 references.append(source)
-            if name in _WITH_MORE:
+            if "srcset" in attributes or "poster" in attributes:
                 references += _more_sources(name, attributes)
         elif name == "link":
             relations = _words(attributes, "rel")
@@ -135,9 +134,9 @@ def _of_header(header: bytes) -> Iterator[str]:
 
 def _more_sources(name: str, attributes: Attributes) -> Iterable[str]:
     """Return what an element may load beside its `src`."""
-    if name == "video":
-        return _present(attributes.get("poster"))
-    return srcset_urls(attributes["srcset"] or "") if "srcset" in attributes else ()
+    if name in ("img", "source"):
+        return srcset_urls(attributes.get("srcset") or "")
+    return _present(attributes.get("poster")) if name == "video" else ()
 
 
 def _of_other(name: str, attributes: Attributes) -> str | None:

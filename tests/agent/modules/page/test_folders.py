@@ -16,7 +16,7 @@ def nothing_known() -> None:
 
 
 def all_of(page: str, *references: str, codec: str = "utf-8") -> tuple[str, ...]:
-    return Addresses(FOLDER + page, codec).resolve_all(references, 99)[0]
+    return Addresses(FOLDER + page, codec).resolve_all(list(references), 99)[0]
 
 
 def test_what_names_a_part_of_the_page_is_not_remembered() -> None:
