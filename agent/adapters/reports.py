@@ -61,11 +61,14 @@ class DurableReports:
         self._database = database
         self._counted = Counted()
         self._closed: list[int] = []
+        self._at_start = self._last_outside()
+        self._outside_before: dict[str, int] = {}  # by unit, when it was last done
 
     # the report module's side
 
     def finished(self, unit: UnitFinished) -> None:
         """A unit is done; told to the manager until it answered."""
+        self._outside_before[unit.unit] = self._last_outside()
         self._database.run(
             "INSERT OR REPLACE INTO finished VALUES (?,?,?,?,?,?)",
             (
@@ -119,6 +122,9 @@ class DurableReports:
 
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
         """Forget units that the manager acknowledged as they were told."""
+        units = list(units)
+        for one in units:
+            self._outside_before.pop(one.unit, None)
         self._database.run_many(
             "DELETE FROM finished WHERE unit=? AND kind=? AND round=? AND pages=? "
             "AND response_bytes=?",
@@ -159,6 +165,15 @@ class DurableReports:
             "DELETE FROM outside WHERE id BETWEEN ? AND ?", (batch.first, batch.last)
         )
 
+    def outside_before(self, unit: str) -> int:
+        """Return the number of the last URL for M2 that was found before a unit was done."""
+        return self._outside_before.get(unit, self._at_start)
+
+    def oldest_outside(self) -> int | None:
+        """Return the number of the oldest URL for M2 that is still here, or None."""
+        [(oldest,)] = self._database.ask_committed("SELECT min(id) FROM outside")
+        return None if oldest is None else int(str(oldest))
+
     def counters(self) -> Counted:
         """Return what was counted so far."""
         return self._counted
@@ -167,3 +182,7 @@ class DurableReports:
         """Return the jobs that became quiet since the last call."""
         closed, self._closed = self._closed, []
         return closed
+
+    def _last_outside(self) -> int:
+        rows = self._database.ask("SELECT seq FROM sqlite_sequence WHERE name = 'outside'")
+        return int(str(rows[0][0])) if rows else 0

@@ -44,9 +44,9 @@ class Parts:
 
     @property
     def worked_off(self) -> bool:
-        """Whether all units that are held are finished, and nothing of them is under way."""
+        """Whether all units that are held are finished or rest, and nothing is under way."""
         scope = self.session.scope
-        return len(scope.finished) == len(scope.jobs) and self.session.quiet
+        return len(scope.finished) + len(scope.resting) == len(scope.jobs) and self.session.quiet
 
     @property
     def unreported(self) -> int:

@@ -26,6 +26,7 @@ from shared.wire.server_list import UrlLine, encode
 __all__ = ["Moment", "ReportSchedule", "Reporting"]
 
 HOSTS_A_REPORT: Final = 10_000
+PIECES_S: Final = 30.0  # pages for other pieces of a split host wait so long for more of them
 SETTLE_S: Final = 2.0  # a list that was just worked off may be followed by another at once
 
 
@@ -39,6 +40,8 @@ class Moment:
     worked_off: bool  # units are held, and all of them are finished and quiet
     probes_waiting: bool  # finished, and their lines are in the open log
     log_bytes: int
+    shares_hosts: bool = False  # it has pieces of hosts that others have pieces of
+    piece_rests: bool = False  # and is through with one of them
 
 
 class ReportSchedule:
@@ -95,6 +98,9 @@ class ReportSchedule:
     def hosts_due(self, now: Moment) -> bool:
         """Tell whether hosts that were found should go now."""
         wait_s = self._settings.every_s or self._settings.hosts_s
+        if now.shares_hosts:
+            # Others may have nothing to do until they hear of these pages.
+            wait_s = min(wait_s, SETTLE_S if now.piece_rests else PIECES_S)
         return now.worked_off or not now.window_open or now.now_s - self._hosts_s >= wait_s
 
     def hosts_sent(self, now: Moment) -> None:

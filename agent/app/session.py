@@ -225,8 +225,9 @@ class CrawlSession:
         A finished unit leaves the manager's list as soon as it counted there.
         """
         scope = self.scope
-        waiting = {one.unit for one in self.reports.pending_finished(len(scope.finished) + 1)}
-        for unit in scope.finished - waiting:
+        done = set(scope.finished) | scope.resting
+        waiting = {one.unit for one in self.reports.pending_finished(len(done) + 1)}
+        for unit in done - waiting:
             row = self.ledger.job(scope.jobs[unit].number)
             if row is not None:
                 job = row.job
@@ -266,6 +267,11 @@ class CrawlSession:
     def scope(self) -> Scope:
         """Return what the agent holds."""
         return self._crawl.scope
+
+    @property
+    def shares_hosts(self) -> bool:
+        """Tell whether others crawl parts of its hosts at the same time."""
+        return self._crawl.shares_hosts
 
     @property
     def crawl(self) -> Crawl:

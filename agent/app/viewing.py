@@ -9,8 +9,10 @@ from agent.app.conversation import Conversation
 from agent.app.mapping import version
 from agent.app.parts import Parts
 from agent.app.sleeping import rest_outside_hours
+from agent.app.telling import tellable
 from agent.control.status import BackOff, Rates, Status, Stopped
 from agent.link.actions import View
+from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
 from shared.wire.sync import (
     MAX_ITEMS,
@@ -18,6 +20,7 @@ from shared.wire.sync import (
     AgentState,
     Counters,
     HeldPermit,
+    HostRest,
     StoppedUrls,
 )
 
@@ -53,8 +56,9 @@ class Viewing:
             promise_ms=promise_ms,
             rest_s=rest_s,
             permit=permit,
-            finished=tuple(session.reports.pending_finished(MAX_ITEMS)),
+            finished=tellable(session, parts.outbox, MAX_ITEMS),
             addresses=tuple(session.reports.pending_addresses(MAX_ITEMS)),
+            rests=_rests(crawl, parts.clock.monotonic_s()),
             counters=Counters(
                 requests=counted.requests,
                 pages=counted.pages,
@@ -101,7 +105,7 @@ class Viewing:
             window_open=permission.window_open,
             window_change_ms=permission.window_change_ms,
             units=len(scope.jobs),
-            units_finished=len(scope.finished),
+            units_finished=len(scope.finished) + len(scope.resting),
             pages=counted.pages,
             requests=counted.requests,
             errors=counted.errors,
@@ -172,6 +176,19 @@ class Viewing:
             spread_s=parts.spread_s,
             unreported=parts.unreported,
         )
+
+
+def _rests(crawl: CrawlState, now_s: float) -> tuple[HostRest, ...]:
+    return tuple(
+        HostRest(
+            host=one.host,
+            rest_ms=round(one.rest_s * 1000),
+            remaining_ms=round((one.until_s - now_s) * 1000),
+            reason=one.reason,
+        )
+        for one in crawl.told_to_wait
+        if one.until_s > now_s
+    )
 
 
 def _stopped(*counts: StopCounts) -> dict[str, Stopped]:

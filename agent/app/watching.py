@@ -15,6 +15,7 @@ from agent.app.parts import Parts
 from agent.app.reporting import Moment
 from agent.app.retuning import Retuning
 from agent.app.single_run import SingleRun
+from agent.app.telling import tellable
 from agent.app.viewing import Viewing
 from agent.control.drain import read_holds
 from agent.control.status import Status, write_status
@@ -98,6 +99,8 @@ class Watch:
             now_s=parts.clock.monotonic_s(),
             window_open=parts.permission.window_open,
             worked_off=parts.worked_off,
+            shares_hosts=session.shares_hosts,
+            piece_rests=bool(session.scope.resting),
             probes_waiting=probes > self._probes_reported,
             log_bytes=parts.reporting.open_log_bytes,
         )
@@ -122,12 +125,14 @@ class Watch:
         parts = self._parts
         holds = parts.permission.holds
         session = parts.session
-        untold = len(session.reports.pending_finished(MAX_ITEMS))
+        untold = len(tellable(session, parts.outbox, MAX_ITEMS))
+        piece_told = untold > 0 and bool(session.scope.resting)
         over = parts.worked_off or not parts.permission.window_open
         talk.may_hand_back = session.quiet and not parts.unreported
         news = (
             untold >= MAX_ITEMS // 10
             or (untold > 0 and over)
+            or piece_told  # the others' pieces wait for it
             or (holds.drained and not holds.handed_back and talk.may_hand_back)
             or (holds.handed_back and not holds.drained)
         )

@@ -11,6 +11,7 @@ from shared.wire.sync import (
     FinishedUnit,
     HeldPermit,
     HostAddresses,
+    HostRest,
     Settings,
 )
 
@@ -43,6 +44,7 @@ class View:
     permit: HeldPermit | None = None
     finished: tuple[FinishedUnit, ...] = ()
     addresses: tuple[HostAddresses, ...] = ()
+    rests: tuple[HostRest, ...] = ()
     counters: Counters = field(default_factory=Counters)
     disk_free_bytes: int | None = None
     reports_waiting: int = 0

@@ -150,6 +150,7 @@ class Poller:
             permit=view.permit,
             finished=list(view.finished[: self._items]) if settled else [],
             addresses=list(view.addresses[: self._items]),
+            rests=list(view.rests[: self._items]),
             counters=view.counters,
             capacity=self.capacity,
             disk_free_bytes=view.disk_free_bytes,

@@ -73,6 +73,7 @@ class CrawlState:
     look_ups: int = 0
     backing_off: int = 0  # addresses that rest longer because of what they answered
     backed_off: tuple[BackedOff, ...] = ()  # some of them
+    told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
     paused: str = ""  # why nothing is fetched, as far as the modules know
 
 
@@ -191,6 +192,11 @@ class Crawl:
         return self._seeds[0].scope
 
     @property
+    def shares_hosts(self) -> bool:
+        """Tell whether it has pieces of hosts that are split."""
+        return self._seeds[0].shares_hosts
+
+    @property
     def probes_finished(self) -> int:
         """Return how many probes were finished so far; only the difference means something."""
         return self._seeds[0].probes_finished
@@ -233,6 +239,7 @@ class Crawl:
             state.jobs += one.jobs
             state.addresses += one.addresses
             state.active += one.active
+            state.told_to_wait += one.told_to_wait
             state.in_flight += one.in_flight
             state.under_way += one.under_way
             state.backing_off += one.backing_off

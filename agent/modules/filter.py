@@ -2,8 +2,8 @@
 
 Invariant: what passes lies in exactly one unfinished job of the list in force. What is not ours
 leaves by `outside`: of a host that we hold nothing of, its top page, once; of a page in a
-directory that others own, or of a job that is done, the page itself. All else is counted with its
-reason and a few examples.
+directory that others own, or of a job that is done or rests, the page itself. All else is counted
+with its reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
@@ -143,8 +143,11 @@ class Filter:
         return None
 
     def _is_late(self, job: Job, links: Links) -> bool:
-        """Tell whether a job takes no link from there: done, or measured by its own pages only."""
-        if job.unit in self._scope.finished:
+        """Tell whether a job takes no link from there: done, or measured by its own pages only.
+
+        A piece that rests was told to be at rest: what is found for it goes by the manager.
+        """
+        if job.unit in self._scope.finished or job.unit in self._scope.resting:
             return True
         return job.kind == "probe" and links.from_job not in (0, job.number)
 

@@ -6,6 +6,8 @@ is new begins. A list may come at any time, and as often as it likes.
 
 Invariant: a job is reported as finished exactly once, and one that left the list as closed exactly
 once: when no request to its host is under way that a job which left the list began.
+A piece of a split host is not finished but rests when nothing of it is left: its queue and
+seen-set stay, and a list that has a new start page for it wakes it.
 Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
 """
 
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Final, cast
 
 from agent.modules.counts import StopCounts
 from agent.modules.scope import scope_of
@@ -36,6 +38,9 @@ from shared.wire.orders import Order
 
 __all__ = ["Seed"]
 
+NOTHING_LEFT: Final = ("complete", "nothing to fetch")
+"""Reasons after which a piece may go on; the others are limits and failures."""
+
 
 class Seed:
     """The module `seed`."""
@@ -49,7 +54,7 @@ class Seed:
         self._skipped = skipped
         self.probes_finished = 0  # since the process started, and those that it found finished
         scope = scope_of(ledger.jobs())
-        self._hold(scope, set(scope.finished))
+        self._hold(scope, set(scope.finished), set())
         self._count_probes(scope.finished)
         self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
         self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
@@ -59,9 +64,11 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def _hold(self, scope: Scope, finished: set[str]) -> None:
-        self._scope = replace(scope, finished=finished)
+    def _hold(self, scope: Scope, finished: set[str], resting: set[str]) -> None:
+        self._scope = replace(scope, finished=finished, resting=resting)
         self._finished_units = finished
+        self._resting_units = resting
+        self.shares_hosts = any(job.is_piece for job in scope.jobs.values())
         self._units_of: dict[str, list[str]] = {}
         for unit in scope.jobs:
             self._units_of.setdefault(host_of(unit), []).append(unit)
@@ -86,6 +93,7 @@ class Seed:
         wanted = self._wanted(server_list.orders)
         jobs: dict[str, Job] = {}
         begun: list[Job] = []
+        new_pages: dict[str, list[tuple[str, str | None]]] = {}
         for unit, want in wanted.items():
             job = want.job(unit, round_number)
             before = known.get(unit)
@@ -93,10 +101,12 @@ class Seed:
                 jobs[unit] = replace(job, number=before.number)
                 if jobs[unit] != before:
                     self._ledger.open_job(jobs[unit])
+                    new_pages[unit] = _new_pages(before, job)
                 continue
             jobs[unit] = replace(job, number=self._ledger.new_job_number())
             self._ledger.open_job(jobs[unit])
             begun.append(jobs[unit])
+            new_pages[unit] = list(job.start_pages)
         ended = [job for unit, job in known.items() if jobs.get(unit, _NONE).number != job.number]
         finished = self._scope.finished
         closed = {job.number for job in ended if job.unit in finished or self._unplaced(job)}
@@ -105,17 +115,30 @@ class Seed:
         still = {
             unit for unit in finished if unit in jobs and jobs[unit].number == known[unit].number
         }
-        self._hold(Scope(UnitIndex(jobs), jobs, still), still)
-        yield "changed", ListChanged(self._scope, tuple(begun), tuple(ended), frozenset(closed))
+        resting = {
+            unit
+            for unit in self._scope.resting
+            if unit in jobs and jobs[unit].number == known[unit].number
+        }
+        woken = {unit for unit in resting if new_pages.get(unit)}
+        self._hold(Scope(UnitIndex(jobs), jobs, still), still, resting - woken)
+        yield (
+            "changed",
+            ListChanged(
+                self._scope,
+                tuple(begun),
+                tuple(ended),
+                frozenset(closed),
+                woken=tuple(jobs[unit] for unit in woken),
+            ),
+        )
         yield from self._close(ended, closed)
-        fresh = {job.unit for job in begun}
-        for unit, job in jobs.items():
-            if unit in still:
-                continue
-            if unit in fresh:
-                yield "links", Links((canonical(unit),), wanted[unit].referer, 0, 0)
-            if unit in fresh or job.start_pages != known[unit].start_pages:
-                for url, referer in job.start_pages:
+        for job in begun:
+            if not job.is_piece or job.unit == host_of(job.unit):
+                yield "links", Links((canonical(job.unit),), wanted[job.unit].referer, 0, 0)
+        for unit, pages in new_pages.items():
+            if unit not in still:
+                for url, referer in pages:
                     yield "links", Links((url,), referer, 0, 0)
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -146,10 +169,12 @@ class Seed:
         for order in orders:
             try:
                 url = canonical(order.url)
-                if is_unit(url):
-                    wanted[unit_key(url)] = _Want(order, order.referer)
-                else:
+                if not is_unit(url):
                     pages.append((url, order.referer))
+                    continue
+                wanted[unit_key(url)] = _Want(order, order.referer)
+                top = url[: url.index("/", 8)]
+                pages += ((canonical(top + path), referer) for path, referer in order.starts)
             except UrlError as error:
                 self._skipped.add("list: no URL to crawl", str(error))
         index = UnitIndex(wanted)
@@ -193,13 +218,23 @@ class Seed:
                 done.setdefault(unit.unit, unit)
         if not done:
             return
-        for unit in done.values():
-            self._ledger.finish_job(unit.job)
-        self._finished_units.update(done)
-        self._count_probes(done)
-        jobs = tuple(self._scope.jobs[unit] for unit in done)
-        yield "changed", ListChanged(self._scope, done=jobs)
-        for unit in done.values():
+        resting = {
+            name
+            for name, unit in done.items()
+            if unit.reason in NOTHING_LEFT and self._scope.jobs[name].is_piece
+        }
+        news = [unit for unit in done.values() if unit.unit not in self._resting_units]
+        self._resting_units |= resting
+        ended = done.keys() - resting
+        self._resting_units -= ended
+        for name in ended:
+            self._ledger.finish_job(done[name].job)
+        self._finished_units.update(ended)
+        self._count_probes(ended)
+        jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
+        if jobs:
+            yield "changed", ListChanged(self._scope, done=jobs)
+        for unit in news:
             yield "finished", unit
 
 
@@ -222,7 +257,13 @@ class _Want:
             order.interval_ms,
             order.excepted,
             tuple(self.start_pages),
+            order.share,
         )
+
+
+def _new_pages(before: Job, job: Job) -> list[tuple[str, str | None]]:
+    known = {url for url, _ in before.start_pages}
+    return [page for page in job.start_pages if page[0] not in known]
 
 
 _NONE = Job(-1, "", "crawl", -1)

@@ -92,20 +92,27 @@ class Job:
     interval_ms: int | None = None  # this unit's share of the host's rate
     excepted: tuple[str, ...] = ()  # paths below the unit that others own
     start_pages: tuple[tuple[str, str | None], ...] = ()  # (url, referer) beside the top page
+    share: int = 0  # agents at once on the host; 0: the host is not split
+
+    @property
+    def is_piece(self) -> bool:
+        """Tell whether others crawl the rest of the host: a link into it may come at any time."""
+        return self.share > 0 and self.kind == "crawl"
 
 
 @frozen
 class Scope:
     """What the agent holds: which job a page belongs to. Replaced as a whole with each list.
 
-    finished: units whose job is done, so that nothing of them is fetched again. It is the one
-    thing that grows while a list is in force, by seed's hand: a new set for each unit that is
-    finished would cost more and more.
+    finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
+    split hosts of which nothing is left to fetch, and which only a list wakes again. These two
+    grow while a list is in force, by seed's hand: a new set for each unit would cost more and more.
     """
 
     units: UnitIndex
     jobs: dict[str, Job]  # by unit
     finished: AbstractSet[str]
+    resting: AbstractSet[str] = frozenset()
 
     def job_of(self, url: str) -> Job | None:
         """Return the job whose unit is the longest that holds a canonical URL, or None."""
@@ -133,6 +140,7 @@ class ListChanged:
     ended: tuple[Job, ...] = ()
     closed: frozenset[int] = frozenset()
     done: tuple[Job, ...] = ()
+    woken: tuple[Job, ...] = ()  # rested, and may have something to fetch again
 
 
 @frozen

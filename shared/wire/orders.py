@@ -4,12 +4,18 @@
 old agent skips: `#Round=3`, `#Generation=42`, `#Lease=<seconds>` for the list, and behind a unit's
 line `#Interval=<ms>` (its share of the host's rate) and `#Except=<path>` (a directory that
 another agent owns). Unknown comments mean nothing.
+
+A unit of a host that is split among agents has `#Share=<n>` too: so many agents may fetch from the
+host at once. It is crawled as a piece: its own top page is fetched only if a link leads there, and
+it is done only when all pieces of the host are (`docs/protocol.md`). `#Start=<path>`, with a
+tab and the referer where there is one, is a start page that would read as a unit on a line of its
+own, because its path ends in `/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.wire.server_list import Comment, ListLine, MaxTransfer, UrlLine
 
@@ -34,6 +40,8 @@ class Order:
     max_transfer: int = 0  # pages; 0: all
     interval_ms: int | None = None
     excepted: tuple[str, ...] = ()  # paths that begin with `/`
+    share: int = 0  # agents at once on the unit's host; 0: the host is not split
+    starts: tuple[tuple[str, str | None], ...] = ()  # (path, referer) of start pages in it
 
     @property
     def is_probe(self) -> bool:
@@ -57,8 +65,12 @@ def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
         yield UrlLine(item.url, item.referer)
         if item.interval_ms is not None:
             yield Comment(f"Interval={item.interval_ms}")
+        if item.share:
+            yield Comment(f"Share={item.share}")
         for path in item.excepted:
             yield Comment(f"Except={path}")
+        for path, referer in item.starts:
+            yield Comment(f"Start={path}" if referer is None else f"Start={path}\t{referer}")
 
 
 def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
@@ -68,7 +80,7 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
     before it says what to do.
     """
     head: dict[str, int] = {}
-    current: Order | None = None
+    current: _Reading | None = None
     head_sent = False
     limit = 0
     for line in lines:
@@ -80,29 +92,58 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
                     head_sent = True
                     yield _head(head)
                 if current is not None:
-                    yield current
-                current = Order(url, referer, limit)
+                    yield current.order()
+                current = _Reading(url, referer, limit)
             case Comment(text) if current is None:
                 name, _, value = text.partition("=")
                 if value.isascii() and value.isdigit():
                     head[name] = int(value)
             case Comment(text):
-                current = _with_comment(current, text)
+                current.comment(text)
     if not head_sent:
         yield _head(head)
     if current is not None:
-        yield current
+        yield current.order()
 
 
 def _head(values: dict[str, int]) -> ListHead:
     return ListHead(values.get("Round"), values.get("Generation"), values.get("Lease"))
 
 
-def _with_comment(order: Order, text: str) -> Order:
-    name, _, value = text.partition("=")
-    interval_ms, excepted = order.interval_ms, order.excepted
-    if name == "Interval" and value.isascii() and value.isdigit():
-        interval_ms = int(value)
-    elif name == "Except" and value.startswith("/"):
-        excepted = (*excepted, value)
-    return Order(order.url, order.referer, order.max_transfer, interval_ms, excepted)
+@dataclass(slots=True)
+class _Reading:
+    """An order whose comments are being read: there may be thousands."""
+
+    url: str
+    referer: str | None
+    limit: int
+    interval_ms: int | None = None
+    share: int = 0
+    excepted: list[str] = field(default_factory=list)
+    starts: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def comment(self, text: str) -> None:
+        """Take a comment; one that is not known means nothing."""
+        name, _, value = text.partition("=")
+        number = int(value) if value.isascii() and value.isdigit() else None
+        if name == "Interval" and number is not None:
+            self.interval_ms = number
+        elif name == "Share" and number is not None:
+            self.share = number
+        elif name == "Except" and value.startswith("/"):
+            self.excepted.append(value)
+        elif name == "Start" and value.startswith("/"):
+            path, tab, referer = value.partition("\t")
+            self.starts.append((path, referer if tab else None))
+
+    def order(self) -> Order:
+        """Return the whole."""
+        return Order(
+            self.url,
+            self.referer,
+            self.limit,
+            self.interval_ms,
+            tuple(self.excepted),
+            self.share,
+            tuple(self.starts),
+        )

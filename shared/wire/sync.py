@@ -30,6 +30,7 @@ __all__ = [
     "FinishedUnit",
     "HeldPermit",
     "HostAddresses",
+    "HostRest",
     "Permit",
     "Settings",
     "StoppedUrls",
@@ -89,6 +90,18 @@ class HostAddresses(_Message):
     ]
 
 
+class HostRest(_Message):
+    """A host that the agent shares with others told it to wait: 429, 503, errors, Retry-After.
+
+    rest_ms: between two requests from here, by its word; remaining_ms: until the next one.
+    """
+
+    host: UnitKey
+    rest_ms: Count
+    remaining_ms: Count
+    reason: ShortText = ""
+
+
 class StoppedUrls(_Message):
     """URLs that were found and are not fetched, for one reason, with one of them to look at."""
 
@@ -145,6 +158,7 @@ class SyncRequest(_Message):
     permit: HeldPermit | None = None
     finished: Annotated[list[FinishedUnit], Field(max_length=MAX_ITEMS)] = []
     addresses: Annotated[list[HostAddresses], Field(max_length=MAX_ITEMS)] = []
+    rests: Annotated[list[HostRest], Field(max_length=MAX_ITEMS)] = []
     counters: Counters = Counters()
     capacity: Capacity | None = None  # None: it did not say; what it said before stays
     disk_free_bytes: Count | None = None

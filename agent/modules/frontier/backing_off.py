@@ -34,6 +34,7 @@ class BackedOff:
     reason: str
     strikes: int
     until_s: float  # monotonic
+    rest_s: float = 0.0  # between two requests
 
 
 class BackingOff:
@@ -73,24 +74,27 @@ class BackingOff:
             rest.address, rest.host, rest.reason, address.strikes, address.not_before_s
         )
 
-    def note(self, address: AddressQueue, ended: FetchEnded) -> None:
+    def note(self, address: AddressQueue, ended: FetchEnded) -> BackedOff | None:
         """Take note of the end of a request, after the rest that follows was computed."""
         known = self._by_address.pop(address.name, None)
         if not address.strikes and ended.retry_after_s is None:
             if known is not None:
                 self._ledger.forget_rest(address.name)
-            return
+            return None
         if is_strike(ended) or ended.retry_after_s is not None:
             reason = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
             if ended.retry_after_s is not None:
                 reason += f", Retry-After {ended.retry_after_s:.0f} s"
         else:
             reason = "after errors"
-        one = BackedOff(address.name, ended.host, reason, address.strikes, address.not_before_s)
+        one = BackedOff(
+            address.name, ended.host, reason, address.strikes, address.not_before_s, address.rest_s
+        )
         self._by_address[address.name] = one
         if self._wall_s is not None:
             until_ms = round((one.until_s + self._wall_s) * 1000)
             self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
+        return one
 
     def forget(self, address: str) -> None:
         """Let go of an address that nothing is left of."""

@@ -2,7 +2,8 @@
 
 Invariant: a URL leaves the ledger only when its page is kept, when robots.txt forbids it, or when
 it is given up with a reason that is counted. A job is done only when nothing of it waits or is
-under way, or when it has stopped for a reason and nothing is under way.
+under way, or when it has stopped for a reason and nothing is under way. A piece of a split host
+is done in the same way, but stays: others may find more of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 
 from agent.modules.attempts import ANSWERED, UNTOUCHED, gets_another_attempt
 from agent.modules.counts import StopCounts
+from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.front import Front
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
@@ -32,6 +34,7 @@ from shared.urls import host_of
 __all__ = ["Endings"]
 
 SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
+COMPLETE: Final = "complete"
 RETRY_GROWTH: Final = 4.0
 LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
 
@@ -70,7 +73,7 @@ class Endings:
         if address.closing:
             yield from self._closings(address)
         queue = self._has.jobs.get(ended.job)
-        self._rest(address, here, queue, ended)
+        self._rest(address, here, ended)
         if isinstance(holder, RulesDue):
             self._rulings.ended(address, holder, host, ended)
         elif queue is not None and here is not None:
@@ -125,7 +128,10 @@ class Endings:
                 continue
             reason = self._reason(queue)
             if reason:
-                has.drop_job(queue)
+                if queue.job.is_piece and reason == COMPLETE:
+                    has.let_rest(queue)
+                else:
+                    has.drop_job(queue)
                 yield (
                     "finished",
                     _finished(
@@ -143,13 +149,13 @@ class Endings:
             if queue.waits:
                 return ""
             if not self._has.ledger.queued(number):
-                return "complete"
+                return COMPLETE
             _front(queue).begin_again()
             self._has.turns.offer_job(queue)
             return ""
         left = self._has.ledger.queued(number)
         if not left and not queue.stopped:
-            return "complete"
+            return COMPLETE
         reason = queue.stopped or "page limit"
         if left:
             kind, _, why = reason.partition(": ")
@@ -173,7 +179,6 @@ class Endings:
         self,
         address: AddressQueue,
         host: HostQueue | None,
-        queue: JobQueue | None,
         ended: FetchEnded,
     ) -> None:
         if ended.outcome in ("no_permit", "forbidden_address"):
@@ -181,23 +186,29 @@ class Endings:
         pace = self._has.pace
         if host is not None:
             pace.measure(host, ended)
-            if host.crawl_delay_s:
-                host.not_before_s = max(host.not_before_s, ended.ended_s + host.crawl_delay_s)
-        share_s = (queue.job.interval_ms or 0) / 1000 if queue is not None else 0.0
-        if queue is not None and share_s:
-            queue.not_before_s = max(queue.not_before_s, ended.ended_s + share_s)
+            if own_rest_s := host.own_rest_s:
+                host.not_before_s = max(host.not_before_s, ended.ended_s + own_rest_s)
         address.last_end_s = ended.ended_s
         ours = self._silence.is_ours(ended.ended_s)
         address.rest_s = pace.rest_s(address, host, ended, ours=ours)
         address.in_a_row += 1
-        if host is not None and not share_s and pace.may_go_on(address, host, ended):
+        if host is not None and pace.may_go_on(address, host, ended):
             address.again, address.not_before_s = host, ended.ended_s
         else:
             address.again, address.in_a_row = None, 0
             address.not_before_s = ended.ended_s + address.rest_s
-        self._has.backing_off.note(address, ended)
+        backed_off = self._has.backing_off.note(address, ended)
+        if host is not None:
+            self._tell_others(host, backed_off)
         if address.rest_s > self._has.limits.probe_patience_s and not ours:
             self._stop_probes(address, ended)
+
+    def _tell_others(self, host: HostQueue, backed_off: BackedOff | None) -> None:
+        """Remember what a host asks for from which others fetch as well, or that it is over."""
+        if backed_off is not None and any(queue.job.share for queue in host.jobs.values()):
+            self._has.told_to_wait[host.name] = backed_off
+        else:
+            self._has.told_to_wait.pop(host.name, None)
 
     def _stop_probes(self, address: AddressQueue, ended: FetchEnded) -> None:
         """Let nobody wait for a probe of an address that must rest for long."""

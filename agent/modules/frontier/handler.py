@@ -57,6 +57,7 @@ class FrontierState:
     under_way: int  # pages fetched or being fetched, not kept yet
     backing_off: int  # addresses that rest longer because of errors, 429, 503 or Retry-After
     backed_off: tuple[BackedOff, ...]  # some of them
+    told_to_wait: tuple[BackedOff, ...]  # by hosts that others fetch from too
 
 
 class Frontier:
@@ -127,6 +128,7 @@ class Frontier:
             under_way=has.under_way,
             backing_off=len(has.backing_off),
             backed_off=has.backing_off.last(),
+            told_to_wait=tuple(has.told_to_wait.values()),
         )
 
     def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
@@ -169,7 +171,7 @@ class Frontier:
                 has.scope = change.scope  # only more is finished
             else:
                 has.hold(change.scope)
-            has.dirty.update((job.number, None) for job in change.begun)
+            has.dirty.update((job.number, None) for job in (*change.begun, *change.woken))
             for job in change.done:
                 yield from self._drop(job)
             for job in change.ended:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from agent.modules.frontier.backing_off import BackingOff
+from agent.modules.frontier.backing_off import BackedOff, BackingOff
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
@@ -35,6 +35,7 @@ class Holdings:
         self.addresses: dict[str, AddressQueue] = {}
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.backing_off = BackingOff(ledger)
+        self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
         self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks
@@ -48,8 +49,10 @@ class Holdings:
         self.hosts_held = {host_of(unit) for unit in scope.jobs}
         for number, queue in self.jobs.items():
             if number in self.by_number:
-                queue.job = self.by_number[number]
+                before, queue.job = queue.job, self.by_number[number]
                 queue.limit = self._limit(queue.job)
+                if (before.interval_ms, before.share) != (queue.job.interval_ms, queue.job.share):
+                    self._slow(queue.host)
 
     def open_job(self, number: int) -> Job | None:
         """Return a job that is in force and not finished, or None."""
@@ -93,6 +96,12 @@ class Holdings:
             if host.rules == "asked":
                 host.rules = "unknown"  # nobody asks on for a host that is not held
             self.forget_if_idle(host)
+
+    def let_rest(self, queue: JobQueue) -> None:
+        """Keep a job of which nothing is left, but not its address's place among the others."""
+        address = queue.host.address
+        if address.at_rest:
+            self.turns.give_up_place(address)
 
     def drop_host(self, host: HostQueue) -> None:
         """Let go of a host with all its jobs: it answers at another address."""
@@ -162,11 +171,18 @@ class Holdings:
         address = host.address
         if self.hosts.get(host.name) is host:
             del self.hosts[host.name]
+            self.told_to_wait.pop(host.name, None)
         address.hosts.pop(host.name, None)
         host.turns.clear()  # itself it may still be in a ring or the wheel: skipped there
         if address.again is host:
             address.end_burst()
         self.forget_address_if_idle(address)
+
+    def _slow(self, host: HostQueue) -> None:
+        """Let a longer rest hold from the last request on; a shorter one from the next."""
+        if host.address.last_end_s:
+            since_s = host.address.last_end_s + host.own_rest_s
+            host.not_before_s = max(host.not_before_s, since_s)
 
     def _limit(self, job: Job) -> int:
         pages = self.limits.pages_per_host
@@ -175,17 +191,13 @@ class Holdings:
     def _work_left(self, address: AddressQueue) -> int:
         """Return URLs times interval: whoever takes longest should begin first.
 
-        Hosts share the interval of their address; a Crawl-delay and a unit's own interval are
-        waited for side by side, so the longest of them counts.
+        Hosts share the interval of their address; a host's own rest is waited for beside it, so
+        the longest of them counts.
         """
         base_s = max(self.pace.base_s(next(iter(address.hosts.values()), None)), LEAST_INTERVAL_S)
         urls, longest_s = len(address.rules or ()), 0.0
         for host in address.hosts.values():
-            of_host = 0
-            for number, queue in host.jobs.items():
-                of_job = self.ledger.queued(number)
-                of_host += of_job
-                longest_s = max(longest_s, of_job * (queue.job.interval_ms or 0) / 1000)
+            of_host = sum(map(self.ledger.queued, host.jobs))
             urls += of_host
-            longest_s = max(longest_s, of_host * host.crawl_delay_s)
+            longest_s = max(longest_s, of_host * host.own_rest_s)
         return round(max(urls * base_s, longest_s) * 10)

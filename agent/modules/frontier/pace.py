@@ -4,7 +4,7 @@
     ten times as long as the answer took, where that is longer
     twice as long for each error, 429 or 503, and half as long again for each success
     as long as `Retry-After` says
-Crawl-delay and a unit's own interval are rests of the host and the job, not of the address.
+Crawl-delay and the share of a split host's rate are rests of the host, not of the address.
 
 Invariant: no rest is shorter than the base interval of its host, and none but one that the server
 asked for is longer than `backoff_cap_s` (or the base, if that is longer).
@@ -115,7 +115,7 @@ class Pace:
             ended.kept_alive
             and not address.strikes
             and ended.retry_after_s is None
-            and not host.crawl_delay_s
+            and not host.own_rest_s
             and (burst == 0 or address.in_a_row < burst)
         )
 

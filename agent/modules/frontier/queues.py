@@ -2,8 +2,8 @@
 
 An address has a turn when its rest is over; it gives it to the next of its hosts, which gives it
 to the next of its jobs, which gives it to the next of its URLs. A ring holds only what could use
-its turn, so a turn costs the same however many hosts, jobs and URLs there are. Each of the three
-has its own rest: the interval of the address, the Crawl-delay of the host, the share of the job.
+its turn, so a turn costs the same however many hosts, jobs and URLs there are. The address rests
+for its interval, the host for its Crawl-delay and its share of the rate, the job for retries.
 
 There may be a million of them, so what only few need is made when it is needed.
 """
@@ -104,6 +104,17 @@ class HostQueue:
         return bool(self.turns) and self.rules != "asked" and not self.leaves_to
 
     @property
+    def share_s(self) -> float:
+        """Return the rest that the list asks for, whichever of the host's units is fetched."""
+        return max((job.job.interval_ms or 0 for job in self.jobs.values()), default=0) / 1000
+
+    @property
+    def own_rest_s(self) -> float:
+        """Return the rest of the host itself; 0: none. A Crawl-delay is for all agents together."""
+        agents = max((job.job.share for job in self.jobs.values()), default=1)
+        return max(self.share_s, self.crawl_delay_s * max(1, agents))
+
+    @property
     def in_flight(self) -> bool:
         """Tell whether a request to it is under way at its address."""
         holder = self.address.holder
@@ -159,6 +170,30 @@ class AddressQueue:
         if self.again is not None:
             self.again, self.in_a_row = None, 0
             self.not_before_s = max(self.not_before_s, self.last_end_s + self.rest_s)
+
+    @property
+    def at_rest(self) -> bool:
+        """Tell whether nothing of it waits or is under way, though it may be woken."""
+        if self.holder is not None or self.rules:
+            return False
+        return not any(
+            (job.waits and not job.stopped) or job.under_way
+            for host in self.hosts.values()
+            for job in host.jobs.values()
+        )
+
+    @property
+    def first_rest_s(self) -> float:
+        """Return for how long it rests at least before its first request.
+
+        Of a host that others fetch from too: whoever was there before may only just have ended.
+        """
+        shared = (
+            host.share_s
+            for host in self.hosts.values()
+            if any(job.job.share for job in host.jobs.values())
+        )
+        return max(shared, default=0.0)
 
     @property
     def empty(self) -> bool:

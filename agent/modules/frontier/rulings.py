@@ -91,6 +91,6 @@ class Rulings:
         host.crawl_delay_s = min(delay_s, cap_s)
         if host.crawl_delay_s and host.address.last_end_s:
             # The robots.txt itself was a request.
-            since_s = host.address.last_end_s + host.crawl_delay_s
+            since_s = host.address.last_end_s + host.own_rest_s
             host.not_before_s = max(host.not_before_s, since_s)
             host.address.end_burst()

@@ -44,7 +44,8 @@ class Starts:
             address = has.arrivals.popleft()
             address.sleeping = False
             address.gap = self._gap
-            address.not_before_s = tick.now_s + has.pace.base_s(None)
+            rest_s = max(has.pace.base_s(None), address.first_rest_s)
+            address.not_before_s = tick.now_s + rest_s
             has.backing_off.resume(address, tick.now_s, has.pace.longest_s)
             self._look_at(address)
         for sleeper in awake:
@@ -97,7 +98,7 @@ class Starts:
             return None
         if address.gap != self._gap:
             address.gap = self._gap
-            rested_s = self._resumed_s + self._has.pace.base_s(None)
+            rested_s = self._resumed_s + max(self._has.pace.base_s(None), address.first_rest_s)
             address.end_burst()
             address.not_before_s = max(address.not_before_s, rested_s)
         if address.again is not None:

@@ -71,6 +71,19 @@ def test_the_longest_unit_decides() -> None:
     ]
 
 
+def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
+    """It was told that nothing is left of the piece; only a list may wake it."""
+    gate = Gate()
+    piece = Job(5, "http://s.example.jp:80/mine/", "crawl", 1, share=2)
+    scope = scope_of(*JOBS, piece)
+    gate.filter.handle("changed", [ListChanged(replace(scope, resting=frozenset({piece.unit})))])
+    url = "http://s.example.jp/mine/new.html"
+    assert gate.see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
+    gate.filter.handle("changed", [ListChanged(replace(scope, jobs=dict(scope.jobs)))])
+    [(port, candidate)] = gate.see(url)
+    assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
+
+
 def test_excepted_paths_are_for_others() -> None:
     """A directory that the order leaves out is reported, not fetched."""
     url = "http://s.example.jp/others/page"

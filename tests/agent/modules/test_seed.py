@@ -213,3 +213,66 @@ def test_closing_waits_for_the_requests_of_the_host() -> None:
         UnitClosed(placed.number, A, A),
         UnitClosed(unplaced.number, A, A),
     ]
+
+
+PIECE = Order(HOME, share=3)
+
+
+def test_a_piece_begins_without_its_top_page() -> None:
+    """Of a directory of a split host only what a link leads to is fetched; `/` as ever."""
+    desk = Desk()
+    outputs = desk.give(Order(A, share=3), Order(HOME, share=3, starts=(("/~koji/x/", B),)))
+    assert of(outputs, "links") == [
+        Links(("http://a.example/",), None, 0, 0),
+        Links(("http://a.example/~koji/x/",), B, 0, 0),
+    ]
+    assert desk.job(HOME).start_pages == (("http://a.example/~koji/x/", B),)
+    assert desk.seed.shares_hosts
+    probe = Order(HOME, max_transfer=50, share=1)
+    assert of(Desk().give(probe), "links") == [Links(("http://a.example/~koji/",), None, 0, 0)]
+
+
+def test_a_piece_rests_and_is_woken_by_a_new_start_page() -> None:
+    """Nothing of it is dropped when nothing is left; a list without news leaves it at rest."""
+    desk = Desk()
+    desk.give(PIECE)
+    job = desk.job(HOME)
+    outputs = desk.tell("finished", done(job), done(job))
+    assert of(outputs, "finished") == [done(job)]
+    assert of(outputs, "changed") == []
+    assert (desk.seed.scope.resting, desk.seed.scope.finished) == ({HOME}, set())
+    row = desk.ledger.job(job.number)
+    assert row is not None
+    assert not row.finished
+    assert desk.tell("finished", done(job)) == []
+    outputs = desk.give(Order(HOME, share=3, interval_ms=9_000))
+    assert of(outputs, "links") == []
+    assert desk.seed.scope.resting == {HOME}
+    page = "http://a.example/~koji/new.html"
+    outputs = desk.give(PIECE, Order(page, A))
+    assert change(outputs).woken == (desk.job(HOME),)
+    assert of(outputs, "links") == [Links((page,), A, 0, 0)]
+    assert desk.seed.scope.resting == set()
+    assert desk.job(HOME).number == job.number
+    assert of(desk.tell("finished", done(job)), "finished") == [done(job)]
+
+
+def test_a_piece_that_failed_is_finished() -> None:
+    """A limit or a host that does not answer ends a piece: no list wakes it."""
+    desk = Desk()
+    desk.give(PIECE)
+    job = desk.job(HOME)
+    outputs = desk.tell("finished", done(job, "page limit"))
+    assert change(outputs).done == (job,)
+    assert (desk.seed.scope.resting, desk.seed.scope.finished) == (set(), {HOME})
+    outputs = desk.give(PIECE, Order("http://a.example/~koji/new.html", A))
+    assert of(outputs, "links") == []
+    assert desk.seed.scope.finished == {HOME}
+
+
+def test_only_new_start_pages_of_a_list_are_looked_at() -> None:
+    """A list that repeats a thousand pages for one new one costs one."""
+    desk = Desk()
+    pages = [Order(f"http://a.example/~koji/{number}.html", A) for number in range(5)]
+    desk.give(PIECE, *pages[:4])
+    assert of(desk.give(PIECE, *pages), "links") == [Links((pages[4].url,), A, 0, 0)]

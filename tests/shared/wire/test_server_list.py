@@ -87,8 +87,11 @@ def test_a_limit_holds_until_the_next() -> None:
         MaxTransfer(50),
         UrlLine("http://b/", "http://a/x"),
         Comment("Interval=40000"),
+        Comment("Share=4"),
         Comment("Except=/d/"),
         Comment("Except=/e/"),
+        Comment("Start=/f/"),
+        Comment("Start=/g/\thttp://b/y"),
         Comment("anything"),
         UrlLine("http://c/"),
         MaxTransfer(0),
@@ -97,7 +100,15 @@ def test_a_limit_holds_until_the_next() -> None:
     assert list(orders.orders(lines)) == [
         ListHead(3, 42, 7200),
         Order("http://a/"),
-        Order("http://b/", "http://a/x", 50, 40000, ("/d/", "/e/")),
+        Order(
+            "http://b/",
+            "http://a/x",
+            50,
+            40000,
+            ("/d/", "/e/"),
+            4,
+            (("/f/", None), ("/g/", "http://b/y")),
+        ),
         Order("http://c/", None, 50),
         Order("http://d/"),
     ]
@@ -110,6 +121,10 @@ ORDERS = st.builds(
     st.integers(0, 100),
     st.none() | st.integers(0, 10**9),
     st.lists(WORDS.map(lambda text: "/" + text), max_size=3).map(tuple),
+    st.integers(0, 100),
+    st.lists(
+        st.tuples(WORDS.map(lambda text: "/" + text.replace("\t", "")), REFERERS), max_size=3
+    ).map(tuple),
 )
 
 
