@@ -1,4 +1,4 @@
-"""Hosts: search, look at one, import a list, exclude and include."""
+"""Hosts: search, look at one, import a list, exclude and include, split and merge."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.text_body import TEXT_BODY, text_body
-from manager.operations import host_views, hosts
+from manager.operations import host_views, hosts, splitting
 from manager.operations.host_views import HostDetail, HostFilter, HostPage
 from manager.operations.hosts import Imported
+from manager.operations.splitting import Split
 
 __all__ = ["router"]
 
@@ -30,6 +31,31 @@ class Include(BaseModel):
     """A host that may be visited again."""
 
     host: Annotated[str, Field(max_length=2083)]
+
+
+class SplitHost(BaseModel):
+    """A host that several agents are to crawl at once, each some of its directories."""
+
+    host: Annotated[str, Field(max_length=2083)]
+    pieces: Annotated[
+        int | None, Field(description="agents at once; all that could, if absent")
+    ] = None
+    interval_s: Annotated[
+        float | None, Field(description="seconds between two requests to it, whoever sends them")
+    ] = None
+    dry_run: Annotated[bool, Field(description="only say how it would be cut")] = False
+
+
+class MergeHost(BaseModel):
+    """A split host that one agent is to crawl again."""
+
+    host: Annotated[str, Field(max_length=2083)]
+
+
+class Merged(BaseModel):
+    """How many directories are parts of their host again."""
+
+    units: int
 
 
 @router.get("")
@@ -91,3 +117,26 @@ async def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
 async def include(door: Door, actor: Operator, asked: Include) -> None:
     """Let a host into the crawl again."""
     await asyncio.to_thread(hosts.include_host, door.db, asked.host, actor, door.now_ms())
+
+
+@router.post("/split")
+async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
+    """Cut a host into directories for several agents, by what its newest crawl held."""
+    return await asyncio.to_thread(
+        splitting.split_host,
+        door.db,
+        asked.host,
+        actor,
+        door.now_ms(),
+        parts=asked.pieces,
+        interval_s=asked.interval_s,
+        dry_run=asked.dry_run,
+        policy=door.policy,
+    )
+
+
+@router.post("/merge")
+async def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
+    """Make the directories of a split host one unit again."""
+    units = await asyncio.to_thread(splitting.merge_host, door.db, asked.host, actor, door.now_ms())
+    return Merged(units=units)

@@ -2,8 +2,9 @@
 
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 says how long an agent keeps its rights without a word; `liveness` how an agent is, and why;
-`groups` which hosts share an address; `waves` who probes what next; `held` what an agent held
-while it fetched. Time comes in as a number; nothing here reads a clock, a table or a file.
+`groups` which hosts share an address; `sharing` at what rate several agents fetch from one host;
+`waves` who probes what next; `held` what an agent held while it fetched. Time comes in as a number;
+nothing here reads a clock, a table or a file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from manager.assignment.permits import (
     extension_ms,
     manager_time,
 )
+from manager.assignment.sharing import most_requests, share_ms
 from manager.assignment.waves import NO_AGENT, all_waves, next_wave
 from manager.assignment.words import clock_time, spoken_duration
 
@@ -53,7 +55,9 @@ __all__ = [
     "extension_ms",
     "liveness",
     "manager_time",
+    "most_requests",
     "next_wave",
     "promised_contact",
+    "share_ms",
     "spoken_duration",
 ]

@@ -19,8 +19,9 @@ What an agent must do for its part:
 
 What a list must do: name exactly what `stands_in` says, whenever it is written.
 
-Hosts on one address are kept together by `may_grant`, over the whole group. Stores and
-transactions are left to others; each function returns the next state.
+Hosts on one address are kept together by `may_grant`, over the whole group; the pieces of a split
+host, alone at its address, are the exception (`sharing`). Stores and transactions are left to
+others; each function returns the next state.
 """
 
 from __future__ import annotations
@@ -92,12 +93,14 @@ def holder(right: Right) -> int | None:
     return None if isinstance(right, Free) else right.agent
 
 
-def may_grant(group: Iterable[Right], agent: int) -> bool:
+def may_grant(group: Iterable[Right], agent: int, shares: int = 1) -> bool:
     """Tell whether an agent may be given a unit of a group, by the rights of all its units.
 
     An address sees one robot: nobody else may hold, or still be giving up, anything in the group.
+    shares: of a split host so many agents at once, each with that part of its rate.
     """
-    return all(holder(right) in (None, agent) for right in group)
+    holders = {holder(right) for right in group} - {None}
+    return len(holders | {agent}) <= shares
 
 
 def stands_in(right: Right, agent: int, generation: int) -> bool:

@@ -1,4 +1,4 @@
-"""`prsm hosts`: import, list, show, exclude, include; pins and bans are in `pins`."""
+"""`prsm hosts`: import, list, show, exclude, include; `pins` and `splitting` have the others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from manager.cli import showing
 from manager.cli.calling import RefusedError
 from manager.cli.options import Place, json_option, pass_place
 from manager.cli.pins import COMMANDS
+from manager.cli.splitting import merge, split
 
 __all__ = ["hosts"]
 
@@ -25,7 +26,7 @@ def hosts() -> None:
     """Hosts to crawl."""
 
 
-for _command in COMMANDS:
+for _command in (*COMMANDS, split, merge):
     hosts.add_command(_command)
 
 
@@ -144,7 +145,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
         (
             (
                 unit["key"],
-                unit["state"],
+                "merged" if unit["merged_ms"] else unit["state"],
                 showing.bytes_text(_bytes(unit["volume_kb"])),
                 unit["pages"],
             )

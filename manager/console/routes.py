@@ -18,6 +18,7 @@ from manager.console.pages import (
     restart,
     rounds,
     sessions,
+    splitting,
     users,
 )
 
@@ -32,6 +33,7 @@ PAGES: Final[tuple[Page, ...]] = (
     *restart.PAGES,
     *hosts.PAGES,
     *host.PAGES,
+    *splitting.PAGES,
     *rounds.PAGES,
     *plans.PAGES,
     *reports.PAGES,

@@ -140,12 +140,12 @@ def owners_of_groups(tx: Transaction, group_ids: Collection[int]) -> list[tuple[
 
 
 def split_groups(tx: Transaction, limit: int = 10_000) -> list[int]:
-    """Return groups whose units have more than one owner."""
+    """Return groups whose units have more than one owner, but must not."""
     return tx.values(
         sa.select(hosts.c.group_id)
         .join(units, units.c.host_id == hosts.c.id)
         .join(assignments, assignments.c.unit_id == units.c.id)
-        .where(assignments.c.until_ms.is_(None))
+        .where(assignments.c.until_ms.is_(None), hosts.c.shared_interval_ms.is_(None))
         .group_by(hosts.c.group_id)
         .having(sa.func.count(assignments.c.agent_id.distinct()) > 1)
         .limit(limit)

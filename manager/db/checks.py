@@ -75,7 +75,7 @@ def _groups_with_many_owners(tx: Transaction) -> list[str]:
         sa.select(sa.func.min(hosts.c.key))
         .join(units, units.c.host_id == hosts.c.id)
         .join(assignments, assignments.c.unit_id == units.c.id)
-        .where(assignments.c.until_ms.is_(None))
+        .where(assignments.c.until_ms.is_(None), hosts.c.shared_interval_ms.is_(None))
         .group_by(hosts.c.group_id)
         .having(sa.func.count(assignments.c.agent_id.distinct()) > 1)
     )
@@ -87,10 +87,29 @@ def _groups_with_many_holders(tx: Transaction) -> list[str]:
     query = (
         sa.select(sa.func.min(units.c.key))
         .join(rights, rights.c.unit_id == units.c.id)
-        .where(rights.c.withdrawn_generation.is_(None))
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(rights.c.withdrawn_generation.is_(None), hosts.c.shared_interval_ms.is_(None))
         .group_by(rights.c.group_id)
         .having(sa.func.count(rights.c.agent_id.distinct()) > 1)
     )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _holders_without_a_share(tx: Transaction) -> list[str]:
+    query = (
+        sa.select(sa.func.min(hosts.c.key))
+        .join(rights, rights.c.group_id == hosts.c.group_id)
+        .where(hosts.c.shared_interval_ms.is_not(None), rights.c.kind == "crawl")
+        .group_by(hosts.c.id, hosts.c.shares)
+        .having(sa.func.count(rights.c.agent_id.distinct()) > hosts.c.shares)
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
+def _shared_and_not_alone(tx: Transaction) -> list[str]:
+    other = hosts.alias("other")
+    beside = sa.exists().where(other.c.group_id == hosts.c.group_id, other.c.id != hosts.c.id)
+    query = sa.select(hosts.c.key).where(hosts.c.shared_interval_ms.is_not(None), beside)
     return tx.values(query.limit(EXAMPLES))
 
 
@@ -268,7 +287,10 @@ def _excluded_but_not_out(tx: Transaction) -> list[str]:
     query = (
         sa.select(units.c.key)
         .join(hosts, hosts.c.id == units.c.host_id)
-        .where((hosts.c.excluded_ms.is_not(None)) != (units.c.state == "excluded"))
+        .where(
+            units.c.merged_ms.is_(None),
+            (hosts.c.excluded_ms.is_not(None)) != (units.c.state == "excluded"),
+        )
     )
     return tx.values(query.limit(EXAMPLES))
 
@@ -291,6 +313,8 @@ QUESTIONS: Final[dict[str, Callable[[Transaction], list[str]]]] = {
     "owner began before the one before it ended": _overlapping_owners,
     "address with more than one owner": _groups_with_many_owners,
     "address that more than one agent may fetch from": _groups_with_many_holders,
+    "split host with more agents than shares of its rate": _holders_without_a_share,
+    "split host that shares its address": _shared_and_not_alone,
     "right in another group than its host": _rights_in_another_group,
     "right of an agent without a permit": _rights_without_permit,
     "right of a list that is not made yet": _rights_from_the_future,

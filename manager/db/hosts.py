@@ -28,6 +28,8 @@ __all__ = [
     "in_state",
     "set_excluded",
     "set_unit_state",
+    "set_volume",
+    "tops_among",
     "units_by_id",
     "units_of_hosts",
     "unplaced_to_idle",
@@ -62,6 +64,8 @@ class HostRow:
     resolve_failures: int
     resolve_problem: str
     group_id: int | None
+    shared_interval_ms: int | None
+    shares: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class UnitRow:
     pages: int | None
     volume_round: int | None
     start_pages: int
+    merged_ms: int | None
 
 
 def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:
@@ -114,15 +119,21 @@ def by_key(tx: Transaction, key: str) -> HostRow | None:
     return tx.row(HostRow, sa.select(hosts).where(hosts.c.key == key))
 
 
-def units_of_hosts(tx: Transaction, host_keys: Collection[str]) -> list[UnitRow]:
-    """Return the units of the hosts with these keys, of each host in the order of paths."""
+def units_of_hosts(
+    tx: Transaction, host_keys: Collection[str], *, merged: bool = False
+) -> list[UnitRow]:
+    """Return the units of the hosts with these keys, of each host in the order of paths.
+
+    merged: also directories that were units once.
+    """
+    wanted = sa.true() if merged else units.c.merged_ms.is_(None)
     found: list[UnitRow] = []
     for part in chunks(host_keys):
         found += tx.rows(
             UnitRow,
             sa.select(units)
             .join(hosts, hosts.c.id == units.c.host_id)
-            .where(hosts.c.key.in_(part))
+            .where(hosts.c.key.in_(part), wanted)
             .order_by(units.c.host_id, units.c.path),
         )
     return found
@@ -181,6 +192,16 @@ def in_state(tx: Transaction, state: str, limit: int) -> list[tuple[int, int | N
         .limit(limit)
     )
     return [(row.id, row.group_id) for row in rows]
+
+
+def tops_among(tx: Transaction, unit_ids: Collection[int]) -> list[int]:
+    """Return those of some units that stand for their host, in the order given."""
+    tops: set[int] = set()
+    for part in chunks(unit_ids):
+        tops.update(
+            tx.values(sa.select(units.c.id).where(units.c.id.in_(part), units.c.path == "/"))
+        )
+    return [unit for unit in unit_ids if unit in tops]
 
 
 def any_in_state(
@@ -243,6 +264,11 @@ def set_unit_state(tx: Transaction, unit_ids: Collection[int], state: str) -> No
     """Set what becomes of units next; the states are those of the table."""
     for part in chunks(unit_ids):
         tx.execute(units.update().where(units.c.id.in_(part)).values(state=state))
+
+
+def set_volume(tx: Transaction, unit_id: int, volume_kb: float, pages: int) -> None:
+    """Say what a unit holds, as far as it is known of its parts; the next crawl measures it."""
+    tx.execute(units.update().where(units.c.id == unit_id).values(volume_kb=volume_kb, pages=pages))
 
 
 def set_excluded(tx: Transaction, host_id: int, excluded_ms: int | None, reason: str) -> None:

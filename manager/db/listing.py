@@ -29,6 +29,7 @@ class ListedRow:
     path: str
     max_transfer: int
     start_pages: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def listed(
             units.c.path,
             rights.c.max_transfer,
             units.c.start_pages,
+            rights.c.kind,
         )
         .join(units, units.c.id == rights.c.unit_id)
         .where(
@@ -90,7 +92,12 @@ def directories_of_others(
         mine = sa.exists().where(rights.c.unit_id == units.c.id, rights.c.agent_id == agent_id)
         rows = tx.execute(
             sa.select(units.c.host_id, units.c.path)
-            .where(units.c.host_id.in_(part), units.c.path != "/", ~mine)
+            .where(
+                units.c.host_id.in_(part),
+                units.c.path != "/",
+                units.c.merged_ms.is_(None),
+                ~mine,
+            )
             .order_by(units.c.host_id, units.c.path)
         )
         found += [(row.host_id, row.path) for row in rows]

@@ -18,14 +18,18 @@ from manager.db.tables import (
 )
 
 __all__ = [
+    "Crawled",
     "DirectoryRow",
     "DistanceRow",
     "SumRow",
     "add_directory_sums",
     "agent_totals",
+    "crawled_of_host",
     "crawled_sums",
+    "directories_in",
     "directories_of_host",
     "distances_of_units",
+    "newest_directories",
     "reasons_said",
     "set_distances",
     "set_sums",
@@ -70,6 +74,16 @@ class DirectoryRow:
     pages: int
     errors: int
     request_bytes: int
+    response_bytes: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """What a round crawled of a host."""
+
+    requests: int
+    pages: int
     response_bytes: int
     ms: int
 
@@ -154,6 +168,47 @@ def directories_of_host(tx: Transaction, host_id: int, limit: int) -> list[Direc
         .order_by(directory_sums.c.round.desc(), directory_sums.c.response_bytes.desc())
         .limit(limit),
     )
+
+
+def newest_directories(tx: Transaction, host_id: int) -> int | None:
+    """Return the newest round in which the directories of a host were crawled, or None."""
+    newest = sa.select(sa.func.max(directory_sums.c.round)).where(
+        directory_sums.c.host_id == host_id, directory_sums.c.kind == "crawl"
+    )
+    found = tx.value(newest)
+    return None if found is None else int(found)
+
+
+def directories_in(tx: Transaction, host_id: int, round_number: int) -> list[DirectoryRow]:
+    """Return what was crawled of a host's directories in a round, by each agent."""
+    return tx.rows(
+        DirectoryRow,
+        sa.select(directory_sums)
+        .where(
+            directory_sums.c.host_id == host_id,
+            directory_sums.c.round == round_number,
+            directory_sums.c.kind == "crawl",
+        )
+        .order_by(directory_sums.c.path, directory_sums.c.agent_id),
+    )
+
+
+def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled:
+    """Return what was crawled of a host in a round, by all agents together."""
+    named = [
+        sa.func.coalesce(sa.func.sum(host_sums.c[name]), 0).label(name)
+        for name in Crawled.__dataclass_fields__
+    ]
+    row = tx.execute(
+        sa.select(*named)
+        .join(units, units.c.id == host_sums.c.unit_id)
+        .where(
+            units.c.host_id == host_id,
+            host_sums.c.round == round_number,
+            host_sums.c.kind == "crawl",
+        )
+    ).one()
+    return Crawled(*(int(value) for value in row))
 
 
 def set_distances(tx: Transaction, rows: Sequence[DistanceRow]) -> None:

@@ -25,8 +25,8 @@ def order_everywhere(
 ) -> int:
     """Order every agent to probe every unit to which it has no distance newer than `fresh_ms`.
 
-    Units are those that a round takes: with an address, not excluded. Hosts that an agent never
-    gets it does not probe. Returns how many orders.
+    Units are those that a round takes: with an address, not excluded; of a split host `/`, which
+    stands for all of it. Hosts that an agent never gets it does not probe. Returns how many orders.
     """
     fresh = sa.exists().where(
         distances.c.unit_id == units.c.id,
@@ -44,6 +44,7 @@ def order_everywhere(
         .select_from(units.join(agents, agents.c.id.in_(agent_ids)))
         .where(
             units.c.state.in_(("probing", "placed")),
+            units.c.path == "/",
             ~fresh,
             not_banned(agents.c.id, units.c.host_id),
         )

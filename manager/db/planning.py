@@ -19,7 +19,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PlanUnit:
-    """A unit that a plan may place: its group, what is known of its size, who owns it."""
+    """A unit that a plan may place: its group, what is known of its size, who owns it.
+
+    is_piece: of a split host, which may be placed by itself.
+    """
 
     unit_id: int
     group_id: int
@@ -27,6 +30,7 @@ class PlanUnit:
     volume_kb: float | None
     pages: int | None
     owner: int | None
+    is_piece: bool
 
 
 def distances_among(
@@ -63,6 +67,7 @@ def plan_units(
             units.c.volume_kb,
             units.c.pages,
             assignments.c.agent_id.label("owner"),
+            hosts.c.shared_interval_ms.is_not(None).label("is_piece"),
         )
         .join(hosts, hosts.c.id == units.c.host_id)
         .outerjoin(

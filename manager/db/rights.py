@@ -1,9 +1,9 @@
 """Who may fetch a unit now. A right passes from one agent to another only through *free*.
 
-Invariants: at most one row a unit, which is its key; at most one agent a group, which who grants
-sees to with `nobody_else`. Only `free` deletes rows, and each leaves a holding behind. An
-order or a unit of a round that was being worked on under a right waits again when the right is
-freed without having been finished.
+Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
+of a split host, which who grants sees to with `nobody_else` and `may_crawl`. Only `free` deletes
+rows, and each leaves a holding behind. An order or a unit of a round that was being worked on under
+a right waits again when the right is freed without having been finished.
 When a right may be freed is decided by operations.
 """
 
@@ -32,6 +32,7 @@ __all__ = [
     "counts",
     "free",
     "grant",
+    "may_crawl",
     "nobody_else",
     "of_agent",
     "of_units",
@@ -69,6 +70,7 @@ class RightRow:
     granted_ms: int
     granted_generation: int
     withdrawn_generation: int | None
+    news_generation: int | None
 
 
 def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) -> None:
@@ -111,6 +113,35 @@ def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[
             in_group.where(rights.c.agent_id > agent_id),
         )
     )
+
+
+def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Return the condition that an agent may be given a unit to crawl it.
+
+    As `nobody_else`; but of a host that is split so many agents may have pieces as have shares of
+    its rate (`manager.assignment.sharing`), each right known to keep the share that the lists
+    now say, and nobody probing it. For queries over `hosts`.
+    """
+    in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
+    holders = (
+        sa.select(sa.func.count(rights.c.agent_id.distinct()))
+        .where(rights.c.group_id == hosts.c.group_id)
+        .scalar_subquery()
+    )
+    unheard = in_group.where(
+        agents.c.id == rights.c.agent_id, rights.c.news_generation > agents.c.generation_held
+    )
+    room = sa.or_(
+        in_group.where(rights.c.agent_id == agent_id),
+        sa.and_(holders < hosts.c.shares, sa.not_(unheard)),
+    )
+    shared = sa.and_(
+        hosts.c.shared_interval_ms.is_not(None),
+        sa.not_(sa.exists().where(rights.c.unit_id == unit)),
+        sa.not_(in_group.where(rights.c.kind == "probe")),
+        room,
+    )
+    return sa.or_(nobody_else(agent_id, unit), shared)
 
 
 def withdraw(
@@ -179,7 +210,10 @@ def _chosen(unit_ids: Collection[int] | None, agent_id: int | None) -> list[Cond
 def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> int:
     if not tx.value(sa.select(sa.exists().where(condition))):
         return 0
-    for table, work in ((probe_orders, "probe"), (unit_rounds, "crawl")):
+    for table, work, quiet in (
+        (probe_orders, "probe", {}),
+        (unit_rounds, "crawl", {"quiet_ms": None}),
+    ):
         under = sa.exists().where(
             condition,
             rights.c.kind == work,
@@ -191,7 +225,7 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> in
         tx.execute(
             table.update()
             .where(table.c.unit_id.in_(chosen), table.c.state == "granted", under)
-            .values(state="waiting")
+            .values(state="waiting", **quiet)
         )
     tx.execute(
         holdings.insert().from_select(

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.pins import not_banned
-from manager.db.rights import nobody_else
+from manager.db.rights import may_crawl
 from manager.db.tables import assignments, hosts, rounds, unit_rounds, units
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "counts",
     "enter",
     "enter_all",
+    "fetched_among",
     "finish_units",
     "finishers",
     "hand_over",
@@ -163,13 +164,13 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
                 unit_rounds.c.agent_id != sa.bindparam("to_agent"),
                 any_of(unit_rounds.c.state, "waiting", "granted"),
             )
-            .values(agent_id=sa.bindparam("to_agent"), state="waiting"),
+            .values(agent_id=sa.bindparam("to_agent"), state="waiting", quiet_ms=None),
             [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
         )
 
 
 def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:
-    """Return units that wait for a right of their owner, in whose group nobody else has one.
+    """Return units that wait for a right of their owner, and may be given one.
 
     Those of hosts that the agent never gets are left out.
     """
@@ -182,7 +183,7 @@ def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list
             unit_rounds.c.agent_id == agent_id,
             unit_rounds.c.state == "waiting",
             unit_rounds.c.round == number,
-            nobody_else(agent_id, unit_rounds.c.unit_id),
+            may_crawl(agent_id, unit_rounds.c.unit_id),
             not_banned(agent_id, hosts.c.id),
         )
         .order_by(unit_rounds.c.unit_id)
@@ -247,6 +248,22 @@ def cancel_units(
         return
     for part in chunks(unit_ids):
         tx.execute(cancelling.where(unit_rounds.c.unit_id.in_(part)))
+
+
+def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bool:
+    """Tell whether a round has crawled any of some units, or is crawling it."""
+    return any(
+        tx.value(
+            sa.select(
+                sa.exists().where(
+                    unit_rounds.c.round == number,
+                    unit_rounds.c.unit_id.in_(part),
+                    unit_rounds.c.state.in_(("granted", "finished")),
+                )
+            )
+        )
+        for part in chunks(unit_ids)
+    )
 
 
 def any_unfinished(tx: Transaction, number: int) -> bool:

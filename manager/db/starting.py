@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -14,23 +14,31 @@ __all__ = [
     "NewStartPage",
     "StartPageRow",
     "add_start_pages",
+    "drop_found",
+    "forget_found",
+    "move_start_pages",
     "start_pages_of",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class NewStartPage:
-    """A page that was found outside, to begin from inside a unit."""
+    """A page that was found outside, to begin from inside a unit.
+
+    round: it was found in another piece of its host, and counts in that round only.
+    """
 
     unit_id: int
     url: str
     referer: str | None
+    round: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StartPageRow:
     """A start page of a unit, as a list sends it."""
 
+    id: int
     unit_id: int
     url: str
     referer: str | None
@@ -71,6 +79,7 @@ def add_start_pages(
                 "url": page.url,
                 "referer": page.referer,
                 "found_ms": now_ms,
+                "round": page.round,
             }
             for page in added
         ],
@@ -84,13 +93,65 @@ def add_start_pages(
     return added
 
 
+def forget_found(tx: Transaction, before_round: int) -> None:
+    """Forget the pages that pieces of split hosts found in each other, in rounds before one."""
+    found = start_pages.c.round < before_round
+    touched = tx.values(sa.select(start_pages.c.unit_id).where(found).distinct())
+    if touched:
+        tx.execute(start_pages.delete().where(found))
+        _count(tx, touched)
+
+
+def move_start_pages(tx: Transaction, moves: Mapping[int, int]) -> None:
+    """Give start pages (by number) to other units."""
+    if not moves:
+        return
+    touched: set[int] = set(moves.values())
+    for part in chunks(moves):
+        touched.update(
+            tx.values(sa.select(start_pages.c.unit_id).where(start_pages.c.id.in_(part)))
+        )
+    tx.execute(
+        start_pages.update()
+        .where(start_pages.c.id == sa.bindparam("page"))
+        .values(unit_id=sa.bindparam("to_unit")),
+        [{"page": page, "to_unit": unit} for page, unit in moves.items()],
+    )
+    _count(tx, touched)
+
+
+def drop_found(tx: Transaction, unit_ids: Collection[int]) -> None:
+    """Forget what other pieces of their host found in some units, whatever the round."""
+    for part in chunks(unit_ids):
+        tx.execute(
+            start_pages.delete().where(
+                start_pages.c.unit_id.in_(part), start_pages.c.round.is_not(None)
+            )
+        )
+    _count(tx, unit_ids)
+
+
+def _count(tx: Transaction, unit_ids: Collection[int]) -> None:
+    """Count the start pages of units anew."""
+    there = (
+        sa.select(sa.func.count())
+        .where(start_pages.c.unit_id == units.c.id)
+        .correlate(units)
+        .scalar_subquery()
+    )
+    for part in chunks(unit_ids):
+        tx.execute(units.update().where(units.c.id.in_(part)).values(start_pages=there))
+
+
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:
     """Return the start pages of some units, by unit, in the order in which they were found."""
     found: list[StartPageRow] = []
     for part in chunks(unit_ids):
         found += tx.rows(
             StartPageRow,
-            sa.select(start_pages.c.unit_id, start_pages.c.url, start_pages.c.referer)
+            sa.select(
+                start_pages.c.id, start_pages.c.unit_id, start_pages.c.url, start_pages.c.referer
+            )
             .where(start_pages.c.unit_id.in_(part))
             .order_by(start_pages.c.unit_id, start_pages.c.id),
         )

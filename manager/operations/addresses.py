@@ -2,7 +2,8 @@
 
 Invariant: hosts that were ever seen at one address are one group, and a group has one owner. Where
 two groups turn out to be one, the agent that owns most of it gets all of it, and the others'
-rights in it are withdrawn. A host is handed out only when it has a group.
+rights in it are withdrawn. A host is handed out only when it has a group. The pieces of a split
+host, alone in its group, may have several owners (`sharing`).
 How names are resolved is left to `manager.naming`, which calls `hosts_to_resolve` and
 `record_resolutions`.
 """
@@ -20,6 +21,7 @@ from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
 from manager.operations.pin_rules import judge
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.sharing import end_where_crowded
 
 __all__ = [
     "Resolution",
@@ -134,8 +136,9 @@ def record_addresses(
     alone = {host: groups.group_of(host) or host for host, group in stored.items() if group is None}
     addresses.set_addresses(tx, source, found)
     addresses.merge_groups(tx, merges, alone)
-    # Who only joins a group owned nothing yet.
-    keep_whole(tx, set(merges.values()), now_ms)
+    # Who only joins a group owned nothing yet, but may end the sharing of who was there.
+    crowded = end_where_crowded(tx, {*merges.values(), *alone.values()}, now_ms)
+    keep_whole(tx, {*merges.values(), *crowded}, now_ms)
 
 
 def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:

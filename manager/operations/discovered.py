@@ -76,7 +76,7 @@ def record_discovered(
                     limit=policy.discoveries_per_day,
                 )
             over_limit += left_out
-    if tally.new or tally.start_pages:
+    if tally.new or tally.start_pages or tally.inside:
         with db.write() as tx:
             note(
                 tx,
@@ -86,12 +86,13 @@ def record_discovered(
                 agent.name,
                 new=tally.new,
                 start_pages=tally.start_pages,
+                inside=tally.inside,
                 refused=tally.refused_count,
                 over_limit=over_limit,
             )
     return Recorded(
         tally.new,
-        tally.start_pages,
+        tally.start_pages + tally.inside,
         tally.known,
         tally.refused,
         tally.refused_count,

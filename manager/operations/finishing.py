@@ -2,21 +2,24 @@
 
 Invariant: a claim counts only for a right that the agent has, of that kind and round, and that
 stood in the list it holds. A late one, of a unit that is another's by now, changes nothing; what
-it fetched comes with its log and is kept as data.
+it fetched comes with its log and is kept as data. A piece of a split host is not finished by its
+own agent's word (`sharing`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from manager.db import agents, measurements, probes, rights, rounds
+from manager.db import agents, measurements, pieces, probes, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.pieces import QuietRow
 from manager.db.rights import RightRow
 from manager.db.rounds import FinishedRow
 from manager.operations.measuring import note_unreachable, refresh_volumes
+from manager.operations.sharing import finish_rested
 
 __all__ = ["Claim", "finish_units"]
 
@@ -62,11 +65,39 @@ def finish_units(
         return 0
     probed = [claim for claim in good.values() if held[claim.unit_id].kind == "probe"]
     crawled = [claim for claim in good.values() if held[claim.unit_id].kind == "crawl"]
+    split = pieces.hosts_of_units(tx, {claim.unit_id for claim in crawled})
+    at_rest = [claim for claim in crawled if claim.unit_id in split]
     _finish_probes(tx, agent.id, probed, now_ms, log_came=log_came)
-    _finish_crawls(tx, agent.id, crawled, now_ms)
-    rights.free(tx, now_ms, "finished", agent_id=agent.id, unit_ids=list(good))
-    agents.update(tx, agent.id, list_outrun=True, last_work_ms=now_ms)
+    _finish_crawls(tx, agent.id, [one for one in crawled if one.unit_id not in split], now_ms)
+    ended = [unit_id for unit_id in good if unit_id not in split]
+    rights.free(tx, now_ms, "finished", agent_id=agent.id, unit_ids=ended)
+    agents.update(tx, agent.id, list_outrun=bool(ended) or agent.list_outrun, last_work_ms=now_ms)
+    _let_rest(tx, agent.id, at_rest, held, generation_held, now_ms)
     return len(good)
+
+
+def _let_rest(
+    tx: Transaction,
+    agent_id: int,
+    claims: Sequence[Claim],
+    held: Mapping[int, RightRow],
+    generation_held: int,
+    now_ms: int,
+) -> None:
+    """Note that nothing is left of pieces of split hosts, and finish hosts of which nothing is.
+
+    Who has not heard of the newest start pages yet speaks of the time before them.
+    """
+    of_round: dict[int, list[QuietRow]] = defaultdict(list)
+    for claim in claims:
+        if (held[claim.unit_id].news_generation or 0) <= generation_held:
+            of_round[claim.round].append(
+                QuietRow(claim.unit_id, agent_id, claim.pages, claim.response_bytes, claim.reason)
+            )
+    for number, quiet in of_round.items():
+        pieces.note_quiet(tx, number, quiet, now_ms)
+    if claims:
+        finish_rested(tx, now_ms)
 
 
 def _answers(claim: Claim, right: RightRow) -> bool:

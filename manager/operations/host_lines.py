@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import hosts, starting
+from manager.db import hosts, pieces, rounds, sharing, starting
 from manager.db.engine import Transaction, chunks
 from manager.db.hosts import NewHost
 from manager.db.starting import NewStartPage
@@ -24,6 +24,7 @@ __all__ = ["FoundUrl", "Tally", "batches", "parsed", "store"]
 BATCH: Final = 1_000
 URL_LIMIT: Final = 2_083  # what browsers took for long; the agents' limit too
 REFUSALS_KEPT: Final = 1_000
+PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,13 @@ class FoundUrl:
 class Tally:
     """What became of lines. new: hosts; start_pages: new ones; known: lines that brought nothing.
 
+    inside: start pages that one piece of a split host had for another, which no day's limit counts.
     refused: (line, reason) of the first 1,000; refused_count: of all.
     """
 
     new: int = 0
     start_pages: int = 0
+    inside: int = 0
     known: int = 0
     refused: list[tuple[int, str]] = field(default_factory=list)
     refused_count: int = 0
@@ -92,22 +95,33 @@ def store(
         ],
         now_ms,
     )
-    pages = _start_pages(tx, batch, first)
+    pages = _start_pages(tx, batch, found_by)
+    inside = [page for page in pages if page.round is not None]
+    pages = [page for page in pages if page.round is None]
     room -= added
     left_out += max(0, len(pages) - max(0, room))
     started = starting.add_start_pages(tx, pages[: max(0, room)], start_pages_limit, now_ms)
     tally.new += added
     tally.start_pages += len(started)
+    inside = starting.add_start_pages(tx, inside, PAGES_OF_A_PIECE, now_ms)
+    tally.inside += len(inside)
+    started += inside
+    at_rest = pieces.hosts_of_units(tx, {page.unit_id for page in started})
+    pieces.wake(tx, sorted(at_rest))
     brought = {first[found.host].url for found in new} | {page.url for page in started}
     tally.known += max(0, len(batch) - len(brought) - left_out)
     return left_out
 
 
 def _start_pages(
-    tx: Transaction, batch: list[FoundUrl], first: dict[str, FoundUrl]
+    tx: Transaction, batch: list[FoundUrl], found_by: int | None
 ) -> list[NewStartPage]:
-    """Return the pages of a batch, each with the longest unit that holds it."""
-    wanted = {found.url: found for found in batch if not is_unit(found.url)}
+    """Return the pages of a batch, each with the longest unit that holds it.
+
+    In a split host a directory's own page is one too. What an agent found there that has a piece
+    of it counts for this round only: the next one finds it again, if it is still linked.
+    """
+    wanted = {found.url: found for found in batch if found.url != found.host}
     if not wanted:
         return []
     units = {
@@ -115,12 +129,19 @@ def _start_pages(
         for unit in hosts.units_of_hosts(tx, {found.host for found in wanted.values()})
         if unit.state != "excluded"
     }
+    split = {unit.host_id for unit in units.values() if unit.path != "/"}
+    shared = sharing.hosts_held(tx, found_by, split) if found_by is not None else set()
+    number = rounds.last_number(tx) if shared else 0
     index = UnitIndex(units)
     made = []
     for url, found in wanted.items():
         holding = index.holding(url)
-        if holding is not None:
-            made.append(NewStartPage(units[holding].id, url, found.referer))
+        if holding is None:
+            continue
+        unit = units[holding]
+        if unit.host_id in split or not is_unit(url):
+            of_round = number if unit.host_id in shared else None
+            made.append(NewStartPage(unit.id, url, found.referer, of_round))
     return made
 
 

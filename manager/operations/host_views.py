@@ -67,8 +67,8 @@ class HostPage:
 class HostDetail:
     """All that is known of a host. agents: names by number, for the rows.
 
-    addresses: (source, address), source 0 is the manager, others are agents. pins, bans: of this
-    host.
+    units: those that were merged again too. addresses: (source, address), source 0 is the manager,
+    others are agents. pins, bans: of this host.
     """
 
     host: HostRow
@@ -148,7 +148,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
         host = hosts.by_key(tx, key)
         if host is None:
             raise NotFoundError(f"host {key}: not known; import it first")
-        units = hosts.units_of_hosts(tx, [key])
+        units = hosts.units_of_hosts(tx, [key], merged=True)
         unit_ids = [unit.id for unit in units]
         return HostDetail(
             host=host,

@@ -10,20 +10,19 @@ is left to the caller, who keeps one file a generation.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from manager.db import agents, listing, rights, rounds, starting
+from manager.db import agents, listing, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.listing import ListedRow
 from manager.errors import ForbiddenError
 from manager.operations.contact import renew_plain
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.granting import grant_waiting
+from manager.operations.list_orders import orders_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import ListLine
@@ -82,7 +81,7 @@ def current_list(
         kind = _kind(tx, row)
     lease_s = policy.plain_renewal_s if row.is_plain else policy.permit_s
     head = ListHead(number, row.generation, round(lease_s))
-    return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind))
+    return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind, now_ms))
 
 
 def _end_list_before(tx: Transaction, row: AgentRow, now_ms: int) -> None:
@@ -112,39 +111,20 @@ def _kind(tx: Transaction, row: AgentRow) -> str | None:
     return "crawl" if rights.count_of(tx, row.id, "crawl") else "probe"
 
 
-def _lines(db: Database, row: AgentRow, head: ListHead, kind: str | None) -> Iterator[ListLine]:
+def _lines(
+    db: Database, row: AgentRow, head: ListHead, kind: str | None, now_ms: int
+) -> Iterator[ListLine]:
     yield from head_lines(head)
-    yield from order_lines(_orders(db, row, kind))
+    yield from order_lines(_orders(db, row, kind, now_ms))
 
 
-def _orders(db: Database, row: AgentRow, kind: str | None) -> Iterator[Order]:
+def _orders(db: Database, row: AgentRow, kind: str | None, now_ms: int) -> Iterator[Order]:
     after = (-1, -1)
     while True:
         with db.read() as tx:
             page = listing.listed(tx, row.id, row.generation, kind, after, PAGE)
-            made = _page_orders(tx, row.id, page)
+            made = orders_of(tx, row.id, page, now_ms)
         if not page:
             return
         yield from made
         after = (page[-1].max_transfer, page[-1].unit_id)
-
-
-def _page_orders(tx: Transaction, agent_id: int, page: list[ListedRow]) -> list[Order]:
-    of_others: dict[int, list[str]] = defaultdict(list)
-    for host, path in listing.directories_of_others(tx, agent_id, {row.host_id for row in page}):
-        of_others[host].append(path)
-    pages: dict[int, list[Order]] = defaultdict(list)
-    limits = {row.unit_id: row.max_transfer for row in page if row.start_pages}
-    for start in starting.start_pages_of(tx, limits):
-        order = Order(start.url, start.referer, limits[start.unit_id])
-        pages[start.unit_id].append(order)
-    made: list[Order] = []
-    for row in page:
-        excepted = tuple(
-            path
-            for path in of_others.get(row.host_id, ())
-            if path != row.path and path.startswith(row.path)
-        )
-        made.append(Order(row.key, None, row.max_transfer, None, excepted))
-        made += pages.get(row.unit_id, ())
-    return made

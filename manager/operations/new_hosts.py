@@ -44,7 +44,8 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
         probing = [row.id for row in receiving if not row.is_plain]
         if current.probe and probing:
             fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
-            order_some(tx, current.number, alone, {}, probing, fresh_ms, now_ms, policy)
+            tops = hosts.tops_among(tx, alone)
+            order_some(tx, current.number, tops, {}, probing, fresh_ms, now_ms, policy)
         return len(new)
 
 

@@ -43,6 +43,7 @@ class Policy:
 
     plan_moves: float = 0.1  # share of the placed units that a plan of `default` may move
     compare_s: float = 20.0  # for the methods that were not chosen, when a plan is previewed
+    split_interval_s: float = 20.0  # between two requests to a split host, from all agents
 
     batch: int = 5_000  # rows that one step of a tick handles of one agent
 

@@ -1,7 +1,7 @@
 """Turn the tables into a balancing problem: who could fetch what, and what that costs.
 
-Invariant: a group is one atom, so no plan splits an address; only agents that take part are in it;
-pins that stand and bans hold in every plan (`pin_rules`).
+Invariant: a group is one atom, so no plan splits an address, but for the pieces of a split host;
+only agents that take part are in it; pins that stand and bans hold in every plan (`pin_rules`).
 A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
 else at least as much as it saw, and at least the median.
 Costs are transfer costs, dearer for agents of less capacity (`capacity`). Solving is left to
@@ -32,6 +32,9 @@ __all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
 
 WIDE: Final = 20_000_000
 """Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""
+
+PIECES: Final = -(1 << 40)
+"""Numbers of atoms below this one are pieces; those of groups and of what agents own are above."""
 
 DistanceTuple = tuple[int, int, float | None, int, int]
 
@@ -148,7 +151,7 @@ def _load(
             complete[column] = lines < probe_pages
     volume_kb = _volumes(units, probed_kb, complete)
     costs = cost_matrix(volume_kb, distance)
-    group = np.array([unit.group_id for unit in units], dtype=np.intp)
+    group = np.array([_atom(unit) for unit in units], dtype=np.intp)
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
     scale_costs(costs.costs, work.relative)
     between = network_distance(distance)
@@ -217,6 +220,11 @@ def _allowed(
     return left, (*standing.sentences, f"{stay}: no agent here may own that.")
 
 
+def _atom(unit: PlanUnit) -> int:
+    """Return what must have one owner: an address, or a piece of a split host."""
+    return PIECES - unit.unit_id if unit.is_piece else unit.group_id
+
+
 def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.bool_] | None:
     """Return a mask with columns for what agents own already, which nothing forbids."""
     if mask is None:
@@ -229,7 +237,7 @@ def _forbidden(
 ) -> npt.NDArray[np.bool_] | None:
     """Return (agents, units): what bans say, and that a plain agent, which cannot read `#Except`,
     gets whole hosts only."""
-    directory = np.array([unit.path != "/" for unit in units], dtype=np.bool_)
+    directory = np.array([unit.is_piece or unit.path != "/" for unit in units], dtype=np.bool_)
     if not directory.any() and not standing.banned:
         return None
     plain = np.array([agent.is_plain for agent in agents], dtype=np.bool_)

@@ -6,7 +6,7 @@ import logging
 from typing import Final
 
 from manager.balancing import BalancingError, Churn, Options, Plan
-from manager.db import agents, hosts, measurements, pins, plans, probes, rounds
+from manager.db import agents, hosts, measurements, pins, plans, probes, rounds, starting
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import StalePlanError
@@ -17,6 +17,7 @@ from manager.operations.planners import Solver
 from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
 from manager.operations.problems import Loaded, load_all
+from manager.operations.sharing import spread_distances
 
 __all__ = ["begin_crawl", "finish_round"]
 
@@ -34,6 +35,8 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
         current = rounds.open_round(tx)
         if current is None or current.state != "probing" or probes.any_open(tx, current.number):
             return False
+    spread_distances(db)
+    with db.read() as tx:
         loaded = load_all(tx, members(tx), ["placed", "probing"], policy.probe_pages)
     if loaded is None:
         return False
@@ -48,6 +51,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
             stored = plans.by_id(tx, plan_id)
             assert stored is not None, "plans are never deleted"
             moved = apply_moves(tx, stored, now_ms)
+            starting.forget_found(tx, current.number)
             units = rounds.enter_all(tx, current.number)
             rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
             note(

@@ -131,7 +131,9 @@ def _order(tx: Transaction, number: int, taking: list[int], now_ms: int, policy:
     if pairs <= policy.probe_everywhere_pairs:
         return ordering.order_everywhere(tx, number, taking, fresh_ms, now_ms)
     units = [
-        (unit.unit_id, unit.owner) for unit in planning.plan_units(tx, states=["placed", "probing"])
+        (unit.unit_id, unit.owner)
+        for unit in planning.plan_units(tx, states=["placed", "probing"])
+        if unit.path == "/"
     ]
     return order_some_everywhere(tx, number, units, taking, fresh_ms, now_ms, policy)
 

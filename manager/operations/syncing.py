@@ -20,6 +20,7 @@ from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.permits import renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.sharing import note_rests
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
 
 __all__ = [
@@ -133,6 +134,7 @@ def _answered(
     if not request.reports_waiting:
         _close_unlogged(tx, row, now_ms, policy)
     _note_addresses(tx, row, request, now_ms)
+    note_rests(tx, row.id, request.rests, now_ms)
     _note_command(tx, agent, row, request, now_ms)
     row = agents.by_id(tx, row.id) or row
     permit = renew_permit(tx, row, request.generation_held, now_ms, policy.permit_s, policy)

@@ -20,6 +20,7 @@ from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.round_progress import begin_crawl, finish_round
+from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
 
@@ -37,6 +38,8 @@ class TickOutcome:
     units_joined: int
     units_placed: int
     crawl_began: bool
+    rests_over: int
+    hosts_shared_out: int
     rights_given: int
     lists_changed: int
     round_finished: bool
@@ -47,7 +50,7 @@ class TickOutcome:
         return self != NOTHING
 
 
-NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, False, 0, 0, False)
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
 
 
 def tick(
@@ -65,6 +68,8 @@ def tick(
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=begin_crawl(db, now_ms, policy, planner),
+        rests_over=end_rests(db, now_ms),
+        hosts_shared_out=share_out(db, now_ms),
         rights_given=_give_rights(db, now_ms, policy),
         lists_changed=_raise_generations(db),
         round_finished=finish_round(db, now_ms, policy),

@@ -163,6 +163,13 @@ class PolicySettings:
         most=HOUR_S,
         reason="for the methods that were not chosen, when a plan is previewed; a person waits",
     )
+    split_interval_s: float = setting(
+        20.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="between two requests to a split host, whoever sends them; as agents keep it alone",
+    )
     batch: int = setting(
         5_000,
         unit="rows",

@@ -61,7 +61,7 @@ backoff_max_s = 1.0
 reserve_bytes = 1000000
 
 [reports]
-every_s = 0.5
+every_s = {every_s}
 probe_s = 0.2
 """
 
@@ -115,9 +115,13 @@ def running_fleet(
     agents: int,
     interval_s: float = 0.1,
     permit_s: float = 60.0,
+    every_s: float = 0.5,
     **web_options: Any,
 ) -> Iterator[Fleet]:
-    """Start a web, a manager with its hosts imported, and agents; end them all."""
+    """Start a web, a manager with its hosts imported, and agents; end them all.
+
+    every_s: between two logs of an agent; 0: when its list is worked off.
+    """
     with ExitStack() as stack:
         web = stack.enter_context(SimulatedWeb(folder / "web", **web_options))
         settings = MANAGER_SETTINGS.format(dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S)
@@ -129,7 +133,7 @@ def running_fleet(
             name = f"a{region}.example"
             token = manager.prsm("agents", "token", name)["token"]
             text = AGENT_SETTINGS.format(
-                interval_s=interval_s, dns_port=web.dns_port, region=region
+                interval_s=interval_s, dns_port=web.dns_port, region=region, every_s=every_s
             )
             agent = Agent(folder / name, name, text).enrol(manager.url, token)
             stack.callback(agent.stop)

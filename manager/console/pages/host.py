@@ -25,6 +25,7 @@ REASON_MOST: Final = 500
 def show(visit: Visit) -> Response:
     """Show all that is known of a host."""
     detail = host_detail(visit.db, visit.query.get("host", ""), visit.policy)
+    units_now = [unit for unit in detail.units if unit.merged_ms is None]
     paths = {unit.id: unit.path for unit in detail.units}
     owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
     distances = sorted(
@@ -40,7 +41,8 @@ def show(visit: Visit) -> Response:
         owners_now=owners,
         history=sorted(detail.owners, key=lambda row: row.since_ms, reverse=True)[:ROWS_MOST],
         distances=distances,
-        is_split=len(detail.units) > 1,
+        units_now=units_now,
+        is_split=len(units_now) > 1,
         orders=detail.orders[:ROWS_MOST],
         sums=detail.sums[:ROWS_MOST],
         addresses=_by_address(detail),

@@ -14,7 +14,14 @@ from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
 from manager.db.tables.rounds import plan_moves, plans, rounds, unit_rounds
-from manager.db.tables.work import assignments, distances, holdings, probe_orders, rights
+from manager.db.tables.work import (
+    assignments,
+    distances,
+    holdings,
+    host_rests,
+    probe_orders,
+    rights,
+)
 
 __all__ = [
     "agents",
@@ -26,6 +33,7 @@ __all__ = [
     "distances",
     "holdings",
     "host_addresses",
+    "host_rests",
     "host_sums",
     "hosts",
     "join_tokens",

@@ -32,6 +32,10 @@ hosts: Final = sa.Table(
     count("resolve_failures"),
     text("resolve_problem"),
     sa.Column("group_id", Whole),  # the smallest host id of the group; NULL: no address known yet
+    # A host that is split: its directories may be with several agents at once, and `shares` times
+    # its interval is what each of them keeps. NULL: one agent has all of it.
+    sa.Column("shared_interval_ms", Whole),
+    count("shares"),  # agents that may fetch from it at once
     one_of("resolution", "new", "resolved", "failed"),
     sa.Index(None, "reversed_key"),
     sa.Index(None, "group_id"),
@@ -61,6 +65,7 @@ units: Final = sa.Table(
     sa.Column("pages", Whole),
     sa.Column("volume_round", Whole),
     count("start_pages"),
+    moment("merged_ms"),  # a directory that was a unit once, and is a part of `/` again
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
     sa.Index(None, "state", "id"),
@@ -74,5 +79,7 @@ start_pages: Final = sa.Table(
     text("url"),
     text("referer", required=False),
     moment("found_ms", required=True),
+    # Found in another piece of the same host, in this round, for which alone it counts.
+    sa.Column("round", Whole),
     sa.UniqueConstraint("unit_id", "url"),
 )

@@ -56,6 +56,7 @@ unit_rounds: Final = sa.Table(
     count("bytes"),
     count("ms"),
     moment("finished_ms"),
+    moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
     text("reason"),
     one_of("state", "waiting", "granted", "finished", "cancelled"),
     sa.Index(None, "round", "state"),

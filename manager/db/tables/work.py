@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
 
-__all__ = ["assignments", "distances", "holdings", "probe_orders", "rights"]
+__all__ = ["assignments", "distances", "holdings", "host_rests", "probe_orders", "rights"]
 
 
 def _unit(*, key: bool = False) -> sa.Column[int]:
@@ -65,6 +65,7 @@ rights: Final = sa.Table(
     moment("granted_ms", required=True),
     count("granted_generation"),  # the first list that names it
     sa.Column("withdrawn_generation", Whole),  # the first list that no longer does
+    sa.Column("news_generation", Whole),  # the first list that says something new of it
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "group_id", "agent_id"),
     sa.Index(None, "agent_id", "unit_id"),
@@ -129,4 +130,15 @@ distances: Final = sa.Table(
     moment("unreachable_since_ms"),  # NULL: it is reachable
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "agent_id"),
+)
+
+# What a host that agents share told one of them (429, 503, Retry-After): they all rest.
+host_rests: Final = sa.Table(
+    "host_rests",
+    metadata,
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), primary_key=True, nullable=False),
+    _agent(key=True),
+    count("rest_ms"),
+    moment("until_ms", required=True),
+    text("reason"),
 )

@@ -52,6 +52,8 @@ NEEDS = [
     ("GET", "/api/v1/session", None, "viewer"),
     ("POST", "/api/v1/hosts/import", None, "operator"),
     ("POST", "/api/v1/hosts/exclude", {"host": "a.example"}, "operator"),
+    ("POST", "/api/v1/hosts/split", {"host": "a.example"}, "operator"),
+    ("POST", "/api/v1/hosts/merge", {"host": "a.example"}, "operator"),
     ("POST", "/api/v1/hosts/include", {"host": "a.example"}, "operator"),
     ("POST", "/api/v1/agents/a.example/command", {"command": "restart"}, "operator"),
     ("POST", "/api/v1/agents/a.example/list-limit", {"pages": 50}, "operator"),

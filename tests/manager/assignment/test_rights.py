@@ -135,3 +135,5 @@ def test_a_group_is_with_one_agent() -> None:
     assert may_grant([FREE, HELD, GOING], X)
     assert not may_grant([FREE, HELD], Y)
     assert not may_grant([FREE, GOING], Y)
+    assert may_grant([FREE, HELD], Y, shares=2)
+    assert not may_grant([HELD], Y, shares=1)

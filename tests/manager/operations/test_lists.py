@@ -125,4 +125,4 @@ def test_directories_of_others_are_excepted(database: Database) -> None:
             ],
         )
         assert tx.value(sa.select(sa.func.count()).select_from(units)) == 3
-    assert listed(world, "a") == [Order("http://h1.jp:80/", excepted=("/z/", "/~koji/"))]
+    assert listed(world, "a") == [Order("http://h1.jp:80/", excepted=("/z/", "/~koji/"), share=1)]

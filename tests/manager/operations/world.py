@@ -25,7 +25,14 @@ from manager.operations.reports import LogSummary, UnitSum, accept_log
 from manager.operations.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
 from shared.wire.orders import ListHead, orders
-from shared.wire.sync import FinishedUnit, HeldPermit, HostAddresses, SyncAnswer, SyncRequest
+from shared.wire.sync import (
+    FinishedUnit,
+    HeldPermit,
+    HostAddresses,
+    HostRest,
+    SyncAnswer,
+    SyncRequest,
+)
 
 ADMIN = Actor("user", "hana", "request-1")
 
@@ -116,6 +123,8 @@ class World:
         self.leapt_ms = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
+        self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
+        self.shared: set[str] = set()  # hosts that several agents may fetch from
 
     @property
     def now_ms(self) -> int:
@@ -177,6 +186,7 @@ class World:
             generation_held=agent.held,
             permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
             finished=list(agent.unanswered),
+            rests=self.rests.get(name, []),
             addresses=[
                 HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
             ],
@@ -326,7 +336,7 @@ class World:
                 other = of_unit.setdefault(unit, name)
                 assert other == name, f"{other} and {name} may both fetch {unit}"
                 host = unit[: unit.index("/", 8) + 1]
-                for address in self.address.get(host, ()):
+                for address in () if host in self.shared else self.address.get(host, ()):
                     other = of_address.setdefault(address, name)
                     assert other == name, f"{other} and {name} may both fetch from {address}"
 

@@ -1,0 +1,44 @@
+"""At what rate each of several agents fetches from one host, so that the host sees what it allows.
+
+n agents that each rest n intervals after a request send together no more, in the long run, than
+one that rests one interval. Nothing is said of how their requests lie to each other: two may come
+at the same moment. What is guaranteed is the number in any span of time (`most_requests`).
+Invariant: no more agents than shares hold rights of a host at once, and an agent is given a share
+only when every other is known to keep its own (`manager.db.rights.may_crawl`).
+Leaves to others: what a host's interval is, and who has which piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from manager.assignment.errors import RuleError
+
+__all__ = ["most_requests", "share_ms"]
+
+
+def share_ms(interval_ms: int, agents: int, rests_ms: Iterable[int] = ()) -> int:
+    """Return how long one of so many agents rests after each request to the host they share.
+
+    rests_ms: what the host asked of the others lately (429, 503, Retry-After): all rest as long.
+    """
+    _check(interval_ms, agents)
+    return max((interval_ms * agents, *rests_ms))
+
+
+def most_requests(span_ms: int, interval_ms: int, agents: int) -> int:
+    """Return how many requests a host gets at most in any span, from all agents together.
+
+    One for each whole interval, and as many again as there are agents.
+    """
+    _check(interval_ms, agents)
+    if not interval_ms:
+        raise RuleError("interval_ms = 0: a host without an interval has no rate to keep")
+    return agents * (span_ms // (interval_ms * agents) + 1)
+
+
+def _check(interval_ms: int, agents: int) -> None:
+    if interval_ms < 0:
+        raise RuleError(f"interval_ms = {interval_ms}: must be >= 0")
+    if agents < 1:
+        raise RuleError(f"agents = {agents}: a host is shared by at least one")

@@ -1,0 +1,234 @@
+"""Hosts whose pieces are with several agents: their shares, and what one was told to wait.
+
+A host is split while it has a directory that is a unit (`pieces`), and shared while its pieces may
+be with several agents. When it is either is left to operations.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import (
+    agents,
+    assignments,
+    host_rests,
+    hosts,
+    rights,
+    unit_rounds,
+    units,
+)
+
+__all__ = [
+    "RestRow",
+    "SplitHost",
+    "any_rest_over",
+    "begin",
+    "crowded_groups",
+    "drop_rests",
+    "end",
+    "hosts_held",
+    "news",
+    "rests",
+    "set_rest",
+    "set_shares",
+    "split_hosts",
+    "starved",
+    "wanted_shares",
+]
+
+_PIECE = sa.and_(units.c.path != "/", units.c.merged_ms.is_(None))
+_OWNED = sa.and_(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None))
+
+
+@dataclass(frozen=True, slots=True)
+class SplitHost:
+    """A host in pieces. interval_ms None: one agent has them all. shares: agents at once."""
+
+    host_id: int
+    group_id: int | None
+    interval_ms: int | None
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestRow:
+    """A host told an agent to wait: so long after each request, until a moment."""
+
+    host_id: int
+    agent_id: int
+    rest_ms: int
+    until_ms: int
+    reason: str
+
+
+def split_hosts(tx: Transaction, host_ids: Collection[int]) -> dict[int, SplitHost]:
+    """Return those of some hosts that are split."""
+    found: dict[int, SplitHost] = {}
+    for part in chunks(host_ids):
+        rows = tx.rows(
+            SplitHost,
+            sa.select(
+                hosts.c.id.label("host_id"),
+                hosts.c.group_id,
+                hosts.c.shared_interval_ms.label("interval_ms"),
+                hosts.c.shares,
+            ).where(hosts.c.id.in_(part), sa.exists().where(units.c.host_id == hosts.c.id, _PIECE)),
+        )
+        found.update({row.host_id: row for row in rows})
+    return found
+
+
+def begin(tx: Transaction, host_id: int, interval_ms: int) -> None:
+    """Let the pieces of a host be with several agents."""
+    tx.execute(
+        hosts.update().where(hosts.c.id == host_id).values(shared_interval_ms=interval_ms, shares=0)
+    )
+
+
+def end(tx: Transaction, host_ids: Collection[int]) -> None:
+    """Let one agent at a time have what is left of the pieces of some hosts."""
+    for part in chunks(host_ids):
+        tx.execute(
+            hosts.update().where(hosts.c.id.in_(part)).values(shared_interval_ms=None, shares=0)
+        )
+        tx.execute(host_rests.delete().where(host_rests.c.host_id.in_(part)))
+
+
+def crowded_groups(tx: Transaction, group_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the shared hosts of those groups that hold another host too, by group."""
+    found: dict[int, list[int]] = defaultdict(list)
+    other = hosts.alias("other")
+    for part in chunks(group_ids):
+        beside = sa.exists().where(other.c.group_id == hosts.c.group_id, other.c.id != hosts.c.id)
+        rows = tx.execute(
+            sa.select(hosts.c.id, hosts.c.group_id).where(
+                hosts.c.group_id.in_(part), hosts.c.shared_interval_ms.is_not(None), beside
+            )
+        )
+        for row in rows:
+            found[row.group_id].append(row.id)
+    return dict(found)
+
+
+def hosts_held(tx: Transaction, agent_id: int, host_ids: Collection[int]) -> set[int]:
+    """Return those of some hosts of which an agent has a right."""
+    found: set[int] = set()
+    for part in chunks(host_ids):
+        found.update(
+            tx.values(
+                sa.select(units.c.host_id)
+                .join(rights, rights.c.unit_id == units.c.id)
+                .where(units.c.host_id.in_(part), rights.c.agent_id == agent_id)
+            )
+        )
+    return found
+
+
+def starved(tx: Transaction, round_number: int) -> list[SplitHost]:
+    """Return shared hosts of which a piece waits for its owner, who has no right there yet."""
+    has_one = sa.exists().where(
+        rights.c.group_id == hosts.c.group_id, rights.c.agent_id == unit_rounds.c.agent_id
+    )
+    return tx.rows(
+        SplitHost,
+        sa.select(
+            hosts.c.id.label("host_id"),
+            hosts.c.group_id,
+            hosts.c.shared_interval_ms.label("interval_ms"),
+            hosts.c.shares,
+        )
+        .distinct()
+        .join(units, units.c.host_id == hosts.c.id)
+        .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
+        .where(
+            hosts.c.shared_interval_ms.is_not(None),
+            unit_rounds.c.round == round_number,
+            unit_rounds.c.state == "waiting",
+            ~has_one,
+        ),
+    )
+
+
+def wanted_shares(tx: Transaction, host: SplitHost) -> tuple[int, list[int]]:
+    """Return how many agents own or hold pieces of a host, and the units that somebody holds."""
+    owners = tx.values(
+        sa.select(assignments.c.agent_id)
+        .join(units, _OWNED)
+        .where(units.c.host_id == host.host_id)
+        .distinct()
+    )
+    held = tx.execute(
+        sa.select(rights.c.unit_id, rights.c.agent_id).where(rights.c.group_id == host.group_id)
+    ).all()
+    return len({*owners, *(row.agent_id for row in held)}), [row.unit_id for row in held]
+
+
+def set_shares(tx: Transaction, host_id: int, shares: int) -> None:
+    """Say how many agents share a host: what the next lists say."""
+    tx.execute(hosts.update().where(hosts.c.id == host_id).values(shares=shares))
+
+
+def news(tx: Transaction, unit_ids: Collection[int]) -> None:
+    """Let the next list of whoever holds some units say what is new of them."""
+    for part in chunks(unit_ids):
+        held = sa.and_(rights.c.unit_id.in_(part), rights.c.withdrawn_generation.is_(None))
+        following = (
+            sa.select(agents.c.generation + 1)
+            .where(agents.c.id == rights.c.agent_id)
+            .scalar_subquery()
+        )
+        touched = tx.values(sa.select(rights.c.agent_id).where(held).distinct())
+        if touched:
+            tx.execute(rights.update().where(held).values(news_generation=following))
+            tx.execute(agents.update().where(agents.c.id.in_(touched)).values(list_changed=True))
+
+
+def rests(tx: Transaction, host_ids: Collection[int], now_ms: int) -> list[RestRow]:
+    """Return what agents were told by some hosts and is not over."""
+    found: list[RestRow] = []
+    for part in chunks(host_ids):
+        found += tx.rows(
+            RestRow,
+            sa.select(host_rests).where(
+                host_rests.c.host_id.in_(part), host_rests.c.until_ms > now_ms
+            ),
+        )
+    return found
+
+
+def set_rest(tx: Transaction, row: RestRow) -> None:
+    """Write down what a host told an agent."""
+    tx.upsert(
+        host_rests,
+        [
+            {
+                "host_id": row.host_id,
+                "agent_id": row.agent_id,
+                "rest_ms": row.rest_ms,
+                "until_ms": row.until_ms,
+                "reason": row.reason,
+            }
+        ],
+        ["host_id", "agent_id"],
+    )
+
+
+def any_rest_over(tx: Transaction, now_ms: int) -> bool:
+    """Tell whether a rest is over that the lists still speak of."""
+    return bool(tx.value(sa.select(sa.exists().where(host_rests.c.until_ms <= now_ms))))
+
+
+def drop_rests(tx: Transaction, now_ms: int) -> list[int]:
+    """Forget what is over; return the units of these hosts."""
+    over = tx.values(
+        sa.select(host_rests.c.host_id).where(host_rests.c.until_ms <= now_ms).distinct()
+    )
+    if not over:
+        return []
+    tx.execute(host_rests.delete().where(host_rests.c.until_ms <= now_ms))
+    return tx.values(sa.select(units.c.id).where(units.c.host_id.in_(over)))

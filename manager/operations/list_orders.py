@@ -1,0 +1,85 @@
+"""What a list says of its units: how much, how fast, without what, from where.
+
+Invariant: of a split host each agent is told what others crawl of it, how many share its rate, and
+how long it rests itself; all of it may only change with a generation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from manager.assignment import share_ms
+from manager.db import listing, sharing, starting
+from manager.db.engine import Transaction
+from manager.db.listing import ListedRow
+from manager.db.sharing import SplitHost
+from shared.units import is_unit
+from shared.wire.orders import Order
+
+__all__ = ["orders_of"]
+
+
+@dataclass(slots=True)
+class _Host:
+    """What one host means for the lines of its units."""
+
+    split: SplitHost | None
+    of_others: list[str] = field(default_factory=list)
+    rests_ms: list[int] = field(default_factory=list)
+
+    def order(self, row: ListedRow, starts: Sequence[tuple[str, str | None]]) -> Order:
+        """Return the line of a unit with its comments."""
+        if self.split is None:
+            return Order(row.key, None, row.max_transfer)
+        # A probe of `/` measures the host, whoever crawls which part of it, and alone.
+        is_crawl = row.kind == "crawl"
+        share = max(1, self.split.shares) if is_crawl else 1
+        interval_ms = self.split.interval_ms
+        return Order(
+            row.key,
+            None,
+            row.max_transfer,
+            None if interval_ms is None else share_ms(interval_ms, share, self.rests_ms),
+            tuple(path for path in self.of_others if is_crawl and _lies_in(path, row.path)),
+            share,
+            tuple(starts),
+        )
+
+
+def orders_of(
+    tx: Transaction, agent_id: int, page: Sequence[ListedRow], now_ms: int
+) -> list[Order]:
+    """Return the orders for some units of an agent's list, each followed by its start pages."""
+    hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
+    listed = {row.unit_id: row for row in page if row.start_pages}
+    pages: dict[int, list[Order]] = defaultdict(list)
+    starts: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
+    for start in starting.start_pages_of(tx, listed):
+        row = listed[start.unit_id]
+        if is_unit(start.url):  # a line of its own would name a unit
+            path = start.url[len(row.key) - len(row.path) :]
+            starts[start.unit_id].append((path, start.referer))
+        else:
+            pages[start.unit_id].append(Order(start.url, start.referer, row.max_transfer))
+    made: list[Order] = []
+    for row in page:
+        made.append(hosts[row.host_id].order(row, starts.get(row.unit_id, ())))
+        made += pages.get(row.unit_id, ())
+    return made
+
+
+def _hosts(tx: Transaction, agent_id: int, host_ids: set[int], now_ms: int) -> dict[int, _Host]:
+    split = sharing.split_hosts(tx, host_ids)
+    found = {host_id: _Host(split.get(host_id)) for host_id in host_ids}
+    for host_id, path in listing.directories_of_others(tx, agent_id, split):
+        found[host_id].of_others.append(path)
+    for rest in sharing.rests(tx, split, now_ms):
+        if rest.agent_id != agent_id:
+            found[rest.host_id].rests_ms.append(rest.rest_ms)
+    return found
+
+
+def _lies_in(path: str, around: str) -> bool:
+    return path != around and path.startswith(around)
