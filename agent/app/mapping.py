@@ -15,7 +15,7 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.page.work import PageLimits
+from agent.modules.page.limits import PageLimits
 from agent.settings import Settings
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 from agent.adapters.pages.child import Work, serve
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import work_on
 
 __all__ = ["main"]
 

@@ -10,7 +10,6 @@ from typing import Final
 from agent.adapters.pages.inline import InlinePages
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.mapping import page_limits, worker_options
-from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork, PageWorker
 from agent.settings import Settings
@@ -28,6 +27,9 @@ def page_worker(settings: Settings, remark: Callable[[str, str], None]) -> PageW
     limits, options = page_limits(settings), worker_options(settings)
 
     def work(page: Fetched, unread: str) -> PageWork:
+        # The parser and all that belongs to it: with worker processes it is never needed here.
+        from agent.modules.page.work import work_on  # noqa: PLC0415
+
         return work_on(page, limits, unread)
 
     if options.workers == 0:

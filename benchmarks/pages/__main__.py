@@ -28,7 +28,8 @@ from agent.adapters.memory import keep_freed_memory
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.app.pages import page_worker
 from agent.modules.page.folders import forget
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 from agent.settings import PageSettings, Settings

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.adapters.pages.child import serve
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 

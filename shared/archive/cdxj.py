@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -101,6 +100,8 @@ class CdxjSorter:
         self._lines.clear()
 
     def _spill(self) -> None:
+        import tempfile  # noqa: PLC0415  # brings every compression of `shutil`
+
         run = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 - lives until close()
         try:
             run.writelines(sorted(self._lines))

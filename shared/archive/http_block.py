@@ -16,7 +16,6 @@ Invariant: `received_header(stored_header(x, n)) == x`.
 
 from __future__ import annotations
 
-import email.utils
 import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -137,8 +136,10 @@ def last_modified_ms(header: bytes) -> int:
     value = header_value(header, "Last-Modified")
     if value is None or len(value) > 64:
         return 0
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  # brings half of `email`
+
     try:
-        moment = email.utils.parsedate_to_datetime(value.decode("ascii"))
+        moment = parsedate_to_datetime(value.decode("ascii"))
     except (ValueError, TypeError, OverflowError, IndexError):
         return 0
     if moment.tzinfo is None:

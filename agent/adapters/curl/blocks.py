@@ -7,7 +7,6 @@ libcurl gives the lines as received, except that it joins folded ones.
 
 from __future__ import annotations
 
-import email.utils
 from collections.abc import Sequence
 from datetime import UTC
 from typing import Final
@@ -145,8 +144,10 @@ def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:
         return None
     if value.isdigit():
         return min(float(value), MAX_RETRY_AFTER_S)
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  # brings half of `email`
+
     try:
-        moment = email.utils.parsedate_to_datetime(value.decode("ascii"))
+        moment = parsedate_to_datetime(value.decode("ascii"))
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         wait_s = moment.timestamp() - epoch_ms / 1000

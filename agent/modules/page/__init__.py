@@ -4,6 +4,7 @@
     content.py       content encodings off, counted and capped
     charset.py       which encoding the text has; labels.py knows its names
     elements.py      HTML to the few elements that matter; tags.py where the parser fails
+    limits.py        what one page may cost
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
     robots_tags.py   `nofollow` and `noindex`
     addresses.py     a reference to a canonical URL, in the document's encoding; folders.py

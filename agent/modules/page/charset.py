@@ -13,8 +13,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from charset_normalizer import from_bytes
-
 from agent.modules.page.fields import header_charset
 from agent.modules.page.labels import codec_of
 from agent.modules.page.tags import start_tags
@@ -117,6 +115,8 @@ def _guess(body: bytes) -> str:
     for japanese in ("euc_jp", "cp932"):
         if _has_kana(sample, japanese):
             return japanese
+    from charset_normalizer import from_bytes  # noqa: PLC0415  # a tenth of a worker's start
+
     guesses = from_bytes(sample).best()
     codec = codec_of(guesses.encoding) if guesses else None
     return codec or FALLBACK

@@ -12,8 +12,6 @@ import zlib
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-import brotli
-from backports import zstd
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
@@ -28,7 +26,7 @@ _GZIP: Final = 31
 _ZLIB: Final = 15
 _RAW: Final = -15
 _ISAL_ERROR: Final = cast("type[Exception]", IsalError)  # isal's stubs do not say so
-_ZSTD_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
+_ZSTD_WINDOW_LOG: Final = 23
 """8 MB, the most that RFC 9659 lets a server use: a frame may ask for gigabytes."""
 
 
@@ -93,6 +91,8 @@ def _undeflate(body: bytes, max_bytes: int) -> Decoded:
 
 
 def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
+    import brotli  # noqa: PLC0415  # few agents ask for it
+
     decoder: Any = brotli.Decompressor()
     out = bytearray()
     data = body
@@ -112,10 +112,13 @@ def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
 
 def _unzstd(body: bytes, max_bytes: int) -> Decoded:
     """Take `zstd` off: frames may follow one another, and an empty one says nothing."""
+    from backports import zstd  # noqa: PLC0415  # few agents ask for it
+
+    window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
     out = bytearray()
     rest = body
     while rest:
-        decoder = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
+        decoder = zstd.ZstdDecompressor(options=window)
         try:
             while not decoder.eof:
                 piece = decoder.decompress(rest, min(CHUNK_BYTES, max_bytes + 1 - len(out)))

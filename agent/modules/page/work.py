@@ -9,7 +9,7 @@ its Location, that of an error leads nowhere new. Style sheets are not read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from agent.modules.page.charset import charset_of
@@ -17,6 +17,7 @@ from agent.modules.page.content import decode_content
 from agent.modules.page.elements import elements
 from agent.modules.page.fields import field_values
 from agent.modules.page.kinds import kind_of, may_hold_links
+from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import PageLinks, links_of
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.robots_tags import read_tags
@@ -26,20 +27,10 @@ from agent.pipeline.ports import PageWork
 from shared.archive.encode import encode_capture
 from shared.urls import name_and_port
 
-__all__ = ["NOTE_FIELD", "PageLimits", "work_on"]
+__all__ = ["NOTE_FIELD", "work_on"]
 
 NOTE_FIELD: Final = "X-Crawl-Note"
 """Field of a record that says what was noticed: `noindex; canonical: http://...`."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageLimits:
-    """What one page may cost. Sizes are of the decoded body."""
-
-    agent_token: str  # who we are in `<meta>` and X-Robots-Tag
-    max_decoded_bytes: int = 20_000_000
-    max_links: int = 50_000
-    max_sitemaps: int = 100  # that one index may name; 0: none is read
 
 
 def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.adapters.pages.child import Work, serve
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent.modules.page.limits import PageLimits
 from agent.modules.page.validators import settled, validators_of
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
 from shared.archive.encode import payload_digest

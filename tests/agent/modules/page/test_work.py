@@ -9,7 +9,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.work import PageLimits, work_on
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import work_on
 from agent.pipeline.messages import INDEXED_DEPTH, SITEMAP_DEPTH, Fetched
 from agent.pipeline.ports import PageWork
 from shared.archive.capture import Capture, Truncation

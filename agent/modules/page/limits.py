@@ -1,0 +1,17 @@
+"""What one page may cost: all that the rest of the agent knows of the work on pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PageLimits"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """Sizes are of the decoded body."""
+
+    agent_token: str  # who we are in `<meta>` and X-Robots-Tag
+    max_decoded_bytes: int = 20_000_000
+    max_links: int = 50_000
+    max_sitemaps: int = 100  # that one index may name; 0: none is read
