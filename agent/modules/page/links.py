@@ -86,8 +86,8 @@ def links_of(
                 references += _more_sources(name, attributes)
         elif name == "link":
             relations = _words(attributes, "rel")
-            if preferred is None and "canonical" in relations:
-                preferred = attributes.get("href") or ""
+            if preferred is None and "canonical" in relations and "href" in attributes:
+                preferred = attributes["href"] or ""
             if relations.isdisjoint(_HOSTS_ONLY):
                 href = attributes.get("href")
                 if href:

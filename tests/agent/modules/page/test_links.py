@@ -113,6 +113,12 @@ def test_nofollow_takes_all_links() -> None:
     assert found.tag.nofollow
 
 
+def test_a_canonical_link_without_address_is_none() -> None:
+    """It names nothing, whatever else it carries; the first that names something counts."""
+    found = links("<link rel=canonical background=b><link rel=canonical href=c>")
+    assert found.canonical_url == "http://a.example/dir/c"
+
+
 def test_links_have_a_limit() -> None:
     """Of a page with endless links the first are taken, and the cut is told."""
     html = "".join(f"<a href={number}>" for number in range(20))
