@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
@@ -162,7 +162,12 @@ async def order_command(door: Door, actor: Operator, name: str, asked: NewComman
 
 
 @router.post("/agents/{name}/compare")
-async def compare(door: Door, actor: Operator, name: str) -> CaptureCheck:
+async def compare(
+    door: Door,
+    actor: Operator,
+    name: str,
+    share: Annotated[float, Query(gt=0, le=1, description="of the pages, drawn by chance")] = 1.0,
+) -> CaptureCheck:
     """Compare what an agent logged with what others logged of the same pages.
 
     Nothing is fetched. A suspect is an alert in the audit.
@@ -171,7 +176,7 @@ async def compare(door: Door, actor: Operator, name: str) -> CaptureCheck:
     def compared() -> CaptureCheck:
         with scratch(door) as place:
             found = capture_checks.check_captures(
-                door.db, name, place, actor, door.now_ms(), door.policy
+                door.db, name, place, actor, door.now_ms(), share, door.policy
             )
             shutil.rmtree(place.folder, ignore_errors=True)
         return found

@@ -129,15 +129,16 @@ def retire(place: Place, name: str, yes: bool) -> None:
 
 @agents.command()
 @click.argument("name")
+@click.option("--share", default=1.0, show_default=True, help="Of the pages, drawn by chance.")
 @json_option
 @pass_place
-def compare(place: Place, name: str, as_json: bool) -> None:
+def compare(place: Place, name: str, share: float, as_json: bool) -> None:
     """Compare what the agent NAME logged with what others logged of the same pages.
 
     Nothing is fetched: rounds let others probe the hosts that an agent crawls. Exit code 1 where it
     is contradicted too often.
     """
-    found = place.calls.post(f"/agents/{name}/compare")
+    found = place.calls.post(f"/agents/{name}/compare?share={share}")
     if as_json:
         showing.as_json(found)
     else:

@@ -8,6 +8,7 @@ What is compared, and when a page is contradicted, is in `manager.store.log_comp
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.exporting import Place
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs
+from shared.errors import FormatError
 
 __all__ = ["CaptureCheck", "Contradiction", "check_captures"]
 
@@ -53,12 +55,16 @@ def check_captures(
     place: Place,
     actor: Actor,
     now_ms: int,
+    share: float = 1.0,
     policy: Policy = DEFAULT_POLICY,
 ) -> CaptureCheck:
     """Compare what an agent logged with what others logged, as long as a probe is fresh.
 
-    A suspect is an alert in the audit. Raises NotFoundError.
+    share: of the pages, drawn anew each time; less is faster. A suspect is an alert in the audit.
+    Raises NotFoundError, FormatError.
     """
+    if not 0 < share <= 1:
+        raise FormatError(f"share = {share}: must be above 0 and at most 1; the default is 1")
     with db.read() as tx:
         row = agents.by_name(tx, name)
         if row is None:
@@ -66,7 +72,13 @@ def check_captures(
         since_ms = now_ms - round(policy.probe_fresh_s * 1000)
         logs = _there(reports.log_paths_since(tx, since_ms), place.kept)
     found = compare_logs(
-        logs, row.id, examples=EXAMPLES, memory_bytes=place.memory_bytes, spill=place.folder
+        logs,
+        row.id,
+        share=share,
+        salt=secrets.token_hex(16),
+        examples=EXAMPLES,
+        memory_bytes=place.memory_bytes,
+        spill=place.folder,
     )
     many = found.compared >= LEAST_URLS
     suspect = many and found.contradicted > SUSPECT_SHARE * found.compared

@@ -4,7 +4,8 @@ Of each URL and agent the newest line counts. Compared is what two honest robots
 anywhere: whether there was an answer, its status, and its size within a tenth and 1,000 bytes. Not
 compared is what may differ between two moments: 304, 429, and 500 and above. A URL is contradicted
 when more agents disagree with the one than agree. Time is not compared: distances differ.
-Invariant: memory is bounded by DuckDB's limit, whatever the number of lines.
+Invariant: memory is bounded; what does not fit into it (a million URLs take about 128 MB) is
+refused, and a share of the URLs is the remedy.
 """
 
 from __future__ import annotations
@@ -14,45 +15,52 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import duckdb
+
 from manager.store.log_files import connect
+from shared.errors import LimitError
 
 __all__ = ["Comparison", "Contradiction", "compare_logs"]
 
 SIZE_SHARE: Final = 0.1
 SIZE_BYTES: Final = 1_000
 
-_SQL: Final = """
-WITH lines AS (
-    SELECT url, status, response_bytes AS bytes, round, line, filename
-    FROM read_parquet($paths, filename = true)
+_URLS: Final = """
+CREATE TEMP TABLE urls AS
+WITH files AS (
+    SELECT unnest($paths) AS filename, unnest($agents) AS agent, unnest(range(len($paths))) AS age
+), lines AS (
+    SELECT url, agent, coalesce(status, -1) AS status, response_bytes AS bytes,
+           age * 1_000_000_000_000 + line AS age
+    FROM read_parquet($paths, filename = true) JOIN files USING (filename)
     WHERE held AND (status IS NULL OR NOT (status IN (304, 429) OR status >= 500))
+          AND hash(url || $salt) % 1_000_000 < $share * 1_000_000
 ), seen AS (
-    SELECT url, agent, last(status ORDER BY round, line) AS status,
-           last(bytes ORDER BY round, line) AS bytes
-    FROM lines JOIN (SELECT unnest($paths) AS filename, unnest($agents) AS agent) USING (filename)
-    GROUP BY url, agent
+    SELECT url, agent, arg_max(status, age) AS status, arg_max(bytes, age) AS bytes
+    FROM lines GROUP BY url, agent
 ), pairs AS (
     SELECT url, mine.status AS status, mine.bytes AS bytes,
            theirs.status AS their_status, theirs.bytes AS their_bytes,
-           mine.status IS NOT DISTINCT FROM theirs.status
-               AND (mine.status IS NULL
+           mine.status = theirs.status
+               AND (mine.status = -1
                     OR abs(mine.bytes - theirs.bytes)
                        <= $size_bytes + $size_share * greatest(mine.bytes, theirs.bytes)) AS agrees
     FROM seen AS mine JOIN seen AS theirs USING (url)
     WHERE mine.agent = $agent AND theirs.agent <> $agent
-), urls AS (
-    SELECT url, any_value(status) AS status, any_value(bytes) AS bytes,
-           count(*) FILTER (agrees) AS agreeing, count(*) FILTER (NOT agrees) AS disagreeing,
-           mode(their_status) FILTER (NOT agrees) AS their_status,
-           median(their_bytes) FILTER (NOT agrees)::BIGINT AS their_bytes
-    FROM pairs GROUP BY url
 )
-SELECT url, status, bytes, agreeing, disagreeing, their_status, their_bytes,
-       count(*) OVER () AS contradicted, (SELECT count(*) FROM urls) AS compared
+SELECT url, any_value(status) AS status, any_value(bytes) AS bytes,
+       count(*) FILTER (agrees) AS agreeing, count(*) FILTER (NOT agrees) AS disagreeing,
+       max(their_status) FILTER (NOT agrees) AS their_status,
+       max(their_bytes) FILTER (NOT agrees) AS their_bytes
+FROM pairs GROUP BY url
+"""
+# Aggregates of fixed size only: those that collect lists do not spill.
+
+_COUNTS: Final = "SELECT count(*), count(*) FILTER (disagreeing > agreeing) FROM urls"
+_EXAMPLES: Final = """
+SELECT url, nullif(status, -1), bytes, agreeing, disagreeing, nullif(their_status, -1), their_bytes
 FROM urls WHERE disagreeing > agreeing
-UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, (SELECT count(*) FROM urls)
-ORDER BY disagreeing - agreeing DESC NULLS LAST, url LIMIT $limit
+ORDER BY disagreeing - agreeing DESC, url LIMIT ?
 """
 
 
@@ -60,8 +68,7 @@ ORDER BY disagreeing - agreeing DESC NULLS LAST, url LIMIT $limit
 class Contradiction:
     """What an agent logged of a URL, and what more others logged. status None: no answer.
 
-    agreeing, disagreeing: other agents. their_*: of those that disagree, the most frequent status
-    and the median of the bytes.
+    agreeing, disagreeing: other agents. their_*: the greatest that those say who disagree.
     """
 
     url: str
@@ -86,25 +93,37 @@ def compare_logs(
     logs: Mapping[int, Sequence[Path]],
     agent_id: int,
     *,
+    share: float,
+    salt: str,
     examples: int,
     memory_bytes: int,
     spill: Path,
 ) -> Comparison:
-    """Compare the logs of one agent with those of the others (agent to files)."""
+    """Compare the logs of one agent with those of the others (agent to files, oldest first).
+
+    share: of all URLs, as the salt draws them; nobody who does not know it can tell which. Raises
+    LimitError where they do not fit into memory_bytes.
+    """
     pairs = [(str(path), agent) for agent, paths in logs.items() for path in paths]
     if not logs.get(agent_id):
         return Comparison(0, 0, [])
     with connect(memory_bytes, spill) as connection:
-        rows = connection.execute(
-            _SQL,
-            {
-                "paths": [path for path, _ in pairs],
-                "agents": [agent for _, agent in pairs],
-                "agent": agent_id,
-                "size_share": SIZE_SHARE,
-                "size_bytes": SIZE_BYTES,
-                "limit": examples + 1,
-            },
-        ).fetchall()
-    found = [Contradiction(*row[:7]) for row in rows if row[0] is not None][:examples]
-    return Comparison(rows[0][8], max(row[7] for row in rows), found)
+        parameters = {
+            "paths": [path for path, _ in pairs],
+            "agents": [agent for _, agent in pairs],
+            "agent": agent_id,
+            "share": share,
+            "salt": salt,
+            "size_share": SIZE_SHARE,
+            "size_bytes": SIZE_BYTES,
+        }
+        try:
+            connection.execute(_URLS, parameters)
+        except duckdb.OutOfMemoryException as error:
+            raise LimitError(
+                f"the logs have more pages than can be compared in {memory_bytes} bytes "
+                "(intake.memory_bytes): compare a part of them with --share 0.01"
+            ) from error
+        compared, contradicted = connection.execute(_COUNTS).fetchall()[0]
+        rows = connection.execute(_EXAMPLES, [examples]).fetchall()
+    return Comparison(compared, contradicted, [Contradiction(*row) for row in rows])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from manager.store import Comparison, Contradiction, LogFile, compare_logs
 from manager.store.log_files import LogRow
+from shared.errors import LimitError
 
 MEMORY_BYTES = 64 * 1000**2
 Said = tuple[str, int | None, int]
@@ -15,12 +18,19 @@ def row(said: Said, number: int = 1, held: bool = True) -> LogRow:
     path, status, size = said
     host = "http://a.example:80/"
     return (
-        2, f"http://a.example/{path}", host, f"/{path}", status, 1, size, 7, b"", number, "crawl",
+        number, f"{host}{path}", host, f"/{path}", status, 1, size, 7, b"", number, "crawl",
         held, host if held else None,
     )  # fmt: skip
 
 
-def compared(folder: Path, *agents: list[LogRow], examples: int = 5) -> Comparison:
+def compared(
+    folder: Path,
+    *agents: list[LogRow],
+    examples: int = 5,
+    share: float = 1.0,
+    salt: str = "",
+    memory_bytes: int = MEMORY_BYTES,
+) -> Comparison:
     """Compare the first agent's log with those of the others."""
     logs = {}
     for number, rows in enumerate(agents, 1):
@@ -28,7 +38,15 @@ def compared(folder: Path, *agents: list[LogRow], examples: int = 5) -> Comparis
         with LogFile(folder / "part", logs[number][0]) as file:
             for one in rows:
                 file.add(one)
-    return compare_logs(logs, 1, examples=examples, memory_bytes=MEMORY_BYTES, spill=folder)
+    return compare_logs(
+        logs,
+        1,
+        share=share,
+        salt=salt,
+        examples=examples,
+        memory_bytes=memory_bytes,
+        spill=folder,
+    )
 
 
 def test_honest_agents_agree(tmp_path: Path) -> None:
@@ -52,7 +70,9 @@ def test_each_lie_is_seen(tmp_path: Path) -> None:
     assert (found.compared, found.contradicted) == (5, 4)
     urls = [one.url.rpartition("/")[2] for one in found.examples]
     assert urls == ["gone", "invented", "short", "silent"]
-    assert found.examples[2] == Contradiction("http://a.example/short", 200, 10, 0, 1, 200, 90_000)
+    assert found.examples[2] == Contradiction(
+        "http://a.example:80/short", 200, 10, 0, 1, 200, 90_000
+    )
     fewer = compared(tmp_path, mine, theirs, examples=2)
     assert (fewer.contradicted, len(fewer.examples)) == (4, 2)
 
@@ -81,5 +101,25 @@ def test_what_was_not_held_is_no_witness(tmp_path: Path) -> None:
 
 def test_an_agent_without_logs_is_not_compared(tmp_path: Path) -> None:
     """There is nothing to say."""
-    found = compare_logs({1: []}, 1, examples=5, memory_bytes=MEMORY_BYTES, spill=tmp_path)
+    assert compared(tmp_path, [], [row(("", 200, 1))]) == Comparison(0, 0, [])
+    found = compare_logs(
+        {1: []}, 1, share=1, salt="", examples=5, memory_bytes=MEMORY_BYTES, spill=tmp_path
+    )
     assert found == Comparison(0, 0, [])
+
+
+def test_too_much_for_the_memory_is_said(tmp_path: Path) -> None:
+    """With the remedy: a share of the pages."""
+    mine = [row((f"p{number}", 200, 5_000)) for number in range(60_000)]
+    with pytest.raises(LimitError, match="--share"):
+        compared(tmp_path, mine, mine, memory_bytes=4_000_000)
+
+
+def test_a_share_is_drawn_by_the_salt(tmp_path: Path) -> None:
+    """About so many pages, others with another salt, and what they say is compared as ever."""
+    liar = [row((f"p{number:04}", 200, 10)) for number in range(2_000)]
+    honest = [row((f"p{number:04}", 200, 5_000)) for number in range(2_000)]
+    found = compared(tmp_path, liar, honest, share=0.1, salt="one", examples=500)
+    assert 120 < found.compared == found.contradicted < 290
+    other = compared(tmp_path, liar, honest, share=0.1, salt="two", examples=500)
+    assert {one.url for one in found.examples} != {one.url for one in other.examples}
