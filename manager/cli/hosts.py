@@ -159,7 +159,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
         (
             (
                 names.get(str(distance["agent_id"])),
-                "unreachable" if distance["ms_per_kb"] is None else f"{distance['ms_per_kb']:.2f}",
+                _number(distance),
                 _quartiles(distance),
                 showing.time_text(distance["measured_ms"]),
                 distance["kind"],
@@ -188,6 +188,12 @@ def include(place: Place, host: str) -> None:
     """Let HOST into the crawl again."""
     place.calls.post("/hosts/include", {"host": host})
     click.echo(f"{host} may be crawled again")
+
+
+def _number(distance: dict[str, Any]) -> str:
+    if distance["ms_per_kb"] is None:
+        return "unreachable"
+    return f"{'~' if distance['state'] == 'predicted' else ''}{distance['ms_per_kb']:.2f}"
 
 
 def _quartiles(distance: dict[str, Any]) -> str | None:

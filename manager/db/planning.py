@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import assignments, distances, hosts, units
+from manager.db.tables import assignments, distances, hosts, plans, units
 
 __all__ = [
     "PlanUnit",
     "distances_among",
+    "last_tree",
     "plan_units",
 ]
 
@@ -82,3 +84,14 @@ def plan_units(
     for part in chunks(sorted(unit_ids)):
         found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))
     return found
+
+
+def last_tree(tx: Transaction) -> list[tuple[str, str]]:
+    """Return the edges, by agents' names, of the tree of the plan that was applied last."""
+    detail = tx.value(
+        sa.select(plans.c.detail)
+        .where(plans.c.applied_ms.is_not(None))
+        .order_by(plans.c.id.desc())
+        .limit(1)
+    )
+    return [(first, second) for first, second, _ in json.loads(detail)["tree"]] if detail else []

@@ -49,6 +49,7 @@ class RoundRow:
     seed: int
     started_by: str
     started_ms: int
+    verified_ms: int | None
     crawling_ms: int | None
     finished_ms: int | None
     reason: str

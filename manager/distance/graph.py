@@ -3,12 +3,15 @@
 Two agents are near when they see the same hosts near: the network distance of i and j is the
 least d(i, s) + d(j, s) over hosts s that both have measured. It is a landmark estimate; no agent
 need accept a connection. Prim's minimum spanning tree over it says who exchanges with whom.
-Invariant: equal matrices give equal trees; of equal distances the lower agent numbers win.
+Invariant: equal matrices give equal trees; of equal distances the lower agent numbers win. The next
+tree keeps an edge of the last unless another is shorter by a margin: measurements differ from day
+to day, and who exchanges with whom should not.
 Source: seed 004, section 5.2.1, figure 6.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -18,13 +21,18 @@ import numpy.typing as npt
 
 from manager.distance.errors import DistanceError
 
-__all__ = ["SpanningTree", "network_distance", "spanning_tree"]
+__all__ = ["MARGIN", "SpanningTree", "landmarks", "network_distance", "spanning_tree"]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 
 _CELLS_AT_ONCE: Final = 1 << 18
 """Cells of the matrix in one block: agents x hosts that stay in the processor's cache."""
 _WHEN_NOTHING_IS_KNOWN: Final = 1.0
+MARGIN: Final = 0.25
+"""A new edge must be a quarter shorter than the one it replaces: two probes of the same pair differ
+by up to 30%, and the least of many sums by less."""
+LANDMARKS: Final = 10_000
+"""With 200 agents the distances of agents take a second then."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,16 @@ class SpanningTree:
             found[first].append(second)
             found[second].append(first)
         return tuple(tuple(sorted(near)) for near in found)
+
+
+def landmarks(distance: Matrix, most: int = LANDMARKS) -> npt.NDArray[np.intp]:
+    """Return which hosts tell agents apart: those that most measured, at least two; ascending.
+
+    distance: (agents, hosts) as for `network_distance`. Of equals the first hosts.
+    """
+    seen = np.isfinite(distance).sum(axis=0)
+    order = np.argsort(-seen, kind="stable")[:most]
+    return np.sort(order[seen[order] > 1])
 
 
 def network_distance(distance: Matrix) -> npt.NDArray[np.float64]:
@@ -74,19 +92,30 @@ def network_distance(distance: Matrix) -> npt.NDArray[np.float64]:
     return whole + whole.T
 
 
-def spanning_tree(between: npt.NDArray[np.float64]) -> SpanningTree:
+def spanning_tree(
+    between: npt.NDArray[np.float64],
+    before: Sequence[tuple[int, int]] = (),
+    *,
+    margin: float = MARGIN,
+) -> SpanningTree:
     """Return Prim's minimum spanning tree over the distances of agents.
 
-    between: (agents, agents), symmetric and finite, from `network_distance`. Each edge weighs
-    its rank by (length, agents), so that the tree is unique and no tie is left to chance.
+    between: (agents, agents), symmetric and finite, from `network_distance`. before: edges of the
+    last tree; each counts as shorter by the margin. Each edge weighs its rank by (length,
+    agents), so that the tree is unique and no tie is left to chance.
     """
     agents = len(between)
     if between.shape != (agents, agents) or not np.isfinite(between).all():
         raise DistanceError(
             f"distances of agents have shape {between.shape}: must be square and finite"
         )
+    if not 0 <= margin < 1:
+        raise DistanceError(f"margin = {margin}: must be at least 0 and below 1")
+    weighed = between.astype(np.float64)
+    for one, other in before:
+        weighed[min(one, other), max(one, other)] *= 1 - margin
     first, second = np.triu_indices(agents, 1)
-    order = np.lexsort((second, first, between[first, second]))
+    order = np.lexsort((second, first, weighed[first, second]))
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(agents))
     graph.add_weighted_edges_from(

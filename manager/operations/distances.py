@@ -6,27 +6,36 @@ about it stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from manager.db import measurements
+import numpy as np
+
+from manager.db import agents, measurements
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
-from manager.distance import Measured, State
+from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
 from manager.operations.policy import Policy
+from manager.operations.predicting import load_model
 
 __all__ = ["DistanceView", "distances_of"]
+
+PREDICTED_MOST: Final = 10
+"""Of each unit, the nearest: of a thousand agents the others matter to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
 class DistanceView:
     """How far a unit is from an agent. ms_per_kb None: unreachable from there.
 
-    state: unreachable, weak (too little came to rely on) or measured. kind: of what it was made,
-    probe or crawl, in the time since_ms to measured_ms. lines: requests, of which `failed` had no
-    answer. The quartiles are of single requests, ms per KByte. outlier: one request decides the
-    distance. unreachable_since_ms: of the first measurement in a row that brought nothing. reason:
-    all of this in words. said: what the agent said when it had finished.
+    state: unreachable, weak (too little came to rely on), measured, or predicted: then nobody
+    measured it, kind is `prediction`, and off_by the factor within which two of three are.
+    kind: of what it was made, probe or crawl, in the time since_ms to measured_ms. lines: requests,
+    of which `failed` had no answer. The quartiles are of single requests, ms per KByte.
+    expected_ms_per_kb: what the distances of the others predict. outlier: it is far from that, or
+    one request decides it. unreachable_since_ms: of the first measurement in a row that brought
+    nothing. reason: all of this in words. said: what the agent said when it had finished.
     """
 
     unit_id: int
@@ -36,7 +45,7 @@ class DistanceView:
     kind: str
     round: int
     since_ms: int | None
-    measured_ms: int
+    measured_ms: int | None
     lines: int
     failed: int
     bytes: int
@@ -48,15 +57,97 @@ class DistanceView:
     unreachable_since_ms: int | None
     reason: str
     said: str
+    expected_ms_per_kb: float | None = None
+    off_by: float | None = None
 
 
 def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> list[DistanceView]:
-    """Return all distances to some units, by unit and agent."""
+    """Return all distances to some units, by unit and agent, and then the nearest predicted."""
     said = measurements.reasons_said(tx, unit_ids)
-    return [
+    views = [
         _view(row, policy, said.get((row.unit_id, row.agent_id, row.round, row.kind), ""))
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
+    ids = sorted(
+        {row.id for row in agents.all_agents(tx) if row.takes_part}
+        | {view.agent_id for view in views}
+    )
+    model = load_model(tx, ids)
+    if model is None or not unit_ids:
+        return views
+    return _with_predictions(views, sorted(unit_ids), ids, model)
+
+
+def _with_predictions(
+    views: Sequence[DistanceView], unit_ids: Sequence[int], ids: Sequence[int], model: Model
+) -> list[DistanceView]:
+    """Add what the model expects: beside what was measured, and where nobody did."""
+    row_of = {agent: row for row, agent in enumerate(ids)}
+    column_of = {unit: column for column, unit in enumerate(unit_ids)}
+    reached = [view for view in views if view.ms_per_kb is not None]
+    probes = Probes(
+        np.array([row_of[view.agent_id] for view in reached], dtype=np.intp),
+        np.array([column_of[view.unit_id] for view in reached], dtype=np.intp),
+        np.array([view.ms_per_kb for view in reached], dtype=np.float64),
+    )
+    places = model.places(probes, len(unit_ids))
+    predicted, off_by = model.predict(places), model.off_by(places)
+    factors, odd = model.outliers(probes, len(unit_ids))
+    of_pair = {
+        (view.unit_id, view.agent_id): (float(factor), bool(is_odd))
+        for view, factor, is_odd in zip(reached, factors, odd, strict=True)
+    }
+    found = [_compared(view, of_pair.get((view.unit_id, view.agent_id))) for view in views]
+    tried = {(view.unit_id, view.agent_id) for view in views}
+    for unit, column in column_of.items():
+        nearest = [int(row) for row in np.argsort(predicted[:, column], kind="stable")]
+        missing = [row for row in nearest if (unit, ids[row]) not in tried]
+        found += [
+            _predicted(unit, ids[row], float(predicted[row, column]), float(off_by[row, column]))
+            for row in missing[:PREDICTED_MOST]
+        ]
+    return found
+
+
+def _compared(view: DistanceView, beside: tuple[float, bool] | None) -> DistanceView:
+    if beside is None or view.ms_per_kb is None:
+        return view
+    factor, odd = beside
+    reason = view.reason
+    if odd:
+        times, word = (factor, "farther") if factor > 1 else (1 / factor, "nearer")
+        reason += f"; {times:,.0f} times {word} than the other agents' distances make expect"
+    return replace(
+        view,
+        expected_ms_per_kb=max(view.ms_per_kb, LEAST_MS_PER_KB) / factor,
+        outlier=view.outlier or odd,
+        reason=reason,
+    )
+
+
+def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> DistanceView:
+    return DistanceView(
+        unit_id=unit_id,
+        agent_id=agent_id,
+        ms_per_kb=ms_per_kb,
+        state="predicted",
+        kind="prediction",
+        round=0,
+        since_ms=None,
+        measured_ms=None,
+        lines=0,
+        failed=0,
+        bytes=0,
+        ms=0,
+        first_quartile=None,
+        median=None,
+        third_quartile=None,
+        outlier=False,
+        unreachable_since_ms=None,
+        reason=f"predicted, nobody measured it; two of three are within {off_by:.1f} times",
+        said="",
+        off_by=off_by,
+    )
 
 
 def _view(row: DistanceRow, policy: Policy, said: str) -> DistanceView:

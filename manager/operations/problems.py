@@ -24,9 +24,11 @@ from manager.db import measurements, planning
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.planning import PlanUnit
-from manager.distance import SpanningTree, nearest_pairs, network_distance, spanning_tree
+from manager.distance import Model, SpanningTree, nearest_pairs
 from manager.operations.capacity import Work, capacity_of
+from manager.operations.distance_matrix import barred, between_agents, complete, tree_of
 from manager.operations.pin_rules import Standing, load_standing
+from manager.operations.predicting import load_model
 
 __all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
 
@@ -43,27 +45,44 @@ DistanceTuple = tuple[int, int, float | None, int, int]
 class Loaded:
     """A problem, and which agent and unit its rows and columns are.
 
-    work: what the work of agents is made from. remarks: sentences on what people decided and cannot
-    hold now.
+    predicted: (agents, units) nobody measured that distance. work: what the work of agents is made
+    from. remarks: sentences on what people decided and cannot hold now.
     """
 
     problem: Problem
     agent_ids: tuple[int, ...]
     unit_ids: npt.NDArray[np.int64]
     tree: SpanningTree
+    predicted: npt.NDArray[np.bool_]
     work: Work
     remarks: tuple[str, ...] = ()
 
 
 def load_all(
-    tx: Transaction, agents: Sequence[AgentRow], states: Sequence[str], probe_pages: int
+    tx: Transaction,
+    agents: Sequence[AgentRow],
+    states: Sequence[str],
+    probe_pages: int,
+    *,
+    on_predictions: bool = False,
 ) -> Loaded | None:
-    """Load the units in some states; None where there is no agent or no unit."""
+    """Load the units in some states; None where there is no agent or no unit.
+
+    on_predictions: agents whose distance is only predicted may have units that others measured.
+    """
     if not agents:
         return None
-    known = planning.distances_among(tx, [agent.id for agent in agents], states)
-    units = planning.plan_units(tx, states=states)
-    return _load(agents, units, known, probe_pages, load_standing(tx))
+    ids = [agent.id for agent in agents]
+    return _load(
+        agents,
+        planning.plan_units(tx, states=states),
+        planning.distances_among(tx, ids, states),
+        probe_pages,
+        load_standing(tx),
+        load_model(tx, ids),
+        planning.last_tree(tx),
+        on_predictions=on_predictions,
+    )
 
 
 def load_some(
@@ -79,7 +98,9 @@ def load_some(
         if row.agent_id in ids
     ]
     units = planning.plan_units(tx, unit_ids=unit_ids)
-    return _load(agents, units, known, probe_pages, load_standing(tx, unit_ids))
+    standing = load_standing(tx, unit_ids)
+    model = load_model(tx, [agent.id for agent in agents])
+    return _load(agents, units, known, probe_pages, standing, model)
 
 
 def cheapest_owners(
@@ -128,6 +149,10 @@ def _load(
     known: Iterable[DistanceTuple],
     probe_pages: int,
     standing: Standing,
+    model: Model | None,
+    tree_before: Sequence[tuple[str, str]] = (),
+    *,
+    on_predictions: bool = False,
 ) -> Loaded | None:
     row_of = {agent.id: row for row, agent in enumerate(agents)}
     pinned = {unit: agent for unit, agent in standing.owner.items() if agent in row_of}
@@ -139,7 +164,7 @@ def _load(
     distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
     probed_kb = np.zeros(len(units))
     probed_urls = np.zeros(len(units))
-    complete = np.zeros(len(units), dtype=np.bool_)
+    whole = np.zeros(len(units), dtype=np.bool_)
     for unit, agent, ms_per_kb, size_bytes, lines in known:
         column = column_of.get(unit)
         if column is None:
@@ -148,18 +173,24 @@ def _load(
         if size_bytes / 1000 > probed_kb[column]:
             probed_kb[column] = size_bytes / 1000
             probed_urls[column] = lines
-            complete[column] = lines < probe_pages
-    volume_kb = _volumes(units, probed_kb, complete)
-    costs = cost_matrix(volume_kb, distance)
+            whole[column] = lines < probe_pages
+    volume_kb = _volumes(units, probed_kb, whole)
+    matrix = complete(distance, model)
+    names = tuple(agent.name for agent in agents)
+    between = between_agents(matrix)
+    tree = tree_of(between, names, tree_before)
+    costs = cost_matrix(volume_kb, matrix.ms_per_kb)
+    before = np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp)
     group = np.array([_atom(unit) for unit in units], dtype=np.intp)
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
     scale_costs(costs.costs, work.relative)
-    between = network_distance(distance)
-    tree = spanning_tree(between)
+    unreachable = costs.unreachable
+    if not on_predictions:
+        unreachable = barred(matrix, unreachable, before, group)
     problem = Problem(
-        names=tuple(agent.name for agent in agents),
+        names=names,
         costs=costs.costs,
-        before=np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp),
+        before=before,
         edges=tree.edges,
         near=nearest_pairs(between),
         group=group,
@@ -168,13 +199,14 @@ def _load(
             dtype=np.intp,
         ),
         forbidden=_forbidden(agents, units, standing),
-        unreachable=costs.unreachable,
+        unreachable=unreachable,
     )
     return Loaded(
         problem,
         tuple(agent.id for agent in agents),
         np.array([unit.unit_id for unit in units], dtype=np.int64),
         tree,
+        matrix.predicted,
         work,
         remarks,
     )
@@ -253,13 +285,13 @@ def _forbidden(
 def _volumes(
     units: Sequence[PlanUnit],
     probed_kb: npt.NDArray[np.float64],
-    complete: npt.NDArray[np.bool_],
+    whole: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.float64]:
-    """Return (units,) KBytes, nan where nothing is known."""
+    """Return (units,) KBytes, nan where nothing is known. whole: the probe saw all of it."""
     crawled = np.array(
         [np.nan if unit.volume_kb is None else unit.volume_kb for unit in units], dtype=np.float64
     )
-    volume = np.where(np.isnan(crawled) & complete, probed_kb, crawled)
+    volume = np.where(np.isnan(crawled) & whole, probed_kb, crawled)
     sure = volume[~np.isnan(volume)]
     if not len(sure):
         return np.where(probed_kb > 0, probed_kb, np.nan)

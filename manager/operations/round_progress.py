@@ -18,6 +18,7 @@ from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
 from manager.operations.problems import Loaded, load_all
 from manager.operations.sharing import spread_distances
+from manager.operations.verifying import verify_predictions
 
 __all__ = ["begin_crawl", "finish_round"]
 
@@ -36,6 +37,12 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
         if current is None or current.state != "probing" or probes.any_open(tx, current.number):
             return False
     spread_distances(db)
+
+    def plan_of(loaded: Loaded) -> Plan:
+        return _plan_of(current, loaded, policy, planner)
+
+    if verify_predictions(db, current, now_ms, policy, plan_of):
+        return False
     with db.read() as tx:
         loaded = load_all(tx, members(tx), ["placed", "probing"], policy.probe_pages)
     if loaded is None:

@@ -19,6 +19,7 @@ from manager.operations.granting import grant_waiting, may_receive
 from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.predicting import refresh_model
 from manager.operations.round_progress import begin_crawl, finish_round
 from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
@@ -60,6 +61,7 @@ def tick(
     planner: Solver = make_plan,
 ) -> TickOutcome:
     """Do what is due at a moment. planner: makes plans, perhaps in a child process."""
+    refresh_model(db, now_ms)
     return TickOutcome(
         moved_ms=follow_clock(db, now_ms, policy),
         rights_freed=expire_permits(db, now_ms),

@@ -30,7 +30,12 @@ def show(visit: Visit) -> Response:
     owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
     distances = sorted(
         detail.distances,
-        key=lambda row: (paths[row.unit_id], row.ms_per_kb is None, row.ms_per_kb or 0.0),
+        key=lambda row: (
+            paths[row.unit_id],
+            row.state == "predicted",
+            row.ms_per_kb is None,
+            row.ms_per_kb or 0.0,
+        ),
     )
     return visit.page(
         "host.html",

@@ -16,6 +16,7 @@ from manager.db.tables.records import directory_sums, host_sums, reports
 from manager.db.tables.rounds import plan_moves, plans, rounds, unit_rounds
 from manager.db.tables.work import (
     assignments,
+    distance_model,
     distances,
     holdings,
     host_rests,
@@ -30,6 +31,7 @@ __all__ = [
     "bans",
     "clock",
     "directory_sums",
+    "distance_model",
     "distances",
     "holdings",
     "host_addresses",

@@ -29,6 +29,7 @@ rounds: Final = sa.Table(
     count("seed"),
     text("started_by"),
     moment("started_ms", required=True),
+    moment("verified_ms"),  # what the plan would have moved on a prediction was ordered then
     moment("crawling_ms"),
     moment("finished_ms"),
     text("reason"),

@@ -8,7 +8,15 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
 
-__all__ = ["assignments", "distances", "holdings", "host_rests", "probe_orders", "rights"]
+__all__ = [
+    "assignments",
+    "distance_model",
+    "distances",
+    "holdings",
+    "host_rests",
+    "probe_orders",
+    "rights",
+]
 
 
 def _unit(*, key: bool = False) -> sa.Column[int]:
@@ -141,4 +149,17 @@ host_rests: Final = sa.Table(
     count("rest_ms"),
     moment("until_ms", required=True),
     text("reason"),
+)
+
+# What distances are predicted from: `manager.distance.prediction`.
+distance_model: Final = sa.Table(
+    "distance_model",
+    metadata,
+    sa.Column("id", sa.Integer(), primary_key=True),
+    moment("made_ms", required=True),
+    count("report_id"),  # the newest that it knows of
+    count("probes"),
+    sa.Column("noise", sa.Float(), nullable=False),
+    text("agents"),  # JSON: agent to level and loadings
+    sa.CheckConstraint("id = 1", name="one_row"),
 )

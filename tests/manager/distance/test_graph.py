@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import DistanceError, network_distance, spanning_tree
+from manager.distance import DistanceError, landmarks, network_distance, spanning_tree
 
 NAN, INF = np.nan, np.inf
 cell = st.one_of(st.just(NAN), st.just(INF), st.integers(0, 6).map(float), st.floats(0, 1e6))
@@ -146,3 +146,39 @@ def test_only_whole_distances_make_a_tree(between: npt.NDArray[np.float64]) -> N
     """A matrix with gaps is refused: fill it with network_distance."""
     with pytest.raises(DistanceError, match="square and finite"):
         spanning_tree(between)
+
+
+def test_a_tree_survives_noise_of_a_tenth() -> None:
+    """Measured again 10% off, agents keep at least nine tenths of their neighbours."""
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        place = rng.random((40, 3))
+        hosts = rng.random((600, 3))
+        distance = np.linalg.norm(place[:, None] - hosts, axis=2) * rng.lognormal(3, 0.5, 600)
+        tree = spanning_tree(network_distance(distance))
+        for _ in range(3):
+            noisy = distance * (1 + rng.uniform(-0.1, 0.1, distance.shape))
+            later = spanning_tree(network_distance(noisy), tree.edges.tolist())
+            edges = {tuple(edge) for edge in tree.edges.tolist()}
+            kept = edges & {tuple(edge) for edge in later.edges.tolist()}
+            assert len(kept) >= 0.9 * 39
+            tree = later
+
+
+def test_an_edge_goes_when_another_is_shorter_by_the_margin() -> None:
+    """A fifth shorter is not enough, a third is."""
+    between = np.array([[0, 1, 5.0], [1, 0, 3], [5, 3, 0]])
+    before = spanning_tree(between)
+    assert before.edges.tolist() == [[0, 1], [1, 2]]
+    for length, edges in ((2.4, [[0, 1], [1, 2]]), (2.0, [[0, 1], [0, 2]])):
+        between[0, 2] = between[2, 0] = length
+        later = spanning_tree(between, before.edges.tolist())
+        assert later.edges.tolist() == edges
+        assert later.lengths.tolist() == [between[tuple(edge)] for edge in edges]
+
+
+def test_landmarks_are_the_hosts_that_most_measured() -> None:
+    """A host that one agent measured tells nobody apart."""
+    distance = np.array([[1, NAN, 1, 1, NAN], [1, 1, INF, 1, NAN], [NAN, NAN, 1, 1, NAN]])
+    assert landmarks(distance).tolist() == [0, 2, 3]
+    assert landmarks(distance, 1).tolist() == [3]

@@ -110,12 +110,16 @@ def test_large_fleets_probe_each_host_from_some(database: Database) -> None:
     world.resolve()
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.run()
-    assert round_detail(database, 1).orders == {"done": 24}
+    orders = round_detail(database, 1).orders
+    assert set(orders) == {"done"}
+    # Three each, and what the first plan would have placed on a prediction.
+    assert 24 <= orders["done"] < 48
     probers = Counter(
         detail.agents[row.agent_id]
         for n in range(8)
         for detail in [host_detail(database, f"h{n}.jp")]
         for row in detail.distances
+        if row.state == "measured"
     )
     assert probers["f"] == 8
     assert len(probers) > 3

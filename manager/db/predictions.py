@@ -1,0 +1,82 @@
+"""What distances are predicted from: the agents' numbers, one row; and the probes to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import distance_model, distances, reports
+
+__all__ = ["ModelRow", "newest_report", "probes_to_learn_from", "set_model", "stored_model"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """agents: JSON, agent number to its level and its loadings. probes: it was made from so many.
+
+    report_id: the newest report that it knows of.
+    """
+
+    made_ms: int
+    report_id: int
+    probes: int
+    noise: float
+    agents: str
+
+
+def stored_model(tx: Transaction) -> ModelRow | None:
+    """Return the newest model."""
+    return tx.row(
+        ModelRow,
+        sa.select(
+            distance_model.c.made_ms,
+            distance_model.c.report_id,
+            distance_model.c.probes,
+            distance_model.c.noise,
+            distance_model.c.agents,
+        ),
+    )
+
+
+def set_model(tx: Transaction, row: ModelRow) -> None:
+    """Keep a model in the place of the one before."""
+    tx.upsert(distance_model, [{"id": 1, **asdict(row)}], ["id"])
+
+
+def newest_report(tx: Transaction) -> int:
+    """Return the number of the newest report; 0 before the first."""
+    return int(tx.value(sa.select(sa.func.coalesce(sa.func.max(reports.c.id), 0))))
+
+
+def probes_to_learn_from(
+    tx: Transaction, agent_ids: Collection[int], most: int
+) -> list[tuple[int, int, float]]:
+    """Return (unit, agent, ms per KByte) of the units that most agents measured, about `most`.
+
+    Of units that equally many measured, any: they are mixed by number, the same each time.
+    """
+    known = (distances.c.ms_per_kb.is_not(None), distances.c.agent_id.in_(agent_ids))
+    units = tx.values(
+        sa.select(distances.c.unit_id)
+        .where(*known)
+        .group_by(distances.c.unit_id)
+        .order_by(
+            sa.func.count().desc(), distances.c.unit_id * 2_654_435_761 % 1_000_003,
+            distances.c.unit_id,
+        )
+        .limit(most)
+    )  # fmt: skip
+    found: list[tuple[int, int, float]] = []
+    for part in chunks(units):
+        rows = tx.execute(
+            sa.select(distances.c.unit_id, distances.c.agent_id, distances.c.ms_per_kb)
+            .where(distances.c.unit_id.in_(part), *known)
+            .order_by(distances.c.unit_id, distances.c.agent_id)
+        )
+        found += [(row.unit_id, row.agent_id, row.ms_per_kb) for row in rows]
+        if len(found) >= most:
+            break
+    return found
