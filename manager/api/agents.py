@@ -62,6 +62,10 @@ class AgentAnswer(BaseModel):
     command_ordered_ms: int | None
     command_done_ms: int | None
     clone_reason: str
+    suspect_since_ms: int | None
+    suspect_reason: Annotated[
+        str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
+    ]
     update_result: str
 
 

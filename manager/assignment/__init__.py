@@ -3,7 +3,7 @@
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 says how long an agent keeps its rights without a word; `liveness` how an agent is, and why;
 `groups` which hosts share an address; `sharing` at what rate several agents fetch from one host;
-`waves` who probes what next; `held` what an agent held while it fetched. Time comes in as a number;
+`probe_plan` who probes what; `held` what an agent held while it fetched. Time comes in as a number;
 nothing here reads a clock, a table or a file.
 """
 
@@ -29,8 +29,8 @@ from manager.assignment.permits import (
     extension_ms,
     manager_time,
 )
+from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
 from manager.assignment.sharing import most_requests, share_ms
-from manager.assignment.waves import NO_AGENT, all_waves, next_wave
 from manager.assignment.words import clock_time, spoken_duration
 
 __all__ = [
@@ -44,11 +44,11 @@ __all__ = [
     "LivenessState",
     "Merge",
     "Permit",
+    "ProbeRules",
     "ReportEpoch",
     "RightError",
     "RuleError",
     "UnitInterval",
-    "all_waves",
     "clock_time",
     "end_at_agent",
     "epoch_of_report",
@@ -56,7 +56,7 @@ __all__ = [
     "liveness",
     "manager_time",
     "most_requests",
-    "next_wave",
+    "plan_probes",
     "promised_contact",
     "share_ms",
     "spoken_duration",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from manager.cli import showing
@@ -76,8 +78,15 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("reports waiting", agent["reports_waiting"]),
             ("clock ahead", showing.ms_text(agent["skew_ms"])),
             ("two machines", agent["clone_reason"]),
+            ("suspect", _suspect_text(agent)),
         )
     )
+
+
+def _suspect_text(agent: dict[str, Any]) -> str:
+    if agent["suspect_since_ms"] is None:
+        return ""
+    return f"{agent['suspect_reason']} since {showing.time_text(agent['suspect_since_ms'])}"
 
 
 def _limit_text(pages: int | None) -> str:

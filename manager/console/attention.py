@@ -63,6 +63,9 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
         yield Notice(weight, row.name, url, f"is {how.state.value}: {how.reason}.")
     if row.clone_reason:
         yield Notice("bad", row.name, url, f"runs twice: {row.clone_reason}.")
+    if row.suspect_since_ms is not None:
+        since = figures.moment(row.suspect_since_ms)
+        yield Notice("warn", row.name, url, f"is suspect: {row.suspect_reason} since {since}.")
     if how.state in (LivenessState.NEW, LivenessState.LOST):
         return
     if abs(row.skew_ms) > SKEW_MS:

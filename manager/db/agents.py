@@ -72,6 +72,8 @@ class AgentRow:
     permit_set_ms: int | None
     permit_until_ms: int
     load_ms: float
+    suspect_since_ms: int | None
+    suspect_reason: str
     restart_ordered_ms: int | None
     restart_handled_ms: int | None
     restart_asked_ms: int | None

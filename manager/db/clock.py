@@ -7,7 +7,13 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import agents, clock, hosts, probe_orders
 
-__all__ = ["last_tick", "move_deadlines", "set_last_tick"]
+__all__ = [
+    "last_tick",
+    "move_deadlines",
+    "set_last_tick",
+    "set_watched_report",
+    "watched_report",
+]
 
 
 def last_tick(tx: Transaction) -> int | None:
@@ -19,6 +25,16 @@ def last_tick(tx: Transaction) -> int | None:
 def set_last_tick(tx: Transaction, now_ms: int) -> None:
     """Note a tick."""
     tx.upsert(clock, [{"id": 1, "last_tick_ms": now_ms, "ticks": 1}], ["id"], add=["ticks"])
+
+
+def watched_report(tx: Transaction) -> int:
+    """Return the newest report by which the agents were judged."""
+    return int(tx.value(sa.select(clock.c.watched_report)) or 0)
+
+
+def set_watched_report(tx: Transaction, report_id: int) -> None:
+    """Note that the agents were judged."""
+    tx.execute(clock.update().values(watched_report=report_id))
 
 
 def move_deadlines(tx: Transaction, by_ms: int) -> None:

@@ -82,6 +82,7 @@ class UnitRow:
     volume_round: int | None
     start_pages: int
     merged_ms: int | None
+    control_ms: int | None
 
 
 def add_hosts(tx: Transaction, new: Sequence[NewHost], now_ms: int) -> int:

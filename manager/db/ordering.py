@@ -16,6 +16,7 @@ __all__ = [
     "banned_pairs",
     "fresh_pairs",
     "order_everywhere",
+    "ordered_since",
     "settled_units",
 ]
 
@@ -33,6 +34,11 @@ def order_everywhere(
         distances.c.agent_id == agents.c.id,
         distances.c.measured_ms >= fresh_ms,
     )
+    ordered = sa.exists().where(
+        probe_orders.c.round == round_number,
+        probe_orders.c.unit_id == units.c.id,
+        probe_orders.c.agent_id == agents.c.id,
+    )
     pairs = (
         sa.select(
             sa.literal(round_number, sa.BigInteger()),
@@ -46,6 +52,7 @@ def order_everywhere(
             units.c.state.in_(("probing", "placed")),
             units.c.path == "/",
             ~fresh,
+            ~ordered,
             not_banned(agents.c.id, units.c.host_id),
         )
     )
@@ -93,6 +100,22 @@ def banned_pairs(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, i
             .where(units.c.id.in_(part))
         )
         found.update((row.id, row.agent_id) for row in rows)
+    return found
+
+
+def ordered_since(tx: Transaction, agent_ids: Collection[int], since_ms: int) -> dict[int, int]:
+    """Return how many probes each agent has waiting, or was given since a moment."""
+    waiting = probe_orders.c.state == "waiting"
+    given = probe_orders.c.granted_ms >= since_ms
+    found: dict[int, int] = dict.fromkeys(agent_ids, 0)
+    for which in (waiting, sa.and_(given, ~waiting)):
+        rows = tx.execute(
+            sa.select(probe_orders.c.agent_id, sa.func.count().label("orders"))
+            .where(which, probe_orders.c.agent_id.in_(agent_ids))
+            .group_by(probe_orders.c.agent_id)
+        )
+        for row in rows:
+            found[row.agent_id] += row.orders
     return found
 
 

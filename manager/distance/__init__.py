@@ -2,11 +2,13 @@
 
 `measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
 `prediction` says how far the pairs are that nobody measured; `graph` makes of all distances the
-tree along which agents exchange units.
+tree along which agents exchange units. `trust` bounds what an agent can claim, `controls` compares
+agents over a few hosts that all of them probe.
 """
 
 from __future__ import annotations
 
+from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.measured import Measured, State, ms_per_kbyte
@@ -19,24 +21,32 @@ from manager.distance.spread import (
     Spread,
     merged,
 )
+from manager.distance.trust import Believed, believed, too_near
 
 __all__ = [
     "BINS_AN_OCTAVE",
     "LEAST_MS_PER_KB",
+    "Believed",
+    "ControlProbe",
     "DistanceError",
     "Measured",
     "Model",
+    "Odd",
     "Places",
     "Probes",
     "Quartiles",
     "SpanningTree",
     "Spread",
     "State",
+    "believed",
     "fit",
     "landmarks",
     "merged",
     "ms_per_kbyte",
     "nearest_pairs",
     "network_distance",
+    "odd_agents",
+    "sick_hosts",
     "spanning_tree",
+    "too_near",
 ]

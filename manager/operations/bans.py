@@ -141,9 +141,7 @@ def _take_away(
         held = [*unit_ids, *(unit for _, unit, _ in owned)]
         if any(agent == row.id for _, _, agent in owned):
             others = [other for other in members(tx) if other.id != row.id]
-            owners, added = cheapest_owners(
-                tx, others, [unit for _, unit, _ in owned], policy.probe_pages
-            )
+            owners, added = cheapest_owners(tx, others, [unit for _, unit, _ in owned], policy)
             moved = give_units(tx, owners, now_ms, f"{row.name} never gets {host.key}")
             agents.add_load(tx, added)
     rights.withdraw(tx, now_ms, "the agent never gets this host", unit_ids=held, agent_id=row.id)

@@ -1,9 +1,9 @@
 """The distances that a plan is made from: measured, predicted where nobody measured, and the tree.
 
 Invariants: `predicted` marks every number that nobody measured; the tree is made from measured
-distances only. A prediction bars a move: where somebody measured a unit, it goes to an agent that
-did, or stays; the units that a plan would move on a prediction are probed first
-(`manager.operations.verifying`).
+distances only. What an agent claims counts within bounds (`manager.distance.trust`). A prediction
+bars a move: where somebody measured a unit, it goes to an agent that did, or stays; the units that
+a plan would move on a prediction are probed first (`manager.operations.verifying`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ import numpy.typing as npt
 
 from manager.balancing import NOBODY
 from manager.distance import (
-    Model,
     Probes,
     SpanningTree,
+    believed,
     fit,
     landmarks,
     network_distance,
     spanning_tree,
+    too_near,
 )
+from manager.operations.predicting import Learned
 
 __all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
 
@@ -47,33 +49,40 @@ class DistanceMatrix:
     predicted: BoolArray
 
 
-def complete(measured: Matrix, model: Model | None) -> DistanceMatrix:
-    """Fill what nobody measured by what the model says, or one that is made from the matrix.
+def complete(measured: Matrix, learned: Learned | None, trust: float) -> DistanceMatrix:
+    """Fill what nobody measured by what the model says, and bound what agents claim.
 
     measured: (agents, units), inf where unreachable, nan where not measured; it is filled itself.
+    learned: None makes a model from the matrix. trust: the factor of `manager.distance.trust`.
     """
     gaps: BoolArray = np.isnan(measured)
-    if not gaps.any():
+    learned = learned or _learned(measured)
+    if learned is None:
         return DistanceMatrix(measured, gaps)
-    model = model or _learned(measured)
-    if model is None:
-        return DistanceMatrix(measured, gaps)
+    if gaps.any():
+        _fill(measured, gaps, learned)
+    distrusted = too_near(learned.model, learned.known, trust) > 0
+    return DistanceMatrix(believed(measured, trust, distrusted).ms_per_kb, gaps)
+
+
+def _fill(measured: Matrix, gaps: BoolArray, learned: Learned) -> None:
     for start in range(0, measured.shape[1], COLUMNS_AT_ONCE):
         part = measured[:, start : start + COLUMNS_AT_ONCE]
         missing = gaps[:, start : start + COLUMNS_AT_ONCE]
         columns = np.flatnonzero(missing.any(axis=0))
         if len(columns):
             filled = part[:, columns]
-            places = model.places(_probes(filled), len(columns))
-            part[:, columns] = np.where(np.isnan(filled), model.predict(places), filled)
-    return DistanceMatrix(measured, gaps)
+            places = learned.model.places(_probes(filled), len(columns))
+            guessed = learned.model.predict(places)
+            part[:, columns] = np.where(np.isnan(filled), guessed, filled)
 
 
-def _learned(measured: Matrix) -> Model | None:
+def _learned(measured: Matrix) -> Learned | None:
     """Return a model of a matrix itself, from the units that most agents measured."""
     seen = np.isfinite(measured).sum(axis=0)
     columns = np.sort(np.argsort(-seen, kind="stable")[:LEARN_COLUMNS])
-    return fit(_probes(measured[:, columns]), len(measured), len(columns))
+    model = fit(_probes(measured[:, columns]), len(measured), len(columns))
+    return None if model is None else Learned(model, np.asarray(np.isfinite(measured).any(axis=1)))
 
 
 def _probes(distance: Matrix) -> Probes:

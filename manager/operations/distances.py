@@ -72,10 +72,10 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         {row.id for row in agents.all_agents(tx) if row.takes_part}
         | {view.agent_id for view in views}
     )
-    model = load_model(tx, ids)
-    if model is None or not unit_ids:
+    learned = load_model(tx, ids)
+    if learned is None or not unit_ids:
         return views
-    return _with_predictions(views, sorted(unit_ids), ids, model)
+    return _with_predictions(views, sorted(unit_ids), ids, learned.model)
 
 
 def _with_predictions(

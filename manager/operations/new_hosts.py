@@ -43,9 +43,8 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
         # A plain agent calls once a night: nobody waits for its probe of a new host.
         probing = [row.id for row in receiving if not row.is_plain]
         if current.probe and probing:
-            fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
             tops = hosts.tops_among(tx, alone)
-            order_some(tx, current.number, tops, {}, probing, fresh_ms, now_ms, policy)
+            order_some(tx, current.number, tops, {}, probing, now_ms, policy)
         return len(new)
 
 
@@ -62,7 +61,7 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         owned = _owners(tx, settled)
         _join(tx, current, owned, "shares an address with other units of this agent", now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]
-        owners, added = cheapest_owners(tx, _receiving(tx, now_ms), alone, policy.probe_pages)
+        owners, added = cheapest_owners(tx, _receiving(tx, now_ms), alone, policy)
         _join(tx, current, owners, "found in this round, costs least here", now_ms)
         agents.add_load(tx, added)
         return len(owned) + len(owners)

@@ -86,7 +86,7 @@ def make_plan(
         current = rounds.open_round(tx)
         # What is found during a round is placed by the tick, when it was probed.
         states = ["placed", "probing"] if current is not None else ["placed", "idle"]
-        loaded = load_all(tx, members(tx), states, policy.probe_pages)
+        loaded = load_all(tx, members(tx), states, policy)
     if loaded is None:
         raise ConflictError(
             "nothing to plan: there must be an agent that has called and a host with an address"

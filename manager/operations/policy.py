@@ -33,7 +33,14 @@ class Policy:
     plain_probe_timeout_s: float = 60 * HOUR_S  # two nights and a day
     log_grace_s: float = 120.0  # after the last unit was finished; then a log counts as lost
     probe_everywhere_pairs: int = 2_000_000  # hosts x agents; above, a host is probed by some
-    probes_of_a_host: int = 5  # ... by so many: its finder, its owner, the rest at random
+    probes_of_a_host: int = 5  # ... by so many: finder, owner, their neighbours, others
+    controls_of_an_agent: int = 3  # hosts that tell a sick agent from a sick host
+    control_fresh_s: float = DAY_S
+    control_factor: float = 20.0  # slower or faster than for others: the agent is suspect
+    distance_trust: float = 10.0  # what it claims counts within this factor of the others'
+    probes_of_a_host_a_day: int = 40  # one at a time: 50 pages at 20 s take 17 minutes
+    probe_pages_a_day: int = 1_000_000  # of one agent: 20,000 hosts
+    probe_large_share: float = 0.02  # of the hosts, the largest: probed by everybody
     probes_at_once: int = 400  # of one agent: twice the hosts that it fetches from in parallel
 
     discoveries_per_day: int = 1_000_000

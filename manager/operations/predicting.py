@@ -9,20 +9,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from manager.db import agents, predictions, probes, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.predictions import ModelRow
 from manager.distance import Model, Probes, fit
 
-__all__ = ["load_model", "refresh_model"]
+__all__ = ["Learned", "load_model", "refresh_model"]
 
 PROBES_MOST: Final = 100_000
 """Four seconds; the source's whole experiment is 110,500."""
 AGE_MS: Final = 600_000
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model whose rows are some agents. known: (agents,) it has seen probes of the agent."""
+
+    model: Model
+    known: npt.NDArray[np.bool_]
 
 
 def refresh_model(db: Database, now_ms: int) -> bool:
@@ -75,7 +85,7 @@ def _learn(
     return ModelRow(now_ms, newest, len(learned), model.noise, json.dumps(numbers))
 
 
-def load_model(tx: Transaction, agent_ids: Sequence[int]) -> Model | None:
+def load_model(tx: Transaction, agent_ids: Sequence[int]) -> Learned | None:
     """Return the newest model, its rows in the order of some agents; None before the first.
 
     An agent that it does not know is taken for an average one.
@@ -87,4 +97,7 @@ def load_model(tx: Transaction, agent_ids: Sequence[int]) -> Model | None:
     average = np.mean(list(known.values()), axis=0)
     numbers = np.array([known.get(agent, average) for agent in agent_ids], dtype=np.float64)
     numbers = numbers.reshape(len(agent_ids), len(average))
-    return Model(numbers[:, 0].copy(), numbers[:, 1:].copy(), row.noise)
+    return Learned(
+        Model(numbers[:, 0].copy(), numbers[:, 1:].copy(), row.noise),
+        np.array([agent in known for agent in agent_ids], dtype=np.bool_),
+    )

@@ -1,32 +1,59 @@
-"""Who is to probe what: everybody everything while that is feasible, some agents each host else.
+"""Who is to probe what: everybody everything while that is feasible, else `assignment.probe_plan`.
 
-Invariant: of an agent at most one order a unit and round. A host that is probed by some only is
-probed by its finder and its owner, whose distances will be used, and by others chosen by a hash,
-so that a repeat chooses the same.
+Invariants: of an agent at most one order a unit and round; nothing that is fresh is probed again,
+but control hosts, which every agent probes in each round unless it did within a day; no agent is
+ordered more pages than its budget of a day holds, and no host to more agents than it bears in one.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
-from manager.db import hosts, ordering
+import numpy as np
+import numpy.typing as npt
+
+from manager.assignment import NO_AGENT, ProbeRules, plan_probes
+from manager.db import agents, controls, hosts, ordering, planning
 from manager.db.engine import Transaction, chunks
 from manager.operations.policy import Policy
 
-__all__ = ["choose_agents", "order_some", "order_some_everywhere"]
+__all__ = ["order_probes_of_round", "order_some"]
+
+DAY_MS = 86_400_000
+STATES = ("placed", "probing")
 
 
-def choose_agents(
-    unit_id: int, preferred: Sequence[int | None], agent_ids: Sequence[int], count: int
-) -> list[int]:
-    """Return at most `count` of some agents to probe a unit: the preferred first, then by hash."""
-    chosen = [agent for agent in dict.fromkeys(preferred) if agent in agent_ids]
-    rest = sorted(
-        (agent for agent in agent_ids if agent not in chosen),
-        key=lambda agent: hashlib.sha256(f"{unit_id} {agent}".encode()).digest(),
-    )
-    return [agent for agent in [*chosen, *rest][:count] if agent is not None]
+def order_probes_of_round(
+    tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
+) -> int:
+    """Order what a round is to probe first; return how many orders that is."""
+    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
+    count = hosts.count_in_state(tx, STATES)
+    budget = _budgets(tx, agent_ids, now_ms, policy)
+    if (
+        count * len(agent_ids) <= policy.probe_everywhere_pairs
+        and len(agent_ids) <= policy.probes_of_a_host_a_day
+        and count <= min(budget.values())
+    ):
+        return ordered + ordering.order_everywhere(tx, number, agent_ids, fresh_ms, now_ms)
+    units = [unit for unit in planning.plan_units(tx, states=STATES) if unit.path == "/"]
+    largest = controls.largest(tx, math.ceil(policy.probe_large_share * count))
+    for part in chunks(units):
+        done = order_some(
+            tx,
+            number,
+            [unit.unit_id for unit in part],
+            {unit.unit_id: unit.owner for unit in part if unit.owner is not None},
+            agent_ids,
+            now_ms,
+            policy,
+            largest=largest,
+            budget=budget,
+        )
+        ordered += done
+    return ordered
 
 
 def order_some(
@@ -35,51 +62,96 @@ def order_some(
     unit_ids: Sequence[int],
     owners: Mapping[int, int],
     agent_ids: Sequence[int],
-    fresh_ms: int,
     now_ms: int,
     policy: Policy,
+    *,
+    largest: frozenset[int] = frozenset(),
+    budget: dict[int, int] | None = None,
 ) -> int:
     """Order some agents to probe each of some units, where they have no fresh distance.
 
     Hosts that an agent never gets it does not probe.
+    budget: of each agent, hosts that it may still be given; what is ordered is taken from it.
     """
+    left = _budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
+    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    row_of = {agent: row for row, agent in enumerate(agent_ids)}
+    place_of = {unit: place for place, unit in enumerate(unit_ids)}
     finders = hosts.finders(tx, unit_ids)
-    fresh = ordering.fresh_pairs(tx, unit_ids, fresh_ms)
-    banned = ordering.banned_pairs(tx, unit_ids)
-    pairs = [
-        (unit, agent)
-        for unit in unit_ids
-        for agent in choose_agents(
-            unit,
-            [finders.get(unit), owners.get(unit)],
-            [agent for agent in agent_ids if (unit, agent) not in banned] if banned else agent_ids,
-            policy.probes_of_a_host,
+
+    def numbered(pairs: Iterable[tuple[int, int]]) -> npt.NDArray[np.int64]:
+        return np.array(
+            [
+                place_of[unit] * len(agent_ids) + row_of[agent]
+                for unit, agent in pairs
+                if agent in row_of
+            ],
+            dtype=np.int64,
         )
-        if (unit, agent) not in fresh
+
+    place, agent = plan_probes(
+        np.array(unit_ids, dtype=np.int64),
+        np.array([row_of.get(finders.get(unit, 0), NO_AGENT) for unit in unit_ids], dtype=np.intp),
+        np.array([row_of.get(owners.get(unit, 0), NO_AGENT) for unit in unit_ids], dtype=np.intp),
+        np.array([unit in largest for unit in unit_ids], dtype=np.bool_),
+        numbered(ordering.fresh_pairs(tx, unit_ids, fresh_ms)),
+        numbered(ordering.banned_pairs(tx, unit_ids)),
+        ProbeRules(
+            each=policy.probes_of_a_host,
+            large=policy.probes_of_a_host_a_day,
+            budget=np.array([left[agent] for agent in agent_ids], dtype=np.intp),
+            near=_neighbours(tx, row_of),
+        ),
+    )
+    pairs = [
+        (unit_ids[unit], agent_ids[row])
+        for unit, row in zip(place.tolist(), agent.tolist(), strict=True)
     ]
+    for _, chosen in pairs:
+        left[chosen] -= 1
     return ordering.add(tx, round_number, pairs, now_ms)
 
 
-def order_some_everywhere(
-    tx: Transaction,
-    round_number: int,
-    units: Sequence[tuple[int, int | None]],
-    agent_ids: Sequence[int],
-    fresh_ms: int,
-    now_ms: int,
-    policy: Policy,
+def _budgets(
+    tx: Transaction, agent_ids: Sequence[int], now_ms: int, policy: Policy
+) -> dict[int, int]:
+    """Return how many hosts each agent may still be given to probe today; at least none."""
+    used = ordering.ordered_since(tx, agent_ids, now_ms - DAY_MS)
+    most = policy.probe_pages_a_day // policy.probe_pages
+    return {agent: max(0, most - used.get(agent, 0)) for agent in agent_ids}
+
+
+def _neighbours(tx: Transaction, row_of: Mapping[int, int]) -> list[list[int]]:
+    """Return of each agent its neighbours in the tree of the plan that was applied last."""
+    by_name = {name: row_of[agent] for agent, name in agents.names(tx).items() if agent in row_of}
+    near: list[list[int]] = [[] for _ in row_of]
+    for first, second in planning.last_tree(tx):
+        if first in by_name and second in by_name:
+            near[by_name[first]].append(by_name[second])
+            near[by_name[second]].append(by_name[first])
+    return near
+
+
+def _order_controls(
+    tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> int:
-    """The same for all units of a round, as (unit, owner)."""
-    ordered = 0
-    for part in chunks(units):
-        ordered += order_some(
-            tx,
-            round_number,
-            [unit for unit, _ in part],
-            {unit: owner for unit, owner in part if owner is not None},
-            agent_ids,
-            fresh_ms,
-            now_ms,
-            policy,
-        )
-    return ordered
+    """Order each agent to probe some control hosts, of which there are enough to bear that."""
+    each = policy.controls_of_an_agent
+    if not each:
+        return 0
+    wanted = max(each, math.ceil(each * len(agent_ids) / policy.probes_of_a_host_a_day))
+    known = controls.all_controls(tx)
+    if len(known) < wanted:
+        controls.choose(tx, wanted - len(known), policy.probe_pages, now_ms)
+        known = controls.all_controls(tx)
+    if not known:
+        return 0
+    fresh_ms = now_ms - round(policy.control_fresh_s * 1000)
+    fresh = ordering.fresh_pairs(tx, known, fresh_ms)
+    pairs = {
+        (known[(place * each + turn) % len(known)], agent)
+        for place, agent in enumerate(sorted(agent_ids))
+        for turn in range(min(each, len(known)))
+    }
+    banned = ordering.banned_pairs(tx, known)
+    return ordering.add(tx, number, sorted(pairs - fresh - banned), now_ms)

@@ -24,11 +24,12 @@ from manager.db import measurements, planning
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.planning import PlanUnit
-from manager.distance import Model, SpanningTree, nearest_pairs
+from manager.distance import SpanningTree, nearest_pairs
 from manager.operations.capacity import Work, capacity_of
 from manager.operations.distance_matrix import barred, between_agents, complete, tree_of
 from manager.operations.pin_rules import Standing, load_standing
-from manager.operations.predicting import load_model
+from manager.operations.policy import Policy
+from manager.operations.predicting import Learned, load_model
 
 __all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
 
@@ -62,7 +63,7 @@ def load_all(
     tx: Transaction,
     agents: Sequence[AgentRow],
     states: Sequence[str],
-    probe_pages: int,
+    policy: Policy,
     *,
     on_predictions: bool = False,
 ) -> Loaded | None:
@@ -77,7 +78,7 @@ def load_all(
         agents,
         planning.plan_units(tx, states=states),
         planning.distances_among(tx, ids, states),
-        probe_pages,
+        policy,
         load_standing(tx),
         load_model(tx, ids),
         planning.last_tree(tx),
@@ -86,7 +87,7 @@ def load_all(
 
 
 def load_some(
-    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], probe_pages: int
+    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
 ) -> Loaded | None:
     """Load some units; None where there is no agent or no unit."""
     if not agents:
@@ -100,18 +101,18 @@ def load_some(
     units = planning.plan_units(tx, unit_ids=unit_ids)
     standing = load_standing(tx, unit_ids)
     model = load_model(tx, [agent.id for agent in agents])
-    return _load(agents, units, known, probe_pages, standing, model)
+    return _load(agents, units, known, policy, standing, model)
 
 
 def cheapest_owners(
-    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], probe_pages: int
+    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
 ) -> tuple[dict[int, int], dict[int, float]]:
     """Return where units cost least among some agents, given what those own already.
 
     Units of one group go to one agent; the present owners do not count. Returns unit to agent,
     and agent to the ms that this adds to its cost.
     """
-    loaded = load_some(tx, agents, unit_ids, probe_pages)
+    loaded = load_some(tx, agents, unit_ids, policy)
     if loaded is None:
         return {}, {}
     problem = loaded.problem
@@ -147,9 +148,9 @@ def _load(
     agents: Sequence[AgentRow],
     units: Sequence[PlanUnit],
     known: Iterable[DistanceTuple],
-    probe_pages: int,
+    policy: Policy,
     standing: Standing,
-    model: Model | None,
+    model: Learned | None,
     tree_before: Sequence[tuple[str, str]] = (),
     *,
     on_predictions: bool = False,
@@ -173,9 +174,9 @@ def _load(
         if size_bytes / 1000 > probed_kb[column]:
             probed_kb[column] = size_bytes / 1000
             probed_urls[column] = lines
-            whole[column] = lines < probe_pages
+            whole[column] = lines < policy.probe_pages
     volume_kb = _volumes(units, probed_kb, whole)
-    matrix = complete(distance, model)
+    matrix = complete(distance, model, policy.distance_trust)
     names = tuple(agent.name for agent in agents)
     between = between_agents(matrix)
     tree = tree_of(between, names, tree_before)

@@ -44,7 +44,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
     if verify_predictions(db, current, now_ms, policy, plan_of):
         return False
     with db.read() as tx:
-        loaded = load_all(tx, members(tx), ["placed", "probing"], policy.probe_pages)
+        loaded = load_all(tx, members(tx), ["placed", "probing"], policy)
     if loaded is None:
         return False
     plan = _plan_of(current, loaded, policy, planner)

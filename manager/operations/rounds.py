@@ -15,14 +15,12 @@ from manager.db import (
     agents,
     hosts,
     measurements,
-    ordering,
-    planning,
     plans,
     probes,
     rights,
     rounds,
 )
-from manager.db.engine import Database, Transaction
+from manager.db.engine import Database
 from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -30,7 +28,7 @@ from manager.operations.applying import apply_plan
 from manager.operations.giving import members
 from manager.operations.plans import make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.probing import order_some_everywhere
+from manager.operations.probing import order_probes_of_round
 from shared.errors import FormatError
 
 __all__ = [
@@ -110,7 +108,7 @@ def start_round(
             started_by=actor.name,
             started_ms=now_ms,
         )
-        orders = _order(tx, number, taking, now_ms, policy) if probe else 0
+        orders = order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0
         note(
             tx,
             now_ms,
@@ -123,19 +121,6 @@ def start_round(
             orders=orders,
         )
     return number
-
-
-def _order(tx: Transaction, number: int, taking: list[int], now_ms: int, policy: Policy) -> int:
-    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
-    pairs = hosts.count_in_state(tx, ["placed", "probing"]) * len(taking)
-    if pairs <= policy.probe_everywhere_pairs:
-        return ordering.order_everywhere(tx, number, taking, fresh_ms, now_ms)
-    units = [
-        (unit.unit_id, unit.owner)
-        for unit in planning.plan_units(tx, states=["placed", "probing"])
-        if unit.path == "/"
-    ]
-    return order_some_everywhere(tx, number, units, taking, fresh_ms, now_ms, policy)
 
 
 def cancel_round(db: Database, actor: Actor, now_ms: int, reason: str = "") -> int:

@@ -85,7 +85,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
         for other in agents.all_agents(tx)
         if other.id != row.id and may_receive(other, now_ms)
     ]
-    owners, added = cheapest_owners(tx, others, units, policy.probe_pages)
+    owners, added = cheapest_owners(tx, others, units, policy)
     if not owners:
         return 0
     moved = assignments.place(tx, owners, now_ms, reason)

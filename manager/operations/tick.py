@@ -24,6 +24,7 @@ from manager.operations.round_progress import begin_crawl, finish_round
 from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
+from manager.operations.watching import watch_agents
 
 __all__ = ["TickOutcome", "tick"]
 
@@ -61,9 +62,11 @@ def tick(
     planner: Solver = make_plan,
 ) -> TickOutcome:
     """Do what is due at a moment. planner: makes plans, perhaps in a child process."""
+    moved_ms = follow_clock(db, now_ms, policy)
     refresh_model(db, now_ms)
+    watch_agents(db, now_ms, policy)
     return TickOutcome(
-        moved_ms=follow_clock(db, now_ms, policy),
+        moved_ms=moved_ms,
         rights_freed=expire_permits(db, now_ms),
         probes_given_up=give_up_probes(db, now_ms, policy),
         units_taken_over=take_over(db, now_ms, policy),

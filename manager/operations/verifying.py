@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from manager.balancing import Plan
-from manager.db import ordering, rounds
+from manager.db import ordering, pieces, rounds
 from manager.db.engine import Database
 from manager.db.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
@@ -38,9 +38,7 @@ def verify_predictions(
     if not current.probe or current.verified_ms is not None:
         return False
     with db.read() as tx:
-        loaded = load_all(
-            tx, members(tx), ["placed", "probing"], policy.probe_pages, on_predictions=True
-        )
+        loaded = load_all(tx, members(tx), ["placed", "probing"], policy, on_predictions=True)
     pairs: list[tuple[int, int]] = []
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))
@@ -48,7 +46,10 @@ def verify_predictions(
         again = rounds.open_round(tx)
         if again is None or again.number != current.number or again.verified_ms is not None:
             return True
-        ordered = ordering.add(tx, current.number, pairs, now_ms)
+        # A piece of a split host is never probed: the host stands for it.
+        host_of = {piece: top for top, below in pieces.of_tops(tx).items() for piece in below}
+        probes = {(host_of.get(unit, unit), agent) for unit, agent in pairs}
+        ordered = ordering.add(tx, current.number, sorted(probes), now_ms)
         rounds.update(tx, current.number, verified_ms=now_ms)
         if ordered:
             note(tx, now_ms, CLOCK, "round.verify", str(current.number), orders=ordered)
@@ -57,12 +58,14 @@ def verify_predictions(
 
 def _wanted(loaded: Loaded, draft: Plan) -> list[tuple[int, int]]:
     """Return (unit, agent) to probe: the best predicted of each unit that would move on one."""
+    forbidden = loaded.problem.forbidden
+    allowed = loaded.predicted if forbidden is None else loaded.predicted & ~forbidden
     pairs: list[tuple[int, int]] = []
     for move in draft.moves:
         column = move.unit
         if not loaded.predicted[move.taker, column]:
             continue
-        guessed = np.flatnonzero(loaded.predicted[:, column])
+        guessed = np.flatnonzero(allowed[:, column])
         nearest = guessed[np.argsort(loaded.problem.costs[guessed, column], kind="stable")[:BEST]]
         pairs += [
             (int(loaded.unit_ids[column]), loaded.agent_ids[int(row)])

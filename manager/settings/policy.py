@@ -117,7 +117,61 @@ class PolicySettings:
         unit="agents",
         least=1,
         most=10000,
-        reason="by so many: its finder, its owner, the rest at random",
+        reason="by so many: its finder, its owner, neighbours of these, the rest by its number",
+    )
+    controls_of_an_agent: int = setting(
+        3,
+        unit="hosts",
+        least=0,
+        most=1000,
+        reason="that each agent probes with every round, to tell a sick agent from a sick host; "
+        "one host may be slow from one place, of three two may not",
+    )
+    control_fresh_s: float = setting(
+        1.0 * DAY_S,
+        unit="s",
+        least=1,
+        most=3650 * DAY_S,
+        reason="a control host that was probed within it is not probed again",
+    )
+    control_factor: float = setting(
+        20.0,
+        unit="times",
+        least=1.5,
+        most=10**6,
+        reason="an agent is suspect whose control hosts are so much slower or faster than for "
+        "others; the source's slowest agent was 17 times slower than the median",
+    )
+    distance_trust: float = setting(
+        10.0,
+        unit="times",
+        least=1,
+        most=10**6,
+        reason="an agent that claims to be nearer than a tenth of what a quarter of the others "
+        "measured is believed that tenth; on the same campus it may be that near",
+    )
+    probes_of_a_host_a_day: int = setting(
+        40,
+        unit="agents",
+        least=1,
+        most=10000,
+        reason="a host is with one agent at a time, and 50 pages at 20 s take 17 minutes: so many "
+        "take half a day",
+    )
+    probe_pages_a_day: int = setting(
+        1_000_000,
+        unit="pages",
+        least=1,
+        most=10**12,
+        reason="of one agent: 20,000 hosts of 50 pages, a day of a machine that fetches 12 "
+        "a second; what is over it is predicted",
+    )
+    probe_large_share: float = setting(
+        0.02,
+        unit="share",
+        least=0,
+        most=1,
+        reason="the largest hosts, half of all bytes, are probed by everybody",
     )
     probes_at_once: int = setting(
         400,

@@ -80,6 +80,9 @@ agents: Final = sa.Table(
     count("permit_until_ms"),
     # What it is estimated to cost it to fetch what it owns, ms; exact after each plan.
     sa.Column("load_ms", sa.Float(), nullable=False, default=0.0, server_default="0"),
+    # Sick, or a liar: since when and why; see `operations.watching`.
+    moment("suspect_since_ms"),
+    text("suspect_reason"),
     # What it is to do.
     moment("restart_ordered_ms"),
     moment("restart_handled_ms"),
@@ -101,5 +104,6 @@ clock: Final = sa.Table(
     sa.Column("id", sa.Integer(), primary_key=True),
     moment("last_tick_ms"),
     count("ticks"),
+    count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

@@ -66,6 +66,7 @@ units: Final = sa.Table(
     sa.Column("volume_round", Whole),
     count("start_pages"),
     moment("merged_ms"),  # a directory that was a unit once, and is a part of `/` again
+    moment("control_ms"),  # since when all agents probe it, to be compared
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
     sa.Index(None, "state", "id"),

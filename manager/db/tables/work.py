@@ -114,6 +114,7 @@ probe_orders: Final = sa.Table(
     sa.Index(None, "agent_id", "state", "unit_id"),
     sa.Index(None, "unit_id", "state"),
     sa.Index(None, "round", "state"),
+    sa.Index(None, "agent_id", "granted_ms"),
 )
 
 distances: Final = sa.Table(

@@ -17,7 +17,6 @@ from manager.operations.contact import unsubscribe
 from manager.operations.discovered import record_discovered
 from manager.operations.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts import exclude_host
-from manager.operations.probing import choose_agents
 from manager.operations.rounds import (
     cancel_round,
     current_round,
@@ -124,15 +123,6 @@ def test_large_fleets_probe_each_host_from_some(database: Database) -> None:
     assert probers["f"] == 8
     assert len(probers) > 3
     assert check(database) == []
-
-
-def test_choosing_probers_is_the_same_each_time() -> None:
-    """The preferred first, then by hash; nobody twice, nobody who is not there."""
-    chosen = choose_agents(7, [3, None, 99, 3], [1, 2, 3, 4, 5], 3)
-    assert chosen == choose_agents(7, [3, None, 99, 3], [5, 4, 3, 2, 1], 3)
-    assert chosen[0] == 3
-    assert len(set(chosen)) == 3
-    assert 99 not in chosen
 
 
 def test_a_probe_that_takes_too_long_is_given_up(database: Database) -> None:

@@ -21,7 +21,7 @@ def partly_probed(database: Database) -> World:
     """Return a world of six agents, each host probed by two; one agent is much the fastest."""
     world = World(database, replace(POLICY, probe_everywhere_pairs=10, probes_of_a_host=2))
     for number, name in enumerate(NAMES):
-        world.join(name, speed=1.0 if number else 0.05)
+        world.join(name, speed=1.0 if number else 0.2)
     world.hosts(*HOSTS)
     return world
 

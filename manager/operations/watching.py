@@ -1,0 +1,117 @@
+"""Watch the agents: who is sick, or lies, by the control hosts and by what it claims all in all.
+
+Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
+between its row says what is odd, in words, and since when. A control host that half of the agents
+do not reach is sick itself: it is said, it judges nobody, and another takes its place.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from manager.db import agents, clock, controls, measurements, planning, predictions
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.distance import ControlProbe, odd_agents, sick_hosts, too_near
+from manager.operations.actor import CLOCK, note
+from manager.operations.policy import Policy
+from manager.operations.predicting import load_model
+
+__all__ = ["watch_agents"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    reason: str
+    since_ms: int
+
+
+def watch_agents(db: Database, now_ms: int, policy: Policy) -> int:
+    """Judge the agents anew where reports came; return of how many the verdict changed."""
+    with db.read() as tx:
+        newest = predictions.newest_report(tx)
+        if newest == clock.watched_report(tx):
+            return 0
+    with db.write() as tx:
+        rows = {row.id: row for row in agents.all_agents(tx) if row.takes_part}
+        probes = _control_probes(tx, rows, now_ms, policy)
+        _retire_sick_controls(tx, probes, now_ms)
+        verdicts = _verdicts(tx, rows, probes, now_ms, policy)
+        changed = sum(_tell(tx, row, verdicts.get(row.id), now_ms) for row in rows.values())
+        clock.set_watched_report(tx, newest)
+    return changed
+
+
+def _control_probes(
+    tx: Transaction, rows: dict[int, AgentRow], now_ms: int, policy: Policy
+) -> list[ControlProbe]:
+    """Return what agents measured of control hosts lately: sickness is of now."""
+    since_ms = now_ms - 2 * round(policy.control_fresh_s * 1000)
+    return [
+        ControlProbe(row.agent_id, row.unit_id, row.ms_per_kb, row.measured_ms)
+        for row in measurements.distances_of_units(tx, controls.all_controls(tx))
+        if row.agent_id in rows and row.measured_ms >= since_ms
+    ]
+
+
+def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: int) -> None:
+    sick = sick_hosts(probes)
+    keys = controls.drop(tx, sick)
+    for unit, key in keys.items():
+        silent, tried = sick[unit]
+        reason = f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
+        note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
+
+
+def _verdicts(
+    tx: Transaction,
+    rows: dict[int, AgentRow],
+    probes: list[ControlProbe],
+    now_ms: int,
+    policy: Policy,
+) -> dict[int, _Verdict]:
+    number = {row.name: row.id for row in rows.values()}
+    neighbours: dict[int, list[int]] = defaultdict(list)
+    for first, second in planning.last_tree(tx):
+        if first in number and second in number:
+            neighbours[number[first]].append(number[second])
+            neighbours[number[second]].append(number[first])
+    verdicts = {
+        odd.agent: _Verdict(odd.reason, odd.since_ms)
+        for odd in odd_agents(probes, neighbours, policy.control_factor)
+    }
+    ids = list(rows)
+    learned = load_model(tx, ids)
+    if learned is not None:
+        near = too_near(learned.model, learned.known, policy.distance_trust)
+        for agent, times in zip(ids, near.tolist(), strict=True):
+            if times and agent not in verdicts:
+                reason = f"it claims to be {times:,.0f} times nearer to hosts than most others are"
+                verdicts[agent] = _Verdict(reason, now_ms)
+    return verdicts
+
+
+def _tell(tx: Transaction, row: AgentRow, verdict: _Verdict | None, now_ms: int) -> bool:
+    if verdict is None:
+        if row.suspect_since_ms is None:
+            return False
+        agents.update(tx, row.id, suspect_since_ms=None, suspect_reason="")
+        note(tx, now_ms, CLOCK, "agent.sound", row.name, was=row.suspect_reason)
+        return True
+    began = row.suspect_since_ms is None
+    if began or row.suspect_reason != verdict.reason:
+        since_ms = verdict.since_ms if began else row.suspect_since_ms
+        agents.update(tx, row.id, suspect_since_ms=since_ms, suspect_reason=verdict.reason)
+    if began:
+        note(
+            tx,
+            now_ms,
+            CLOCK,
+            "agent.suspect",
+            row.name,
+            alert=True,
+            reason=verdict.reason,
+            since_ms=verdict.since_ms,
+        )
+    return began
