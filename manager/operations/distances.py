@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from manager.db import agents, measurements
+from manager.db import agents, measurements, ordering
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
@@ -75,13 +75,21 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
     learned = load_model(tx, ids)
     if learned is None or not unit_ids:
         return views
-    return _with_predictions(views, sorted(unit_ids), ids, learned.model)
+    never = ordering.banned_pairs(tx, unit_ids)
+    return _with_predictions(views, sorted(unit_ids), ids, learned.model, never)
 
 
 def _with_predictions(
-    views: Sequence[DistanceView], unit_ids: Sequence[int], ids: Sequence[int], model: Model
+    views: Sequence[DistanceView],
+    unit_ids: Sequence[int],
+    ids: Sequence[int],
+    model: Model,
+    never: set[tuple[int, int]],
 ) -> list[DistanceView]:
-    """Add what the model expects: beside what was measured, and where nobody did."""
+    """Add what the model expects: beside what was measured, and where nobody did.
+
+    never: (unit, agent) that may not be.
+    """
     row_of = {agent: row for row, agent in enumerate(ids)}
     column_of = {unit: column for column, unit in enumerate(unit_ids)}
     reached = [view for view in views if view.ms_per_kb is not None]
@@ -98,7 +106,7 @@ def _with_predictions(
         for view, factor, is_odd in zip(reached, factors, odd, strict=True)
     }
     found = [_compared(view, of_pair.get((view.unit_id, view.agent_id))) for view in views]
-    tried = {(view.unit_id, view.agent_id) for view in views}
+    tried = never | {(view.unit_id, view.agent_id) for view in views}
     for unit, column in column_of.items():
         nearest = [int(row) for row in np.argsort(predicted[:, column], kind="stable")]
         missing = [row for row in nearest if (unit, ids[row]) not in tried]
