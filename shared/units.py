@@ -76,6 +76,10 @@ class UnitIndex:
         if not units:
             del self._by_host[host]
 
+    def of_host(self, host: str) -> tuple[str, ...]:
+        """Return the units of a host, given by its key, in any order."""
+        return tuple(self._by_host.get(host, ()))
+
     def holding(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""
         page = explicit(url)

@@ -209,12 +209,12 @@ class CrawlSession:
 
         Each of them is later among `reports.closed_jobs()`.
         """
-        before = {job.number for job in self.scope.jobs.values()}
+        before = self.scope.units.numbers()
         if self._earlier is not None:
             self._earlier.begin_list()
         self._runner.post("seed.list", server_list)
         self._runner.run_until_settled()
-        ended = before - {job.number for job in self.scope.jobs.values()}
+        ended = before - self.scope.units.numbers()
         with suppress(DiskFullError):  # the list itself is on the disk, and is read again
             self.ledger.commit()
         return ended

@@ -91,6 +91,7 @@ class Crawl:
     given_up: StopCounts = field(default_factory=StopCounts)  # by the frontier
     denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
+    _scope: Scope | None = None  # as it was at the start
     _frontiers: list[Frontier] = field(default_factory=list)
     _filters: list[Filter] = field(default_factory=list)
     _resolves: list[Resolve] = field(default_factory=list)
@@ -105,19 +106,17 @@ class Crawl:
         ports, limits = self.ports, self.limits
         match module:
             case "seed":
-                self._seeds.append(seed := Seed(ports.ledger, self.skipped))
+                self._seeds.append(seed := Seed(ports.ledger, self._held(), self.skipped))
                 return seed
             case "filter":
-                scope = scope_of(ports.ledger.jobs())
-                one = Filter(scope, limits, self.blocked, self.stopped, self._year)
+                one = Filter(self._held(), limits, self.blocked, self.stopped, self._year)
                 self._filters.append(one)
                 return one
             case "dedup":
                 return Dedup(ports.ledger, limits, self.stopped)
             case "resolve":
-                rows = ports.ledger.jobs()
                 resolve = Resolve(
-                    rows,
+                    ports.ledger.each_job(),
                     ports.resolver,
                     ports.clock,
                     limits,
@@ -129,6 +128,7 @@ class Crawl:
             case "frontier":
                 frontier = Frontier(
                     ports.ledger,
+                    self._held(),
                     self.politeness,
                     limits,
                     partition,
@@ -171,6 +171,12 @@ class Crawl:
                 return report
             case _:
                 raise KeyError(f"no module {module} in the crawl")
+
+    def _held(self) -> Scope:
+        """Return what the ledger says that the agent holds, one for all modules."""
+        if self._scope is None:
+            self._scope = scope_of(self.ports.ledger)
+        return self._scope
 
     def _year(self) -> int:
         return gmtime(self.ports.clock.epoch_ms() / 1000).tm_year

@@ -13,7 +13,6 @@ Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -89,7 +88,6 @@ class Filter:
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
-        self._units_of_host = Counter(host_of(unit) for unit in scope.jobs)
 
     def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
         limits, stop = self._limits, self._stopped.add
@@ -113,6 +111,8 @@ class Filter:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
+        if host.ours and job is None and self._scope.units.holding(url) is not None:
+            return None  # its job has just left the list, which is about to be told here
         if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
             # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):
@@ -158,11 +158,11 @@ class Filter:
             if len(self._hosts) >= HOSTS_REMEMBERED:
                 self._hosts.clear()
             key = host_of(url)
-            units = self._units_of_host[key]
+            units = self._scope.units.of_host(key)
             host = self._hosts[start] = _Host(
                 key,
-                units > 0,
-                self._scope.jobs.get(key) if units == 1 else None,
+                bool(units),
+                self._scope.jobs.get(key) if units == (key,) else None,
                 not self._limits.require_public_suffix or is_registrable(key),
             )
         return host

@@ -45,16 +45,16 @@ NOTHING_LEFT: Final = ("complete", "nothing to fetch")
 class Seed:
     """The module `seed`."""
 
-    def __init__(self, ledger: Ledger, skipped: StopCounts) -> None:
+    def __init__(self, ledger: Ledger, scope: Scope, skipped: StopCounts) -> None:
         """Take up the list in force.
 
         skipped: counts lines of a list that mean nothing here.
         """
         self._ledger = ledger
         self._skipped = skipped
+        self._hold(scope, set())
+        self.shares_hosts = ledger.shares_hosts()
         self.probes_finished = 0  # since the process started, and those that it found finished
-        scope = scope_of(ledger.jobs())
-        self._hold(scope, set(scope.finished), set())
         self._count_probes(scope.finished)
         self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
         self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
@@ -64,14 +64,9 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def _hold(self, scope: Scope, finished: set[str], resting: set[str]) -> None:
-        self._scope = replace(scope, finished=finished, resting=resting)
-        self._finished_units = finished
+    def _hold(self, scope: Scope, resting: set[str]) -> None:
+        self._scope = replace(scope, resting=resting)
         self._resting_units = resting
-        self.shares_hosts = any(job.is_piece for job in scope.jobs.values())
-        self._units_of: dict[str, list[str]] = {}
-        for unit in scope.jobs:
-            self._units_of.setdefault(host_of(unit), []).append(unit)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take a list, or the news that jobs are done, quiet, or on an unreachable host."""
@@ -88,40 +83,41 @@ class Seed:
                 return self._finished([unit for one in failures for unit in self._failed(one)])
 
     def _new_list(self, server_list: ServerList) -> Iterator[Output]:
-        known = self._scope.jobs
         round_number = server_list.head.round or 0
         wanted = self._wanted(server_list.orders)
-        jobs: dict[str, Job] = {}
-        begun: list[Job] = []
         new_pages: dict[str, list[tuple[str, str | None]]] = {}
-        for unit, want in wanted.items():
-            job = want.job(unit, round_number)
-            before = known.get(unit)
-            if before is not None and (before.round, before.kind) == (job.round, job.kind):
-                jobs[unit] = replace(job, number=before.number)
-                if jobs[unit] != before:
-                    self._ledger.open_job(jobs[unit])
-                    new_pages[unit] = _new_pages(before, job)
+        stays: set[str] = set()
+        ended: list[Job] = []
+        closed: set[int] = set()
+        self.shares_hosts = False
+        for row in self._ledger.each_job():
+            before, want = row.job, wanted.get(row.job.unit)
+            job = None if want is None else want.job(before.unit, round_number)
+            if job is not None and (before.round, before.kind) == (job.round, job.kind):
+                stays.add(before.unit)
+                self.shares_hosts |= job.is_piece
+                job = replace(job, number=before.number)
+                if job != before:
+                    self._ledger.open_job(job)
+                    new_pages[before.unit] = _new_pages(before, job)
                 continue
-            jobs[unit] = replace(job, number=self._ledger.new_job_number())
-            self._ledger.open_job(jobs[unit])
-            begun.append(jobs[unit])
-            new_pages[unit] = list(job.start_pages)
-        ended = [job for unit, job in known.items() if jobs.get(unit, _NONE).number != job.number]
-        finished = self._scope.finished
-        closed = {job.number for job in ended if job.unit in finished or self._unplaced(job)}
+            ended.append(before)
+            if row.finished or not row.address:
+                closed.add(before.number)
+        begun: list[Job] = []
+        for unit, want in wanted.items():
+            if unit not in stays:
+                job = replace(want.job(unit, round_number), number=self._ledger.new_job_number())
+                self._ledger.open_job(job)
+                begun.append(job)
+                self.shares_hosts |= job.is_piece
+                if job.start_pages:
+                    new_pages[unit] = list(job.start_pages)
         for job in ended:
             self._ledger.drop_job(job.number)
-        still = {
-            unit for unit in finished if unit in jobs and jobs[unit].number == known[unit].number
-        }
-        resting = {
-            unit
-            for unit in self._scope.resting
-            if unit in jobs and jobs[unit].number == known[unit].number
-        }
+        resting = self._scope.resting & stays
         woken = {unit for unit in resting if new_pages.get(unit)}
-        self._hold(Scope(UnitIndex(jobs), jobs, still), still, resting - woken)
+        self._hold(scope_of(self._ledger), set(resting - woken))
         yield (
             "changed",
             ListChanged(
@@ -129,16 +125,16 @@ class Seed:
                 tuple(begun),
                 tuple(ended),
                 frozenset(closed),
-                woken=tuple(jobs[unit] for unit in woken),
+                woken=tuple(self._scope.jobs[unit] for unit in woken),
             ),
         )
         yield from self._close(ended, closed)
         for job in begun:
             if not job.is_piece or job.unit == host_of(job.unit):
                 yield "links", Links((canonical(job.unit),), wanted[job.unit].referer, 0, 0)
-        for unit, pages in new_pages.items():
-            if unit not in still:
-                for url, referer in pages:
+        for unit in wanted:
+            if unit not in self._scope.finished:
+                for url, referer in new_pages.get(unit, ()):
                     yield "links", Links((url,), referer, 0, 0)
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -190,12 +186,8 @@ class Seed:
         jobs = self._scope.jobs
         self.probes_finished += sum(jobs[unit].kind == "probe" for unit in units)
 
-    def _unplaced(self, job: Job) -> bool:
-        row = self._ledger.job(job.number)
-        return row is None or not row.address
-
     def _failed(self, failure: HostFailed) -> Iterator[UnitFinished]:
-        for unit in self._units_of.get(failure.host, ()):
+        for unit in self._scope.units.of_host(failure.host):
             job = self._scope.jobs[unit]
             # Such a host was never placed: nothing of it was fetched.
             yield UnitFinished(
@@ -229,7 +221,7 @@ class Seed:
         self._resting_units -= ended
         for name in ended:
             self._ledger.finish_job(done[name].job)
-        self._finished_units.update(ended)
+            self._scope.units.finish(name)
         self._count_probes(ended)
         jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
         if jobs:
@@ -264,6 +256,3 @@ class _Want:
 def _new_pages(before: Job, job: Job) -> list[tuple[str, str | None]]:
     known = {url for url, _ in before.start_pages}
     return [page for page in job.start_pages if page[0] not in known]
-
-
-_NONE = Job(-1, "", "crawl", -1)

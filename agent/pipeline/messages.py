@@ -17,13 +17,13 @@ line. What is on its way between dedup and frontier is thus never only in memory
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
-from shared.units import UnitIndex
 from shared.wire.orders import ListHead, Order
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "HostFailed",
     "HostFound",
     "Job",
+    "Jobs",
     "Kept",
     "Links",
     "ListChanged",
@@ -57,6 +58,7 @@ __all__ = [
     "Tick",
     "UnitClosed",
     "UnitFinished",
+    "Units",
 ]
 
 SITEMAP_DEPTH: Final = -2
@@ -100,6 +102,58 @@ class Job:
         return self.share > 0 and self.kind == "crawl"
 
 
+class Units(Protocol):
+    """The units of a list."""
+
+    def holding(self, url: str) -> str | None:
+        """Return the longest unit that holds a canonical URL, or None: outside all units."""
+        ...
+
+    def of_host(self, host: str) -> tuple[str, ...]:
+        """Return the units of a host."""
+        ...
+
+    def numbers(self) -> set[int]:
+        """Return the numbers of all jobs."""
+        ...
+
+    def finish(self, unit: str) -> None:
+        """Note that a unit's job is done."""
+        ...
+
+
+class Jobs(Protocol):
+    """The orders of a list. To go through all of them reads all of them from the disk."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        ...
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield their units."""
+        ...
+
+    def __contains__(self, unit: object) -> bool:
+        """Tell whether a unit is held."""
+        ...
+
+    def __getitem__(self, unit: str) -> Job:
+        """Return the order for a unit; raises KeyError."""
+        ...
+
+    def get(self, unit: str) -> Job | None:
+        """Return the order for a unit, or None."""
+        ...
+
+    def numbered(self, number: int) -> Job | None:
+        """Return the order with a number, or None."""
+        ...
+
+    def values(self) -> Iterable[Job]:
+        """Yield all."""
+        ...
+
+
 @frozen
 class Scope:
     """What the agent holds: which job a page belongs to. Replaced as a whole with each list.
@@ -109,15 +163,15 @@ class Scope:
     grow while a list is in force, by seed's hand: a new set for each unit would cost more and more.
     """
 
-    units: UnitIndex
-    jobs: dict[str, Job]  # by unit
+    units: Units
+    jobs: Jobs  # by unit
     finished: AbstractSet[str]
     resting: AbstractSet[str] = frozenset()
 
     def job_of(self, url: str) -> Job | None:
         """Return the job whose unit is the longest that holds a canonical URL, or None."""
         unit = self.units.holding(url)
-        return None if unit is None else self.jobs[unit]
+        return None if unit is None else self.jobs.get(unit)
 
 
 @frozen

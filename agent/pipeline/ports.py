@@ -7,7 +7,7 @@ together, at the next `commit` of the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from agent.pipeline.messages import (
@@ -252,6 +252,18 @@ class Ledger(Protocol):
     # jobs
     def jobs(self) -> list[JobRow]:
         """Return the jobs of the list in force, by number."""
+        ...
+
+    def each_job(self) -> Iterator[JobRow]:
+        """Yield the same, with few of them in memory at a time."""
+        ...
+
+    def units(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield of each of them its number, its unit, and whether it is finished."""
+        ...
+
+    def shares_hosts(self) -> bool:
+        """Tell whether any of them is a piece of a split host."""
         ...
 
     def job(self, number: int) -> JobRow | None:

@@ -9,6 +9,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.scope import scope_of
 from agent.pipeline.messages import (
     Candidate,
     Due,
@@ -73,7 +74,13 @@ class Traffic:
         self.next_page = self.filled
         self.dedup = Dedup(self.ledger, _LIMITS, stops)
         self.frontier = Frontier(
-            self.ledger, _NO_WAITING, _LIMITS, Partition(), stops, StopCounts()
+            self.ledger,
+            scope_of(self.ledger),
+            _NO_WAITING,
+            _LIMITS,
+            Partition(),
+            stops,
+            StopCounts(),
         )
 
     def pass_through(self, count: int) -> None:

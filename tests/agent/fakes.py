@@ -7,7 +7,7 @@ which order. The ledger passes the suite in tests/contracts/ledger as the real o
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.pipeline.messages import (
@@ -99,6 +99,15 @@ class FakeLedger:
 
     def jobs(self) -> list[JobRow]:
         return [self._now.rows[number] for number in sorted(self._now.rows)]
+
+    def each_job(self) -> Iterator[JobRow]:
+        return iter(self.jobs())
+
+    def shares_hosts(self) -> bool:
+        return any(row.job.share for row in self.jobs())
+
+    def units(self) -> Iterator[tuple[int, str, bool]]:
+        return ((row.job.number, row.job.unit, row.finished) for row in self.jobs())
 
     def job(self, number: int) -> JobRow | None:
         return self._now.rows.get(number)

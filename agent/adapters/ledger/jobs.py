@@ -102,19 +102,29 @@ class Jobs:
         self.counted: set[int] = set()  # since the last commit
         self.unsaved: dict[int, None] = {}  # what the journal of now says something of
 
-    def rows(self) -> list[JobRow]:
-        """Return all, by number."""
+    def rows(self) -> Iterator[JobRow]:
+        """Yield all, by number."""
         query = (
             f"SELECT number, job, host, address, {_STATE} FROM jobs "  # noqa: S608  # our names
             "WHERE number > ? ORDER BY number LIMIT ?"
         )
-        rows: list[JobRow] = []
-        last = -1
-        # Of a million jobs the rows of the database are not in memory beside ours.
-        while part := self._database.ask(query, (last, ROWS_AT_A_TIME)):
-            rows += map(self._row, part)
-            last = int(str(part[-1][0]))
-        return rows
+        for part in self._parts(query):
+            yield from map(self._row, part)
+
+    def shares_hosts(self) -> bool:
+        """Tell whether any job is a piece of a split host."""
+        query = "SELECT 1 FROM jobs WHERE json_extract(job, '$.share') > 0 LIMIT 1"
+        return bool(self._database.ask(query))
+
+    def units(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield numbers, units, and whether they are finished, by number."""
+        query = (
+            "SELECT number, json_extract(job, '$.unit'), finished FROM jobs "
+            "WHERE number > ? ORDER BY number LIMIT ?"
+        )
+        for part in self._parts(query):
+            for number, unit, finished in part:
+                yield int(str(number)), str(unit), bool(finished)
 
     def get(self, number: int) -> JobRow | None:
         """Return one, or None."""
@@ -223,6 +233,13 @@ class Jobs:
             state = self._states.pop(number)
             if number in self.unsaved or number in needed or number in self.counted:
                 self._states[number] = state  # behind the others
+
+    def _parts(self, query: str) -> Iterator[list[tuple[Value, ...]]]:
+        """Yield the rows of a query from a number on, some at a time; the number comes first."""
+        last = -1
+        while part := self._database.ask(query, (last, ROWS_AT_A_TIME)):
+            last = int(str(part[-1][0]))
+            yield part
 
     def _row(self, row: tuple[Value, ...]) -> JobRow:
         number, order, host, address, *rest = row

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -136,7 +136,19 @@ class SqliteLedger:
 
     def jobs(self) -> list[JobRow]:
         """Return the jobs of the list in force, by number."""
+        return list(self._jobs.rows())
+
+    def each_job(self) -> Iterator[JobRow]:
+        """Yield the same, with few of them in memory at a time."""
         return self._jobs.rows()
+
+    def shares_hosts(self) -> bool:
+        """Tell whether any of them is a piece of a split host."""
+        return self._jobs.shares_hosts()
+
+    def units(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield of each of them its number, its unit, and whether it is finished."""
+        return self._jobs.units()
 
     def job(self, number: int) -> JobRow | None:
         """Return one of them, or None."""

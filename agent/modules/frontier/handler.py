@@ -20,7 +20,6 @@ from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.rulings import Rulings
 from agent.modules.frontier.starts import Starts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.scope import scope_of
 from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
@@ -34,6 +33,7 @@ from agent.pipeline.messages import (
     RulesDue,
     RulesKnown,
     RulesRedirected,
+    Scope,
     Tick,
     UnitClosed,
 )
@@ -66,6 +66,7 @@ class Frontier:
     def __init__(
         self,
         ledger: Ledger,
+        scope: Scope,
         politeness: Politeness,
         limits: CrawlLimits,
         partition: Partition,
@@ -73,17 +74,16 @@ class Frontier:
         remarks: StopCounts,
     ) -> None:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
-        rows = ledger.jobs()
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
-        self._has = has = Holdings(scope_of(rows), ledger, limits, Pace(politeness))
+        self._has = has = Holdings(scope, ledger, limits, Pace(politeness))
         self._starts = Starts(has)
         silence = Silence(limits.offline_addresses, limits.offline_s)
         self._rulings = Rulings(has, politeness, silence, remarks)
         self._endings = Endings(has, given_up, silence, self._rulings)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK
-        for row in rows:
+        for row in ledger.each_job():
             if row.finished:
                 continue
             if not row.address:

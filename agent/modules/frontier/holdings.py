@@ -16,7 +16,6 @@ from agent.modules.frontier.turns import Turns
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import Due, Job, RulesDue, Scope
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
-from shared.urls import host_of
 
 __all__ = ["Holdings"]
 
@@ -45,18 +44,17 @@ class Holdings:
     def hold(self, scope: Scope) -> None:
         """Take note of what the agent holds."""
         self.scope = scope
-        self.by_number = {job.number: job for job in scope.jobs.values()}
-        self.hosts_held = {host_of(unit) for unit in scope.jobs}
         for number, queue in self.jobs.items():
-            if number in self.by_number:
-                before, queue.job = queue.job, self.by_number[number]
-                queue.limit = self._limit(queue.job)
-                if (before.interval_ms, before.share) != (queue.job.interval_ms, queue.job.share):
+            job = scope.jobs.numbered(number)
+            if job is not None:
+                before, queue.job = queue.job, job
+                queue.limit = self._limit(job)
+                if (before.interval_ms, before.share) != (job.interval_ms, job.share):
                     self._slow(queue.host)
 
     def open_job(self, number: int) -> Job | None:
         """Return a job that is in force and not finished, or None."""
-        job = self.by_number.get(number)
+        job = self.scope.jobs.numbered(number)
         return None if job is None or job.unit in self.scope.finished else job
 
     def address(self, name: str) -> AddressQueue:

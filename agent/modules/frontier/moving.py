@@ -120,7 +120,7 @@ class Moving:
             jobs |= expected.jobs
         has = self._has
         for number, job in jobs.items():
-            if number not in has.by_number:
+            if has.scope.jobs.numbered(number) is None:
                 if job in message.jobs:  # it left the list while it was between us
                     yield "closed", UnitClosed(number, job.unit, message.host)
                 continue

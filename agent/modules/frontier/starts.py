@@ -110,7 +110,7 @@ class Starts:
             return None
         while address.rules:
             rules = address.rules.popleft()
-            if rules.host in self._has.hosts_held:
+            if self._has.scope.units.of_host(rules.host):
                 self._has.give_token(address, rules)
                 return "rules_due", rules
         if not address.placed:

@@ -11,9 +11,9 @@ import re2
 from agent.modules.counts import StopCounts
 from agent.modules.filter import Filter
 from agent.modules.limits import CrawlLimits
+from agent.modules.scope import scope_of_jobs
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
-from shared.units import UnitIndex
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 
@@ -30,8 +30,7 @@ JOBS = (
 
 
 def scope_of(*jobs: Job, finished: frozenset[str] = frozenset()) -> Scope:
-    by_unit = {job.unit: job for job in jobs}
-    return Scope(UnitIndex(by_unit), by_unit, finished)
+    return scope_of_jobs(jobs, finished)
 
 
 class Gate:
@@ -79,7 +78,7 @@ def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
     gate.filter.handle("changed", [ListChanged(replace(scope, resting=frozenset({piece.unit})))])
     url = "http://s.example.jp/mine/new.html"
     assert gate.see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
-    gate.filter.handle("changed", [ListChanged(replace(scope, jobs=dict(scope.jobs)))])
+    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, piece))])
     [(port, candidate)] = gate.see(url)
     assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.resolve import NOWHERE, Resolve
+from agent.modules.scope import scope_of_jobs
 from agent.pipeline.messages import (
     Candidate,
     HostFailed,
@@ -17,18 +18,16 @@ from agent.pipeline.messages import (
     Placed,
     RulesFetched,
     RulesRedirected,
-    Scope,
     Tick,
 )
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import JobRow, LookUp
 from agent.pipeline.spec import Output
-from shared.units import UnitIndex
 from tests.agent.fakes import FakeClock, FakeResolver
 
 A, B = "http://a.example:80/", "http://b.example:80/"
 LIMITS = CrawlLimits(ttl_least_s=100, refresh_s=1000, lookup_retry_s=30, stale_s=5000)
-EMPTY = Scope(UnitIndex(), {}, frozenset())
+EMPTY = scope_of_jobs(())
 
 
 class Office:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.modules.counts import StopCounts
+from agent.modules.scope import scope_of
 from agent.modules.seed import Seed
 from agent.pipeline.messages import (
     HostFailed,
@@ -29,7 +30,7 @@ class Desk:
     def __init__(self, ledger: FakeLedger | None = None) -> None:
         self.ledger = ledger or FakeLedger()
         self.skipped = StopCounts()
-        self.seed = Seed(self.ledger, self.skipped)
+        self.seed = Seed(self.ledger, scope_of(self.ledger), self.skipped)
 
     def give(self, *orders: Order, round_number: int | None = 1) -> list[Output]:
         return list(self.seed.handle("list", [ServerList(ListHead(round_number), orders)]))

@@ -157,7 +157,7 @@ class AnyOrder(RuleBasedStateMachine):
         )
         self.was_fetching = False
         scope = self.crawl.scope
-        self.judge.units = {unit: job.number for unit, job in scope.jobs.items()}
+        self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
         self.judge.done = set(scope.finished)
 
     def politeness(self) -> Politeness:
@@ -206,7 +206,7 @@ class AnyOrder(RuleBasedStateMachine):
         scope = self.crawl.scope
         assert set(scope.jobs) == units
         assert not gone & set(scope.jobs)
-        self.judge.units = {unit: job.number for unit, job in scope.jobs.items()}
+        self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
         self.judge.done = set(scope.finished)
         self.reports.check_closed()
 

@@ -7,6 +7,7 @@ import pytest
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.scope import scope_of as scope_of_ledger
 from agent.pipeline.messages import (
     Due,
     FetchEnded,
@@ -57,6 +58,7 @@ class Pair:
         self.parts = [
             Frontier(
                 self.ledger,
+                scope_of_ledger(self.ledger),
                 Politeness(times_last=0),
                 CrawlLimits(),
                 Partition(number, 2),
@@ -270,7 +272,13 @@ def test_each_partition_recovers_its_own_hosts() -> None:
     again = pair.ledger.after_crash()
     jobs = [
         Frontier(
-            again, Politeness(), CrawlLimits(), Partition(number, 2), StopCounts(), StopCounts()
+            again,
+            scope_of_ledger(again),
+            Politeness(),
+            CrawlLimits(),
+            Partition(number, 2),
+            StopCounts(),
+            StopCounts(),
         ).state()
         for number in (0, 1)
     ]
