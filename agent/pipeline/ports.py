@@ -41,6 +41,7 @@ __all__ = [
     "JobRow",
     "Ledger",
     "LookUp",
+    "OpenJob",
     "PageWork",
     "PageWorker",
     "QueuedUrl",
@@ -238,6 +239,16 @@ class Rest:
     until_ms: int  # since 1970
 
 
+@frozen
+class OpenJob:
+    """Of a job that is not finished, what decides on its turn."""
+
+    number: int
+    address: str  # "" until its host was placed
+    queued: int
+    interval_ms: int
+
+
 class Ledger(Protocol):
     """The durable state of the crawl: jobs, queues, seen-sets, segment and log, in one commit.
 
@@ -264,6 +275,14 @@ class Ledger(Protocol):
 
     def shares_hosts(self) -> bool:
         """Tell whether any of them is a piece of a split host."""
+        ...
+
+    def open_jobs(self) -> Iterator[OpenJob]:
+        """Yield those that are not finished, by number, with few of them in memory at a time."""
+        ...
+
+    def jobs_at(self, address: str) -> list[JobRow]:
+        """Return those that are not finished and were placed at an address, by number."""
         ...
 
     def job(self, number: int) -> JobRow | None:

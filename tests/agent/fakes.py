@@ -28,6 +28,7 @@ from agent.pipeline.ports import (
     FetchRequest,
     JobRow,
     LookUp,
+    OpenJob,
     PageWork,
     QueuedUrl,
     Rest,
@@ -108,6 +109,17 @@ class FakeLedger:
 
     def units(self) -> Iterator[tuple[int, str, bool]]:
         return ((row.job.number, row.job.unit, row.finished) for row in self.jobs())
+
+    def open_jobs(self) -> Iterator[OpenJob]:
+        for row in self.jobs():
+            if not row.finished:
+                number = row.job.number
+                interval_ms = row.job.interval_ms or 0
+                yield OpenJob(number, row.address, self.queued(number), interval_ms)
+
+    def jobs_at(self, address: str) -> list[JobRow]:
+        rows = (row for row in self.jobs() if not row.finished and address)
+        return [row for row in rows if row.address == address]
 
     def job(self, number: int) -> JobRow | None:
         return self._now.rows.get(number)

@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.ledger.migration import from_version_1, from_version_2
+from agent.adapters.ledger.migration import from_version_1, from_version_2_on
 from agent.adapters.ledger.schema import TABLES, VERSION
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
@@ -145,8 +145,8 @@ class Database:
             self.is_new = True
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
-        elif version == 2:
-            from_version_2(self._connection)
+        elif version in (2, 3):
+            from_version_2_on(self._connection, version)
         elif version != VERSION:
             raise HomeError(
                 f"{self.path}: a ledger of version {version}, this program knows {VERSION}; "

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from agent.adapters.ledger.database import Database, Value, numbers
 from agent.pipeline.messages import Job
-from agent.pipeline.ports import LEVELS, JobRow
+from agent.pipeline.ports import LEVELS, JobRow, OpenJob
 
 __all__ = ["IN_MEMORY", "Fifo", "JobState", "Jobs"]
 
@@ -233,6 +233,28 @@ class Jobs:
             state = self._states.pop(number)
             if number in self.unsaved or number in needed or number in self.counted:
                 self._states[number] = state  # behind the others
+
+    def open_jobs(self) -> Iterator[OpenJob]:
+        """Yield the jobs that are not finished, by number."""
+        query = (
+            "SELECT number, address, queued, json_extract(job, '$.interval_ms') FROM jobs "
+            "WHERE number > ? AND finished = 0 ORDER BY number LIMIT ?"
+        )
+        for part in self._parts(query):
+            for number, address, queued, interval_ms in part:
+                assert isinstance(number, int)
+                state = self._states.get(number)  # the row is as of the last save
+                left = int(str(queued)) if state is None else state.queued
+                yield OpenJob(number, str(address), left, int(str(interval_ms or 0)))
+
+    def at(self, address: str) -> list[JobRow]:
+        """Return the jobs that are not finished and were placed at an address, by number."""
+        rows = self._database.ask(
+            f"SELECT number, job, host, address, {_STATE} FROM jobs "  # noqa: S608  # our names
+            "WHERE address = ? AND address <> '' AND finished = 0 ORDER BY number",
+            (address,),
+        )
+        return [self._row(row) for row in rows]
 
     def _parts(self, query: str) -> Iterator[list[tuple[Value, ...]]]:
         """Yield the rows of a query from a number on, some at a time; the number comes first."""

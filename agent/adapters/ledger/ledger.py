@@ -25,7 +25,7 @@ from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
 from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Clock, JobRow, QueuedUrl, Rest
+from agent.pipeline.ports import Clock, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
@@ -153,6 +153,14 @@ class SqliteLedger:
     def job(self, number: int) -> JobRow | None:
         """Return one of them, or None."""
         return self._jobs.get(number)
+
+    def open_jobs(self) -> Iterator[OpenJob]:
+        """Yield those that are not finished, by number, with few of them in memory at a time."""
+        return self._jobs.open_jobs()
+
+    def jobs_at(self, address: str) -> list[JobRow]:
+        """Return those that are not finished and were placed at an address, by number."""
+        return self._jobs.at(address)
 
     def new_job_number(self) -> int:
         """Return a number no job of this installation had before."""

@@ -1,6 +1,7 @@
 """Brings a ledger of an older version up to date.
 
 Version 1: seen-set and queue were tables with a row for each URL. Version 2: no rests were kept.
+Version 3: jobs were not found by their address.
 
 Everything is kept: jobs, queues, known URLs, and what the manager must still learn, whose tables
 are the same. It is one transaction; killed in between, the ledger is of version 1 as before.
@@ -19,10 +20,10 @@ import numpy as np
 
 from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
-from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, VERSION
+from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, NEW_IN_4, VERSION
 from agent.pipeline.ports import QueuedUrl
 
-__all__ = ["from_version_1", "from_version_2"]
+__all__ = ["from_version_1", "from_version_2_on"]
 
 _OLD: Final = ("state", "jobs", "seen", "queue", "garbage")
 
@@ -61,11 +62,14 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
     run("PRAGMA cache_spill = OFF")
 
 
-def from_version_2(connection: sqlite3.Connection) -> None:
-    """Convert a ledger; raises sqlite3.Error."""
+def from_version_2_on(connection: sqlite3.Connection, version: int) -> None:
+    """Convert a ledger of version 2 or 3, to which only something is added.
+
+    Raises sqlite3.Error.
+    """
     run = connection.execute
     run("BEGIN IMMEDIATE")
-    for statement in NEW_IN_3:
+    for statement in (*(NEW_IN_3 if version == 2 else ()), *NEW_IN_4):
         run(statement)
     run(f"PRAGMA user_version = {VERSION}")
     run("COMMIT")

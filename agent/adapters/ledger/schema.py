@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CRAWL_TABLES", "NEW_IN_3", "REPORT_TABLES", "TABLES", "VERSION"]
+__all__ = ["CRAWL_TABLES", "NEW_IN_3", "NEW_IN_4", "REPORT_TABLES", "TABLES", "VERSION"]
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 NEW_IN_3: Final = (
     # Addresses that are left alone for longer than usual: after 429, 503, errors, Retry-After.
@@ -23,6 +23,12 @@ NEW_IN_3: Final = (
         strikes INTEGER NOT NULL,
         until_ms INTEGER NOT NULL         -- since 1970
     ) WITHOUT ROWID
+    """,
+)
+
+NEW_IN_4: Final = (
+    """
+    CREATE INDEX jobs_by_address ON jobs (address) WHERE address <> '' AND finished = 0
     """,
 )
 
@@ -80,6 +86,7 @@ CRAWL_TABLES: Final = (
         words INTEGER NOT NULL)
     """,
     *NEW_IN_3,
+    *NEW_IN_4,
 )
 
 # What the manager has not acknowledged yet. These are as in version 1.

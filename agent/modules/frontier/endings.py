@@ -117,6 +117,7 @@ class Endings:
     def finished(self) -> Iterator[Output]:
         """Report the jobs that are done. To be called when nothing is on its way inside."""
         has = self._has
+        self._look_at_fresh()
         for number in list(islice(has.dirty, LOOKED_AT_A_TICK)):
             has.dirty.pop(number, None)
             queue = has.jobs.get(number)
@@ -124,7 +125,7 @@ class Endings:
                 # Not placed, at least not here: done only if no URL of it passed the filters.
                 job = has.open_job(number)
                 if job is not None and not has.ledger.queued(number):
-                    yield "finished", _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
+                    yield "finished", self._finished_asleep(job)
                 continue
             reason = self._reason(queue)
             if reason:
@@ -138,6 +139,23 @@ class Endings:
                         queue.job, queue.host.name, queue.pages, queue.response_bytes, reason
                     ),
                 )
+
+    def _look_at_fresh(self) -> None:
+        """Let some of the jobs that have just begun be looked at."""
+        fresh = self._has.fresh
+        while fresh and len(self._has.dirty) < LOOKED_AT_A_TICK:
+            numbers = fresh[0]
+            self._has.dirty.update(dict.fromkeys(numbers[-LOOKED_AT_A_TICK:]))
+            del numbers[-LOOKED_AT_A_TICK:]
+            if not numbers:
+                fresh.popleft()
+
+    def _finished_asleep(self, job: Job) -> UnitFinished:
+        """Return what is said of a job without a URL of which nothing is awake."""
+        row = self._has.ledger.job(job.number)
+        if row is None or not row.address:
+            return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
+        return _finished(job, row.host, row.pages, row.response_bytes, "complete")
 
     def _reason(self, queue: JobQueue) -> str:
         """Return why a job is done; "": it is not."""

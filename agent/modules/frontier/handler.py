@@ -7,6 +7,7 @@ a host moved) need not fear that a request starts meanwhile.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -40,6 +41,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Ledger
 from agent.pipeline.spec import Output
+from shared.urls import host_of
 
 __all__ = ["Frontier", "FrontierState"]
 
@@ -83,14 +85,13 @@ class Frontier:
         self._endings = Endings(has, given_up, silence, self._rulings)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK
-        for row in ledger.each_job():
-            if row.finished:
+        for one in ledger.open_jobs():
+            if one.address and not partition.holds(one.address):
                 continue
-            if not row.address:
-                has.dirty[row.job.number] = None
-            elif partition.holds(row.address):
-                host = has.host(row.host, has.address(row.address))
-                has.turns.offer_job(has.add_job(row.job, host))
+            if one.address:
+                has.enter(one.number, one.address, one.queued, one.interval_ms)
+            if not one.queued:
+                has.dirty[one.number] = None
         self._on: dict[str, Callable[[Sequence[Any]], Iterable[Output]]] = {
             "placed": self._placed,
             "moved": self._moved,
@@ -121,8 +122,8 @@ class Frontier:
         """Return what the status shows; costs the same however much there is."""
         has = self._has
         return FrontierState(
-            jobs=len(has.jobs),
-            addresses=len(has.addresses),
+            jobs=len(has.jobs) + has.dormant.jobs,
+            addresses=len(has.addresses) + has.dormant.addresses,
             active=has.turns.active,
             in_flight=has.tokens_out,
             under_way=has.under_way,
@@ -143,12 +144,22 @@ class Frontier:
             job = has.open_job(placed.job)
             if job is None:
                 continue
+            if placed.job in has.dormant:
+                if has.dormant.is_at(placed.job, placed.address):
+                    has.grow(job)
+                    continue
+                self._moving.wake(placed.job)
             host = has.hosts.get(placed.host)
             if host is not None and host.address.name != placed.address and not host.leaves_to:
                 # Its address was forgotten by resolve, and found again elsewhere.
                 before = host.address.name
                 yield from self._moving.moved(Moved(placed.host, placed.address, before))
             if self._moving.is_expected(placed, job):
+                continue
+            if placed.job not in has.jobs and placed.address not in has.addresses and host is None:
+                has.ledger.place_job(placed.job, placed.host, placed.address)
+                urls = has.ledger.queued(placed.job)
+                has.enter(placed.job, placed.address, urls, job.interval_ms or 0)
                 continue
             host = has.host(placed.host, has.address(placed.address))
             queue = has.jobs.get(placed.job) or has.add_job(job, host)
@@ -171,7 +182,8 @@ class Frontier:
                 has.scope = change.scope  # only more is finished
             else:
                 has.hold(change.scope)
-            has.dirty.update((job.number, None) for job in (*change.begun, *change.woken))
+            has.fresh.append(array("q", [job.number for job in change.begun]))
+            has.dirty.update((job.number, None) for job in change.woken)
             for job in change.done:
                 yield from self._drop(job)
             for job in change.ended:
@@ -182,6 +194,8 @@ class Frontier:
         if queue is not None:
             self._has.drop_job(queue)
             yield from self._moving.hand_over_if_quiet(queue.host)
+        else:
+            self._has.dormant.leave(job.number)
 
     def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
         # Of a job that is on its way between two addresses, who gets it says that it is closed.
@@ -193,6 +207,8 @@ class Frontier:
                 host.address.closing += (closed,)
             else:
                 yield "closed", closed
+        elif job.number in self._has.dormant and job.number not in change.closed:
+            yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
     def _rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:

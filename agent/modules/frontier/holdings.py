@@ -6,10 +6,12 @@ of its own, is forgotten only when its rest is over: whoever comes back before f
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from typing import Final
 
 from agent.modules.frontier.backing_off import BackedOff, BackingOff
+from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
@@ -32,18 +34,23 @@ class Holdings:
         self.jobs: dict[int, JobQueue] = {}
         self.hosts: dict[str, HostQueue] = {}
         self.addresses: dict[str, AddressQueue] = {}
+        self.dormant = Dormant()
+        self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.backing_off = BackingOff(ledger)
         self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
         self.dirty: dict[int, None] = {}  # jobs that may be done: looked at with the next ticks
-        self.turns = Turns(limits.parallel, limits.slot_patience_s, self._work_left)
+        self.turns = Turns(
+            limits.parallel, limits.slot_patience_s, self._work_left, self.dormant, self._wake
+        )
         self.hold(scope)
 
     def hold(self, scope: Scope) -> None:
         """Take note of what the agent holds."""
         self.scope = scope
+        self.dormant.forget_room()
         for number, queue in self.jobs.items():
             job = scope.jobs.numbered(number)
             if job is not None:
@@ -58,12 +65,22 @@ class Holdings:
         return None if job is None or job.unit in self.scope.finished else job
 
     def address(self, name: str) -> AddressQueue:
-        """Return an address; a new one rests for an interval first."""
+        """Return an address with all its jobs; a new one rests for an interval first."""
         address = self.addresses.get(name)
         if address is None:
             address = self.addresses[name] = AddressQueue(name, sleeping=True)
             self.arrivals.append(address)
+            if self.dormant.jobs:
+                self._wake_jobs(address)
         return address
+
+    def enter(self, number: int, address: str, urls: int, interval_ms: int) -> None:
+        """Let a job wait at an address that nothing is awake of."""
+        self.dormant.enter(number, address, self._work(urls, interval_ms), self.turns.now_s)
+
+    def grow(self, job: Job) -> None:
+        """Note that a dormant job has one URL more, at least."""
+        self.dormant.grow(job.number, self._work(1, job.interval_ms or 0))
 
     def host(self, name: str, address: AddressQueue) -> HostQueue:
         """Return a host, new at an address if there was none."""
@@ -165,6 +182,30 @@ class Holdings:
             self.under_way -= 1
         return found
 
+    def _wake(self, number: int) -> AddressQueue | None:
+        """Take up the address of a dormant job, which may have rested enough meanwhile."""
+        row = self.ledger.job(number)
+        if row is None or row.address in self.addresses:
+            self.dormant.leave(number)
+            return None
+        since_s = self.dormant.since_s(number)
+        address = self.address(row.address)
+        self.dormant.leave(number)
+        self.arrivals.pop()
+        address.sleeping = False
+        address.not_before_s = since_s + max(self.pace.base_s(None), address.first_rest_s)
+        self.backing_off.resume(address, self.turns.now_s, self.pace.longest_s)
+        if address.empty:
+            self.forget_address_if_idle(address)
+            return None
+        return address
+
+    def _wake_jobs(self, address: AddressQueue) -> None:
+        for row in self.ledger.jobs_at(address.name):
+            job = self.open_job(row.job.number) if self.dormant.leave(row.job.number) else None
+            if job is not None:
+                self.turns.offer_job(self.add_job(job, self.host(row.host, address)))
+
     def _remove(self, host: HostQueue) -> None:
         address = host.address
         if self.hosts.get(host.name) is host:
@@ -199,3 +240,8 @@ class Holdings:
             urls += of_host
             longest_s = max(longest_s, of_host * host.own_rest_s)
         return round(max(urls * base_s, longest_s) * 10)
+
+    def _work(self, urls: int, interval_ms: int) -> float:
+        """Return the same of one job that nothing is known of."""
+        base_s = max(self.pace.base_s(None), LEAST_INTERVAL_S)
+        return max(urls, 1) * max(base_s, interval_ms / 1000) * 10

@@ -50,9 +50,18 @@ class Moving:
         expected.jobs[job.number] = job
         return True
 
+    def wake(self, number: int) -> None:
+        """Take up the address at which a dormant job is thought to be."""
+        row = self._has.ledger.job(number)
+        if row is not None and row.address:
+            self._has.address(row.address)
+
     def moved(self, move: Moved) -> Iterator[Output]:
         """Take note of a move; what follows at once leaves."""
         here = self._has.hosts.get(move.host)
+        if here is None and self._has.dormant.any_at(move.before):
+            self._has.address(move.before)
+            here = self._has.hosts.get(move.host)
         to_us = bool(move.address) and self._partition.holds(move.address)
         if here is not None:
             yield from self._from_here(here, move, to_us)

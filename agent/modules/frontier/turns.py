@@ -17,6 +17,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable
 
+from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.wheel import TimingWheel
 
@@ -29,12 +30,20 @@ class Turns:
     """The rings and the wheel. `now_s` is the latest time that anybody told."""
 
     def __init__(
-        self, parallel: int, patience_s: float, work_left: Callable[[AddressQueue], int]
+        self,
+        parallel: int,
+        patience_s: float,
+        work_left: Callable[[AddressQueue], int],
+        dormant: Dormant,
+        wake: Callable[[int], AddressQueue | None],
     ) -> None:
         """Begin with nobody.
 
-        work_left: URLs of an address that wait; asked when it begins to wait for a place.
+        work_left: what an address has left to do; asked when it begins to wait for a place. wake:
+        takes up the address of a dormant job; None: there is nothing of it any more.
         """
+        self._dormant = dormant
+        self._wake = wake
         self.now_s = 0.0
         self.ready: deque[AddressQueue] = deque()
         self.active = 0
@@ -49,7 +58,7 @@ class Turns:
     @property
     def waiting(self) -> int:
         """Return how many addresses wait for a place, at most."""
-        return len(self._queue)
+        return len(self._queue) + self._dormant.jobs
 
     def offer_job(self, job: JobQueue) -> None:
         """See to a job's next turn."""
@@ -80,7 +89,7 @@ class Turns:
         if not address.placed and not address.rules:
             self._wait_for_place(address)
         elif address.not_before_s > self.now_s:
-            if self._queue and address.not_before_s - self.now_s > self._patience_s:
+            if self.waiting and address.not_before_s - self.now_s > self._patience_s:
                 self.give_up_place(address)
             self._sleep(address, address.not_before_s)
         else:
@@ -111,12 +120,18 @@ class Turns:
 
     def give_places(self) -> None:
         """Give free places to the addresses that will take longest."""
-        while self._queue and self.active < self.parallel:
-            left, _, address = heapq.heappop(self._queue)
-            if address.placed or address.waiting != -left:
-                continue  # an older entry of an address that has grown or got its place
+        while self.active < self.parallel and self.waiting:
+            work, number = self._dormant.best() if self._dormant.jobs else (0.0, 0)
+            if number and (not self._queue or -self._queue[0][0] < work):
+                address = self._wake(number)
+                if address is None:
+                    continue
+            else:
+                left, _, address = heapq.heappop(self._queue)
+                if address.placed or address.waiting != -left:
+                    continue  # an older entry of an address that has grown or got its place
             address.waiting = 0
-            if address.wants_turn:
+            if address.wants_turn and not address.placed:
                 address.placed = True
                 self.active += 1
                 self.offer_address(address)

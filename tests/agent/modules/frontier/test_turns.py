@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.frontier.turns import Turns
 
 
 def test_an_address_that_need_not_rest_is_ready_at_once() -> None:
     """A fetch that ended after the last tick tells the time: without a rest nobody waits for it."""
-    turns = Turns(10, 1.0, lambda _: 1)
+    turns = Turns(10, 1.0, lambda _: 1, Dormant(), lambda _: None)
     turns.advance(1000.0)
     address = AddressQueue("192.0.2.1", placed=True)
     address.turns.append(HostQueue("http://a.example:80/", address))
@@ -20,7 +21,7 @@ def test_an_address_that_need_not_rest_is_ready_at_once() -> None:
 
 def test_an_address_that_must_rest_is_not_ready() -> None:
     """What the end of a fetch tells of the time lets nobody begin earlier than allowed."""
-    turns = Turns(10, 1.0, lambda _: 1)
+    turns = Turns(10, 1.0, lambda _: 1, Dormant(), lambda _: None)
     turns.advance(1000.0)
     address = AddressQueue("192.0.2.1", placed=True)
     address.turns.append(HostQueue("http://a.example:80/", address))
