@@ -116,7 +116,7 @@ class Crawl:
                 return Dedup(ports.ledger, limits, self.stopped)
             case "resolve":
                 resolve = Resolve(
-                    ports.ledger.each_job(),
+                    ports.ledger,
                     ports.resolver,
                     ports.clock,
                     limits,

@@ -1,12 +1,13 @@
 """Finds the address of a host, once, and keeps an eye on it while the host is crawled.
 
-A host that has an address passes its candidates on at once; when the address is out of date, the
-name is looked up again behind their backs. An answer that still holds the address in use changes
-nothing (servers turn their lists round); one that does not moves the host. A host without an
-address yet holds nothing here but the numbers of its jobs: their URLs lie in the queues on disk,
-so the memory does not grow with them and no crash loses them. A host without jobs leaves nothing
-but its place in the host cache, 16 bytes, until its look-up is out of date: the same units often
-come again in a new round, and a name that does not exist need not be asked for again at once.
+A host is held here while it is looked up, and while the frontier has it at work (`begun`). Then it
+passes its candidates on at once; when the address is out of date, the name is looked up again
+behind their backs. An answer that still holds the address in use changes nothing (servers turn
+their lists round); one that does not moves the host. All other hosts are not held: where one of a
+job is, the ledger knows; one of no job leaves its place in the host cache, 16 bytes, until its
+look-up is out of date: the same units often come again in a new round, and a name that does not
+exist need not be asked for again at once. Of those that were never looked up, few are taken from
+the ledger at a time. Their URLs lie in the queues on disk, and no crash loses them.
 
 Invariant: at most one look-up of a host is under way, and at most `lookups` in all. A host of a
 job is either placed, waiting for a look-up, or reported as failed.
@@ -27,6 +28,7 @@ from agent.modules.silence import Silence
 from agent.modules.wheel import TimingWheel
 from agent.pipeline.messages import (
     Candidate,
+    HostBegun,
     HostFailed,
     HostFound,
     ListChanged,
@@ -37,11 +39,16 @@ from agent.pipeline.messages import (
     Tick,
 )
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Clock, JobRow, LookUp, Resolver
+from agent.pipeline.ports import Clock, Ledger, LookUp, OpenJob, Resolver
 from agent.pipeline.spec import Output
 from shared.urls import host_of
 
 __all__ = ["Resolve"]
+
+ASKED_AHEAD: Final = 2000
+"""Hosts that wait for a look-up in memory; more of them stay in the ledger until there is room."""
+
+LOOKED_AT_A_TICK: Final = 2000
 
 NOWHERE: Final = "its name had no address when it was looked up before"
 
@@ -58,6 +65,7 @@ class _Host:
     looking: bool = False
     attempts: int = 0  # look-ups in a row that failed
     failed: str = ""  # why there is no address; until expires_s
+    begun: bool = False  # the frontier has it at work
     jobs: set[int] = field(default_factory=set)
     rules: list[RulesRedirected] = field(default_factory=list)
 
@@ -67,7 +75,7 @@ class Resolve:
 
     def __init__(
         self,
-        rows: Iterable[JobRow],
+        ledger: Ledger,
         resolver: Resolver,
         clock: Clock,
         limits: CrawlLimits,
@@ -78,9 +86,11 @@ class Resolve:
 
         answer: where a look-up's answer goes, to arrive at the input `answer`.
         """
+        self._ledger = ledger
         self._resolver = resolver
         self._clock = clock
         self._limits = limits
+        self._partition = partition
         self._answer = answer
         self._hosts: dict[str, _Host] = {}
         self._to_ask: deque[_Host] = deque()
@@ -89,17 +99,10 @@ class Resolve:
         now = clock.monotonic_s()
         self._cache = HostCache(limits.hosts_in_memory, now)
         self._again: TimingWheel[_Host] = TimingWheel(now)
-        for row in rows:
-            name = row.host or host_of(row.job.unit)
-            if row.finished or not partition.holds(name):
-                continue
-            host = self._hosts.setdefault(name, _Host(name))
-            host.jobs.add(row.job.number)
-            if row.address:
-                host.address, host.usable_until_s = row.address, now + limits.stale_s
-            if not host.looking:
-                host.looking = True
-                self._to_ask.append(host)  # asked at the first tick, when everybody listens
+        # Jobs without an address that are not held here: looked for from the first tick on, when
+        # everybody listens.
+        self._unplaced: Iterator[OpenJob] | None = None
+        self._left_behind = True
 
     @property
     def waiting(self) -> int:
@@ -113,6 +116,8 @@ class Resolve:
                 return self._candidates(cast(Sequence[Candidate], batch))
             case "rules":
                 return self._rules(cast(Sequence[RulesRedirected], batch))
+            case "begun":
+                return self._begin(cast(Sequence[HostBegun], batch))
             case "answer":
                 return self._answers(cast(Sequence[LookUp], batch))
             case "changed":
@@ -123,14 +128,45 @@ class Resolve:
     def _candidates(self, batch: Sequence[Candidate]) -> Iterator[Output]:
         # One message a job is enough: it says that there is something in the job's queue.
         for name, job in dict.fromkeys((one.host, one.job) for one in batch):
-            host = self._host(name)
-            host.jobs.add(job)
-            if host.address:
-                yield "placed", Placed(job, name, host.address)
-            elif host.failed:
-                yield "failed", HostFailed(name, host.failed)
-                host.jobs.clear()
-                self._forget_if_idle(host)
+            if name not in self._hosts:
+                row = self._ledger.job(job)
+                if row is not None and row.address:
+                    yield "placed", Placed(job, name, row.address)
+                    continue
+                if len(self._to_ask) >= ASKED_AHEAD:
+                    self._left_behind = True  # found again in the ledger
+                    continue
+            yield from self._meet(name, job)
+
+    def _meet(self, name: str, job: int) -> Iterator[Output]:
+        """Find the address of a job's host, at once or later."""
+        host = self._host(name)
+        host.jobs.add(job)
+        if host.address:
+            yield "placed", Placed(job, name, host.address)
+        elif host.failed:
+            yield "failed", HostFailed(name, host.failed)
+            host.jobs.clear()
+        self._forget_if_idle(host)
+
+    def _begin(self, batch: Sequence[HostBegun]) -> Iterable[Output]:
+        now = self._clock.monotonic_s()
+        for begun in batch:
+            host = self._hosts.get(begun.host)
+            if host is None:
+                host = self._hosts[begun.host] = _Host(begun.host)
+                remembered = self._cache.get(begun.host, now)
+                if remembered is not None and remembered[0] == begun.address:
+                    host.expires_s = remembered[1]
+                    self._again.add(host, max(host.expires_s, now + self._limits.refresh_s))
+            host.begun = True
+            host.jobs.update(begun.jobs)
+            if not host.address:
+                host.address = begun.address
+            host.usable_until_s = max(host.usable_until_s, now + self._limits.stale_s)
+            if now >= host.expires_s:
+                self._ask(host, first=True)
+        return ()
 
     def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
         for one in batch:
@@ -152,18 +188,40 @@ class Resolve:
                 host.address, host.expires_s = remembered
                 host.usable_until_s = host.expires_s
                 host.failed = "" if host.address else NOWHERE
-                self._again.add(host, max(host.expires_s, now + self._limits.refresh_s))
         if now >= host.expires_s:
             self._ask(host)
         return host
 
-    def _ask(self, host: _Host) -> None:
+    def _ask(self, host: _Host, *, first: bool = False) -> None:
         if host.looking:
             return
         host.looking = True
         host.failed = ""
-        self._to_ask.append(host)
+        if first:
+            self._to_ask.appendleft(host)
+        else:
+            self._to_ask.append(host)
         self._ask_more()
+
+    def _take_from_ledger(self) -> Iterator[Output]:
+        """Take jobs without an address up, as many as will soon be asked for."""
+        if self._unplaced is None and self._left_behind:
+            self._unplaced, self._left_behind = self._ledger.open_jobs(), False
+        if self._unplaced is None:
+            return
+        for _ in range(LOOKED_AT_A_TICK):
+            if len(self._to_ask) >= ASKED_AHEAD:
+                return
+            one = next(self._unplaced, None)
+            if one is None:
+                self._unplaced = None
+                return
+            row = None if one.address else self._ledger.job(one.number)
+            if row is None or row.address or row.finished:
+                continue
+            name = host_of(row.job.unit)
+            if self._partition.holds(name):
+                yield from self._meet(name, one.number)
 
     def _ask_more(self) -> None:
         while self._to_ask and self._asking < self._limits.lookups:
@@ -246,7 +304,9 @@ class Resolve:
         return ()
 
     def _forget_if_idle(self, host: _Host) -> bool:
-        if host.jobs or host.rules or host.looking:
+        if host.looking or host.rules or (host.begun and host.jobs):
+            return False
+        if host.jobs and not host.address and not host.failed:
             return False
         self._hosts.pop(host.name, None)
         now = self._clock.monotonic_s()
@@ -254,7 +314,7 @@ class Resolve:
             self._cache.put(host.name, host.address, host.expires_s, now)
         return True
 
-    def _tick(self, tick: Tick) -> Iterable[Output]:
+    def _tick(self, tick: Tick) -> Iterator[Output]:
         for host in self._again.advance(tick.now_s):
             if self._hosts.get(host.name) is not host or tick.now_s < host.expires_s:
                 continue
@@ -262,8 +322,8 @@ class Resolve:
                 self._ask(host)
             else:
                 self._forget_if_idle(host)
+        yield from self._take_from_ledger()
         self._ask_more()
-        return ()
 
 
 def _lost(one: RulesRedirected, reason: str) -> RulesFetched:

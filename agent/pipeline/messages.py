@@ -36,6 +36,7 @@ __all__ = [
     "FetchEnded",
     "Fetched",
     "HandedOver",
+    "HostBegun",
     "HostFailed",
     "HostFound",
     "Job",
@@ -253,6 +254,15 @@ class Placed:
     job: int
     host: str
     address: str
+
+
+@frozen
+class HostBegun:
+    """A host is taken up: it will have turns, so its name must be watched."""
+
+    host: str
+    address: str  # where it was placed
+    jobs: tuple[int, ...]  # their numbers
 
 
 @frozen

@@ -277,8 +277,11 @@ class Ledger(Protocol):
         """Tell whether any of them is a piece of a split host."""
         ...
 
-    def open_jobs(self) -> Iterator[OpenJob]:
-        """Yield those that are not finished, by number, with few of them in memory at a time."""
+    def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:
+        """Yield those that are not finished, by number, with few of them in memory at a time.
+
+        after: those with greater numbers only. What changes meanwhile is seen or not.
+        """
         ...
 
     def jobs_at(self, address: str) -> list[JobRow]:

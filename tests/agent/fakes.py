@@ -110,9 +110,9 @@ class FakeLedger:
     def units(self) -> Iterator[tuple[int, str, bool]]:
         return ((row.job.number, row.job.unit, row.finished) for row in self.jobs())
 
-    def open_jobs(self) -> Iterator[OpenJob]:
+    def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:
         for row in self.jobs():
-            if not row.finished:
+            if not row.finished and row.job.number > after:
                 number = row.job.number
                 interval_ms = row.job.interval_ms or 0
                 yield OpenJob(number, row.address, self.queued(number), interval_ms)

@@ -234,13 +234,13 @@ class Jobs:
             if number in self.unsaved or number in needed or number in self.counted:
                 self._states[number] = state  # behind the others
 
-    def open_jobs(self) -> Iterator[OpenJob]:
-        """Yield the jobs that are not finished, by number."""
+    def open_jobs(self, after: int) -> Iterator[OpenJob]:
+        """Yield the jobs that are not finished, by number, those behind one."""
         query = (
             "SELECT number, address, queued, json_extract(job, '$.interval_ms') FROM jobs "
             "WHERE number > ? AND finished = 0 ORDER BY number LIMIT ?"
         )
-        for part in self._parts(query):
+        for part in self._parts(query, after):
             for number, address, queued, interval_ms in part:
                 assert isinstance(number, int)
                 state = self._states.get(number)  # the row is as of the last save
@@ -256,9 +256,8 @@ class Jobs:
         )
         return [self._row(row) for row in rows]
 
-    def _parts(self, query: str) -> Iterator[list[tuple[Value, ...]]]:
-        """Yield the rows of a query from a number on, some at a time; the number comes first."""
-        last = -1
+    def _parts(self, query: str, last: int = -1) -> Iterator[list[tuple[Value, ...]]]:
+        """Yield the rows of a query behind a number, some at a time; the number comes first."""
         while part := self._database.ask(query, (last, ROWS_AT_A_TIME)):
             last = int(str(part[-1][0]))
             yield part

@@ -154,9 +154,9 @@ class SqliteLedger:
         """Return one of them, or None."""
         return self._jobs.get(number)
 
-    def open_jobs(self) -> Iterator[OpenJob]:
+    def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:
         """Yield those that are not finished, by number, with few of them in memory at a time."""
-        return self._jobs.open_jobs()
+        return self._jobs.open_jobs(after)
 
     def jobs_at(self, address: str) -> list[JobRow]:
         """Return those that are not finished and were placed at an address, by number."""

@@ -26,6 +26,7 @@ from agent.pipeline.messages import (
     Denied,
     FetchEnded,
     HandedOver,
+    HostBegun,
     Job,
     Kept,
     ListChanged,
@@ -107,7 +108,9 @@ class Frontier:
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take a batch at any of the inputs."""
-        return self._on[port](batch)
+        yield from self._on[port](batch)
+        if self._has.begun:
+            yield from self._tell_begun()
 
     def retune(self, politeness: Politeness, limits: CrawlLimits) -> None:
         """Take new settings; rests that have begun last as long as they were meant to."""
@@ -131,6 +134,12 @@ class Frontier:
             backed_off=has.backing_off.last(),
             told_to_wait=tuple(has.told_to_wait.values()),
         )
+
+    def _tell_begun(self) -> Iterator[Output]:
+        for host in self._has.begun:
+            if host.jobs:
+                yield "begun", HostBegun(host.name, host.address.name, tuple(host.jobs))
+        self._has.begun.clear()
 
     def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
         self._starts.begin_tick(batch[-1])

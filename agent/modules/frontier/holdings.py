@@ -36,6 +36,7 @@ class Holdings:
         self.addresses: dict[str, AddressQueue] = {}
         self.dormant = Dormant()
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
+        self.begun: list[HostQueue] = []  # that nobody was told of yet
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.backing_off = BackingOff(ledger)
         self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
@@ -87,6 +88,7 @@ class Holdings:
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = address.hosts[name] = HostQueue(name, address)
+            self.begun.append(host)
         return host
 
     def add_job(self, job: Job, host: HostQueue) -> JobQueue:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agent.modules.limits import CrawlLimits
-from agent.modules.resolve import NOWHERE, Resolve
+from agent.modules.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.scope import scope_of_jobs
 from agent.pipeline.messages import (
     Candidate,
+    HostBegun,
     HostFailed,
     HostFound,
     Job,
@@ -23,7 +24,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import JobRow, LookUp
 from agent.pipeline.spec import Output
-from tests.agent.fakes import FakeClock, FakeResolver
+from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver
 
 A, B = "http://a.example:80/", "http://b.example:80/"
 LIMITS = CrawlLimits(ttl_least_s=100, refresh_s=1000, lookup_retry_s=30, stale_s=5000)
@@ -38,13 +39,22 @@ class Office:
         self.resolver = FakeResolver()
         self.resolver.ttl_s = 200.0
         self.answers: list[LookUp] = []
+        self.begins = True  # whether the frontier takes up at once what is placed
         self.module = Resolve(
-            rows, self.resolver, self.clock, limits, Partition(), self.answers.append
+            ledger_of(rows), self.resolver, self.clock, limits, Partition(), self.answers.append
         )
 
     def see(self, *hosts: str, job: int = 1) -> list[Output]:
         batch = [Candidate(f"{host}x", host, job, 1, 0, None) for host in hosts]
-        return list(self.module.handle("candidates", batch))
+        return self.begin(list(self.module.handle("candidates", batch)))
+
+    def begin(self, outputs: list[Output]) -> list[Output]:
+        """Take up what was placed, as the frontier does once there is a place."""
+        for port, message in outputs if self.begins else ():
+            if isinstance(message, Placed) and port == "placed":
+                begun = HostBegun(message.host, message.address, (message.job,))
+                assert not list(self.module.handle("begun", [begun]))
+        return outputs
 
     def answer(self) -> list[Output]:
         """Answer all look-ups that are under way, and those that follow from it."""
@@ -52,12 +62,12 @@ class Office:
         while self.resolver.waiting:
             self.resolver.answer()
             answers, self.answers[:] = list(self.answers), []
-            outputs += self.module.handle("answer", answers)
+            outputs += self.begin(list(self.module.handle("answer", answers)))
         return outputs
 
     def tick(self, seconds: float = 0.0) -> list[Output]:
         self.clock.now_s += seconds
-        return list(self.module.handle("tick", [Tick(self.clock.now_s, 0, True)]))
+        return self.begin(list(self.module.handle("tick", [Tick(self.clock.now_s, 0, True)])))
 
     def tell(self, port: str, message: object) -> list[Output]:
         return list(self.module.handle(port, [message]))
@@ -65,6 +75,16 @@ class Office:
 
 def of(outputs: Iterable[Output], port: str) -> list[object]:
     return [message for name, message in outputs if name == port]
+
+
+def ledger_of(rows: Iterable[JobRow]) -> FakeLedger:
+    ledger = FakeLedger()
+    for one in rows:
+        ledger.open_job(one.job)
+        ledger.place_job(one.job.number, one.host, one.address)
+        if one.finished:
+            ledger.finish_job(one.job.number)
+    return ledger
 
 
 def row(job: int, host: str, address: str = "", finished: bool = False) -> JobRow:
@@ -99,7 +119,7 @@ def test_an_old_address_serves_while_it_is_looked_up() -> None:
     office.clock.now_s += 201
     assert office.see(A) == [("placed", Placed(1, A, "192.0.2.1"))]
     assert office.resolver.asked == [A, A]
-    assert office.answer() == []
+    assert of(office.answer(), "moved") == []
 
 
 def test_a_list_that_turns_round_moves_nobody() -> None:
@@ -282,16 +302,45 @@ def test_few_questions_at_a_time() -> None:
     assert office.module.waiting == 0
 
 
-def test_a_restart_takes_up_placed_and_unplaced_jobs() -> None:
-    """After a restart, unplaced jobs get an address, placed ones a watchful eye."""
+def test_a_restart_takes_up_unplaced_jobs() -> None:
+    """After a restart unplaced jobs get an address; placed ones are watched once they begin."""
     office = Office(row(1, A), row(2, B, "192.0.2.7"), row(3, "http://c.example:80/", "", True))
     assert office.resolver.asked == []  # nobody listens yet
     office.tick()
-    assert office.resolver.asked == [A, B]
+    assert office.resolver.asked == [A]
+    assert of(office.answer(), "placed") == [Placed(1, A, "192.0.2.1")]
     assert office.see(B, job=2) == [("placed", Placed(2, B, "192.0.2.7"))]
-    outputs = office.answer()
-    assert of(outputs, "placed") == [Placed(1, A, "192.0.2.1")]
-    assert of(outputs, "moved") == [Moved(B, "192.0.2.1", "192.0.2.7")]
+    assert office.resolver.asked == [A, B]
+    assert of(office.answer(), "moved") == [Moved(B, "192.0.2.1", "192.0.2.7")]
+
+
+def test_who_waits_for_a_place_is_no_object_here() -> None:
+    """A placed host is known by the ledger and the cache alone, until the frontier begins it."""
+    hosts = [f"http://h{number}.example:80/" for number in range(50)]
+    office = Office(*(row(number, host) for number, host in enumerate(hosts, 1)))
+    office.begins = False
+    office.tick()
+    assert len(of(office.answer(), "placed")) == 50
+    assert not office.module._hosts
+    assert not len(office.module._again)
+    office.tick(100_000)
+    assert len(office.resolver.asked) == 50, "nobody is watched who is not crawled"
+
+
+def test_of_a_long_list_few_wait_in_memory() -> None:
+    """Hosts beyond those that will soon be asked for stay in the ledger, and get their turn."""
+    hosts = [f"http://h{number}.example:80/" for number in range(3 * ASKED_AHEAD)]
+    office = Office(*(row(number, host) for number, host in enumerate(hosts, 1)))
+    office.begins = False
+    placed: set[object] = set()
+    for number, host in enumerate(hosts, 1):
+        office.see(host, job=number)
+        assert len(office.module._hosts) <= ASKED_AHEAD + LIMITS.lookups
+    while len(placed) < len(hosts):
+        office.tick()
+        placed.update(of(office.answer(), "placed"))
+        assert len(office.module._hosts) <= ASKED_AHEAD + LIMITS.lookups
+    assert sorted(office.resolver.asked) == sorted(hosts)
 
 
 def test_a_partition_takes_up_its_own_hosts_only() -> None:
@@ -301,7 +350,9 @@ def test_a_partition_takes_up_its_own_hosts_only() -> None:
     for number in (0, 1):
         resolver, clock = FakeResolver(), FakeClock()
         rows = [row(index + 1, host) for index, host in enumerate(hosts)]
-        module = Resolve(rows, resolver, clock, LIMITS, Partition(number, 2), lambda answer: None)
+        module = Resolve(
+            ledger_of(rows), resolver, clock, LIMITS, Partition(number, 2), lambda answer: None
+        )
         list(module.handle("tick", [Tick(1, 0, True)]))
         asked += resolver.asked
     assert sorted(asked) == sorted(hosts)

@@ -312,7 +312,8 @@ class AnyOrder(RuleBasedStateMachine):
         for host, address in zip(UNITS[:4], ADDRESSES, strict=True):
             self.addresses[host] = (address,)
         self.web["http://e.example/robots.txt"] = Page(status=404)
-        for _ in range(400):
+        # A day and more: a rest that a restart found may be so long, where a clock was set back.
+        for _ in range(4000):
             while self.complete_one("answered"):
                 pass
             self.runner.run_until_settled()
