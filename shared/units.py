@@ -77,8 +77,8 @@ class UnitIndex:
             del self._by_host[host]
 
     def of_host(self, host: str) -> tuple[str, ...]:
-        """Return the units of a host, given by its key, in any order."""
-        return tuple(self._by_host.get(host, ()))
+        """Return the units of a host, given by its key, in order."""
+        return tuple(sorted(self._by_host.get(host, ())))
 
     def holding(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""

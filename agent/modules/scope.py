@@ -15,7 +15,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from shared.urls import host_of
 __all__ = ["Finished", "JobsHeld", "UnitsHeld", "scope_of", "scope_of_jobs"]
 
 JOBS_REMEMBERED: Final = 4096  # orders that were read from the ledger lately
+
+T = TypeVar("T")
 
 Unit = tuple[int, str, bool]
 """Number of its job, unit, whether the job is finished."""
@@ -164,7 +166,13 @@ class Finished(AbstractSet[str]):
         return isinstance(unit, str) and self._units.is_finished(unit)
 
     def __iter__(self) -> Iterator[str]:
+        if not self._units.finished:
+            return iter(())
         return (unit for unit in self._jobs if self._units.is_finished(unit))
+
+    @classmethod
+    def _from_iterable(cls, units: Iterable[T]) -> AbstractSet[T]:
+        return frozenset(units)  # what `-` and `&` make of it
 
 
 def scope_of(ledger: Ledger) -> Scope:

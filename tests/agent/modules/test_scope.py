@@ -41,6 +41,7 @@ def test_what_is_finished_grows(held: set[str], done: list[str]) -> None:
         scope.units.finish(unit)
     assert set(scope.finished) == held & set(done)
     assert len(scope.finished) == len(held & set(done))
+    assert scope.finished - {UNITS[0]} == held & set(done) - {UNITS[0]}
     assert all((unit in scope.finished) == (unit in done and unit in held) for unit in UNITS)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Ledger, QueuedUrl, Rest
+from agent.pipeline.ports import Ledger, OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
@@ -332,6 +332,37 @@ def test_a_failed_commit_may_be_tried_again(case: LedgerCase) -> None:
     ledger.remove(job.number, taken[0].position)
     ledger.commit()
     assert case.start().take(job.number, 0, 9) == taken[1:]
+
+
+def test_jobs_are_found_by_their_address_and_one_after_the_other(case: LedgerCase) -> None:
+    """Only open ones; what waits of each is as of now, before a commit and after a restart."""
+    ledger = case.start()
+    units = [f"http://h{number}.example:80/" for number in range(5)]
+    jobs = [new_job(ledger, unit) for unit in units]
+    for job, address in zip(jobs, ("192.0.2.1", "", "192.0.2.2", "192.0.2.1"), strict=False):
+        if address:
+            ledger.place_job(job.number, job.unit, address)
+    fill(ledger, jobs[2], 7)
+    ledger.finish_job(jobs[3].number)
+    for _ in range(2):
+        assert [row.job for row in ledger.jobs_at("192.0.2.1")] == [jobs[0]]
+        assert [row.job for row in ledger.jobs_at("192.0.2.2")] == [jobs[2]]
+        assert ledger.jobs_at("") == ledger.jobs_at("192.0.2.3") == []
+        assert [row.job for row in ledger.each_job()] == jobs
+        finished = [(job.number, job.unit, job is jobs[3]) for job in jobs]
+        assert list(ledger.units()) == finished
+        assert list(ledger.open_jobs()) == [
+            OpenJob(jobs[0].number, "192.0.2.1", 0, 500),
+            OpenJob(jobs[1].number, "", 0, 500),
+            OpenJob(jobs[2].number, "192.0.2.2", 7, 500),
+            OpenJob(jobs[4].number, "", 0, 500),
+        ]
+        assert [one.number for one in ledger.open_jobs(jobs[1].number)] == [
+            jobs[2].number,
+            jobs[4].number,
+        ]
+        ledger.commit()
+        ledger = case.start()
 
 
 def test_rests_are_remembered_until_they_are_forgotten(case: LedgerCase) -> None:

@@ -154,20 +154,24 @@ def test_a_conversion_that_fails_changes_nothing(
     ledger.close()
 
 
-def test_a_ledger_of_version_2_goes_on(tmp_path: Path) -> None:
-    """It has no table of rests yet; everything else is as it was."""
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_ledger_of_version_2_or_3_goes_on(tmp_path: Path, version: int) -> None:
+    """It has no table of rests yet, or no index of addresses; all else is as it was."""
     ledger = open_ledger(tmp_path)
     ledger.append_captures([(capture(1), ())])
     ledger.open_job(Job(ledger.new_job_number(), "http://h1.example:80/", "crawl", 1))
+    ledger.place_job(1, "http://h1.example:80/", "192.0.2.1")
     ledger.close()
     connection = sqlite3.connect(tmp_path / DATABASE)
-    connection.execute("DROP TABLE rests")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("DROP INDEX jobs_by_address")
+    if version == 2:
+        connection.execute("DROP TABLE rests")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.commit()
     connection.close()
     for _ in range(2):
         ledger = open_ledger(tmp_path)
         assert ledger.rests() == []
-        assert [row.job.unit for row in ledger.jobs()] == ["http://h1.example:80/"]
+        assert [row.job.unit for row in ledger.jobs_at("192.0.2.1")] == ["http://h1.example:80/"]
         assert captures_of(tmp_path) == [page(1)]
         ledger.close()
