@@ -40,6 +40,12 @@ hosts: Final = sa.Table(
     sa.Index(None, "reversed_key"),
     sa.Index(None, "group_id"),
     sa.Index(None, "resolve_after_ms"),
+    sa.Index(
+        "ix_hosts_shared",
+        "id",
+        sqlite_where=sa.text("shared_interval_ms IS NOT NULL"),
+        postgresql_where=sa.text("shared_interval_ms IS NOT NULL"),
+    ),
 )
 
 host_addresses: Final = sa.Table(

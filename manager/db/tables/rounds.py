@@ -61,6 +61,13 @@ unit_rounds: Final = sa.Table(
     text("reason"),
     one_of("state", "waiting", "granted", "finished", "cancelled"),
     sa.Index(None, "round", "state"),
+    sa.Index(
+        "ix_unit_rounds_quiet",
+        "round",
+        "unit_id",
+        sqlite_where=sa.text("quiet_ms IS NOT NULL"),
+        postgresql_where=sa.text("quiet_ms IS NOT NULL"),
+    ),
     sa.Index(None, "agent_id", "state", "round", "unit_id"),
     sa.Index(None, "unit_id"),
 )

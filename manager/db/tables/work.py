@@ -150,6 +150,7 @@ host_rests: Final = sa.Table(
     count("rest_ms"),
     moment("until_ms", required=True),
     text("reason"),
+    sa.Index(None, "until_ms"),
 )
 
 # What distances are predicted from: `manager.distance.prediction`.
