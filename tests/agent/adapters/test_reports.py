@@ -140,3 +140,30 @@ def test_quiet_units_are_told_once(tmp_path: Path) -> None:
     assert reports.closed_jobs() == [7]
     assert reports.closed_jobs() == []
     ledger.close()
+
+
+def test_what_was_found_before_a_unit_was_done_has_lower_numbers(tmp_path: Path) -> None:
+    """So that who tells of it can wait until all of that is with the manager, restarts included."""
+    ledger, reports = opened(tmp_path)
+    assert reports.outside_before(UNIT) == 0
+    reports.outside([Outside("http://b.example/1", None), Outside("http://b.example/2", None)])
+    reports.finished(unit())
+    reports.outside([Outside("http://b.example/3", None)])
+    ledger.commit()
+    assert (reports.oldest_outside(), reports.outside_before(UNIT)) == (1, 2)
+    batch = reports.take_outside(2)
+    assert batch is not None
+    reports.forget_outside(batch)
+    ledger.commit()
+    oldest = reports.oldest_outside()
+    assert oldest == 3
+    assert reports.outside_before(UNIT) < oldest
+    batch = reports.take_outside(2)
+    assert batch is not None
+    reports.forget_outside(batch)
+    ledger.commit()
+    assert reports.oldest_outside() is None
+    ledger.abandon()
+    ledger, reports = opened(tmp_path)
+    assert reports.outside_before(UNIT) == 3  # nobody knows how much of it was before
+    ledger.close()

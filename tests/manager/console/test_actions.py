@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from manager.db.tables import rights, unit_rounds
 from manager.operations.agents import agent_detail, list_agents
 from manager.operations.audit import audit_page
 from manager.operations.host_views import host_detail, list_hosts
@@ -16,6 +17,7 @@ from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, PASSWORD
 from tests.manager.console.markup import read
+from tests.manager.operations.big_host import know_directories
 from tests.manager.running import Running
 
 KYOTO = "kyoto.example.ac.jp"
@@ -177,6 +179,32 @@ def test_excluding_and_including_a_host(prsm: Running, person: Visitor) -> None:
     browser.act(page, "/console/host/include")
     assert host_detail(prsm.manager.db, HOST).host.excluded_ms is None
     assert _last(prsm) == ("operator", "host.include", HOST)
+
+
+def test_splitting_and_merging_a_host(prsm: Running, person: Visitor) -> None:
+    """The pieces are shown before a host is split; merging asks too; both are written down."""
+    db = prsm.manager.db
+    owner = agent_detail(db, KYOTO, prsm.clock()).view.row.id
+    know_directories(db, HOST, owner)
+    with db.write() as tx:  # the round of this scene is over for the host
+        tx.execute(rights.delete())
+        tx.execute(unit_rounds.delete())
+    browser = person("operator")
+    page = f"/console/host?host={HOST}"
+    asked = browser.act(page, "/console/host/split", {"pieces": "2", "interval_s": "7"})
+    question = read(asked.text)
+    assert "Each of them waits 14 s between two requests" in question.text
+    assert "/news/" in question.text
+    done = browser.submit(question.form("/console/host/split"))
+    assert "is split among 2 agents" in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "host.split", HOST)
+    shown = browser.page(page).text
+    assert "Owner of /" in shown
+    assert "Its pieces may be with several agents at once" in shown
+    assert "is one unit again" in _confirm(browser, page, "/console/host/merge", {})
+    assert _last(prsm) == ("operator", "host.merge", HOST)
+    refused = browser.act(page, "/console/host/split", {"pieces": "two"})
+    assert "must be a number" in refused.text
 
 
 def test_adding_hosts(prsm: Running, person: Visitor) -> None:

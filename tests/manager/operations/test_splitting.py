@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import sqlalchemy as sa
 
 from manager.assignment import share_ms
 from manager.db import assignments as placing
-from manager.db import hosts, measurements, rights, rounds
+from manager.db import hosts, rights, rounds
 from manager.db.engine import Database
-from manager.db.measurements import DirectoryRow
 from manager.db.tables import assignments, start_pages, unit_rounds, units
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.addresses import record_addresses
@@ -27,12 +24,12 @@ from shared.errors import FormatError
 from shared.units import UnitIndex
 from shared.wire.orders import Order, orders
 from shared.wire.sync import FinishedUnit, HostRest
+from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.world import ADMIN, World
 
 HOST = "http://big.example.jp:80/"
 OTHER = "http://small.example.jp:80/"
 NAMES = ("a", "b", "c")
-SIZES = {"news": 400, "docs": 390, "maps": 210, "faq": 150}
 
 
 def crawled(db: Database, *names: str, sizes: dict[str, int] | None = None) -> World:
@@ -42,20 +39,8 @@ def crawled(db: Database, *names: str, sizes: dict[str, int] | None = None) -> W
     world.hosts("big.example.jp", "small.example.jp")
     start_round(db, "random", ADMIN, world.now_ms, probe=False, policy=world.policy)
     world.run()
-    [top] = [unit.id for unit in host_detail(db, HOST).units]
-    with db.write() as tx:
-        [row] = [one for one in measurements.sums_of_units(tx, [top]) if one.kind == "crawl"]
-        measurements.add_directory_sums(
-            tx,
-            [
-                DirectoryRow(
-                    row.agent_id, 1, f"/{name}/", 1, "crawl", count, count, 0, 0, count * 1000, 50
-                )
-                for name, count in (SIZES if sizes is None else sizes).items()
-            ],
-        )
-        measurements.set_sums(tx, [replace(row, requests=1200, pages=1200)])
-    world.shared.add(HOST)
+    owner = world.agents[owners(world)[HOST]].identity.id
+    know_directories(db, HOST, owner, sizes)
     return world
 
 
@@ -403,7 +388,6 @@ def test_a_second_host_at_the_address_ends_the_sharing(database: Database) -> No
     world = crawled(database)
     split_host(database, HOST, ADMIN, world.now_ms)
     begin_crawl(world)
-    world.shared.clear()
     with database.write() as tx:
         agent_id = world.agents["a"].identity.id
         other = host_detail(database, OTHER).host.id

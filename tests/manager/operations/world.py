@@ -61,6 +61,7 @@ class Work:
     kind: str
     round: int
     max_transfer: int
+    share: int = 0  # agents at once on its host
 
 
 @dataclass
@@ -75,6 +76,7 @@ class FakeAgent:
     listed: dict[str, Work] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
     unanswered: list[FinishedUnit] = field(default_factory=list)
+    claims: dict[tuple[str, str, int], FinishedUnit] = field(default_factory=dict)
     lines: list[UnitSum] = field(default_factory=list)
     outbox: list[LogSummary] = field(default_factory=list)
     reports: int = 0
@@ -109,7 +111,7 @@ class FakeAgent:
         """Come back with a new disk and the same key; only the sequence was saved elsewhere."""
         self.reboot()
         self.held = 0
-        self.listed, self.done = {}, set()
+        self.listed, self.done, self.claims = {}, set(), {}
         self.unanswered, self.lines, self.outbox = [], [], []
 
 
@@ -124,7 +126,6 @@ class World:
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
         self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
-        self.shared: set[str] = set()  # hosts that several agents may fetch from
 
     @property
     def now_ms(self) -> int:
@@ -226,11 +227,19 @@ class World:
         assert isinstance(head, ListHead)
         assert head.generation == version.generation
         agent.listed = {
-            item.url: Work("probe" if item.is_probe else "crawl", version.round, item.max_transfer)
+            item.url: Work(
+                "probe" if item.is_probe else "crawl", version.round, item.max_transfer, item.share
+            )
             for item in items
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
         agent.held = version.generation
+        # Of a piece that rests it is said again: there may be news that bring nothing.
+        agent.unanswered += [
+            claim
+            for unit, work in agent.listed.items()
+            if work.share and (claim := agent.claims.get((unit, work.kind, work.round))) is not None
+        ]
         return version.generation
 
     def call(self, name: str) -> None:
@@ -249,15 +258,15 @@ class World:
         fetched = min(kbytes, work.max_transfer) if work.max_transfer else kbytes
         took_ms = round(fetched * self.distance(name, unit))
         agent.done.add((unit, work.kind, work.round))
-        agent.unanswered.append(
-            FinishedUnit(
-                unit=unit,
-                kind="probe" if work.max_transfer else "crawl",
-                round=work.round,
-                pages=fetched,
-                response_bytes=fetched * 1000,
-            )
+        claim = FinishedUnit(
+            unit=unit,
+            kind="probe" if work.max_transfer else "crawl",
+            round=work.round,
+            pages=fetched,
+            response_bytes=fetched * 1000,
         )
+        agent.unanswered.append(claim)
+        agent.claims[unit, work.kind, work.round] = claim
         sums = UnitSum(
             unit, work.round, work.kind, fetched, fetched, 0, fetched * 200, fetched * 1000, took_ms
         )
@@ -328,17 +337,23 @@ class World:
         raise AssertionError(f"still busy after {turns} turns")
 
     def check_exclusive(self) -> None:
-        """Refuse two agents that both believe they may fetch a unit, or an address."""
+        """Refuse two agents that both believe they may fetch a unit, or an address.
+
+        Of a split host so many may fetch at once as each of them was told.
+        """
         of_unit: dict[str, str] = {}
-        of_address: dict[str, str] = {}
+        of_address: dict[str, dict[str, int]] = {}
         for name, agent in self.agents.items():
-            for unit in agent.fetchable(self.true_ms):
+            for unit, work in agent.fetchable(self.true_ms).items():
                 other = of_unit.setdefault(unit, name)
                 assert other == name, f"{other} and {name} may both fetch {unit}"
                 host = unit[: unit.index("/", 8) + 1]
-                for address in () if host in self.shared else self.address.get(host, ()):
-                    other = of_address.setdefault(address, name)
-                    assert other == name, f"{other} and {name} may both fetch from {address}"
+                for address in self.address.get(host, ()):
+                    shares = of_address.setdefault(address, {})
+                    shares[name] = min(shares.get(name, 99), max(1, work.share))
+        for address, shares in of_address.items():
+            least = min(shares.values())
+            assert len(shares) <= least, f"{shares} may fetch from {address} at once"
 
     def try_sync(self, name: str) -> PrsmError | None:
         """Sync, and return the refusal if there was one."""

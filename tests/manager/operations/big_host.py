@@ -1,0 +1,58 @@
+"""A host whose newest crawl is known by its directories, as logs of 1,000 lines would say it."""
+
+from __future__ import annotations
+
+from manager.db import measurements
+from manager.db.engine import Database
+from manager.db.measurements import DirectoryRow, SumRow
+from manager.operations.host_views import host_detail
+
+__all__ = ["SIZES", "know_directories"]
+
+SIZES = {"news": 400, "docs": 390, "maps": 210, "faq": 150}
+"""Pages by top directory; 50 more lie beside them."""
+
+BESIDE = 50
+
+
+def know_directories(
+    db: Database, host: str, agent_id: int, sizes: dict[str, int] | None = None
+) -> None:
+    """Write down what an agent's logs said of a host and its directories in round 1."""
+    sizes = SIZES if sizes is None else sizes
+    detail = host_detail(db, host)
+    [top] = [unit.id for unit in detail.units if unit.path == "/"]
+    total = sum(sizes.values()) + BESIDE
+    with db.write() as tx:
+        measurements.add_directory_sums(
+            tx,
+            [
+                DirectoryRow(
+                    agent_id, detail.host.id, f"/{name}/", 1, "crawl", n, n, 0, 0, n * 1000, 50
+                )
+                for name, n in sizes.items()
+            ],
+        )
+        measurements.set_sums(
+            tx,
+            [
+                SumRow(
+                    agent_id=agent_id,
+                    unit_id=top,
+                    round=1,
+                    kind="crawl",
+                    requests=total,
+                    pages=total,
+                    errors=0,
+                    request_bytes=0,
+                    response_bytes=total * 1000,
+                    ms=200,
+                    failed=0,
+                    spread="",
+                    slowest_ms=1,
+                    slowest_bytes=1000,
+                    first_ms=1,
+                    last_ms=2,
+                )
+            ],
+        )
