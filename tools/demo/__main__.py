@@ -22,61 +22,13 @@ from typing import Any
 import click
 
 from simweb.launch import SimulatedWeb
-from tools.demo.system import Agent, Manager, wait_for
+from tools.demo.fleet import start_agents, start_manager
+from tools.demo.rounds import run_round
+from tools.demo.system import Manager
 from tools.demo.table import table
 
 HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 8.0
-INTERVAL_S = 0.05
 ROUND_S = 240.0
-
-MANAGER_SETTINGS = """\
-[policy]
-tick_s = 0.3
-next_poll_s = 0.5
-soon_poll_s = 0.2
-syncs_per_s = 1000.0
-permit_s = 120.0
-grace_s = 30.0
-log_grace_s = 5.0
-
-[limits]
-uploads_per_minute = 100000
-
-[naming]
-servers = ["127.0.0.1:{dns_port}"]
-allowed_networks = ["127.0.0.0/8"]
-"""
-
-AGENT_SETTINGS = """\
-[robot]
-contact = "demo@example.org"
-info_url = "http://example.org/robot"
-
-[politeness]
-interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
-
-[limits]
-first_byte_s = 5.0
-total_s = 20.0
-
-[network]
-resolver = ["127.0.0.1:{dns_port}"]
-source_address = "127.10.{region}.1"
-allowed_ranges = ["127.0.0.0/8"]
-
-[manager]
-backoff_s = 0.5
-backoff_max_s = 5.0
-
-[disk]
-reserve_bytes = 100000000
-
-[reports]
-every_s = 1.0
-probe_s = 0.3
-"""
 
 
 @dataclass(frozen=True)
@@ -116,19 +68,15 @@ def main(keep: bool, seed: int, folder: Path) -> None:
             )
         )
         say(f"simulated web: {HOSTS} hosts in {REGIONS} regions, {SEEDS} of them known at first")
-        manager = Manager(folder / "manager", MANAGER_SETTINGS.format(dns_port=web.dns_port))
-        stack.callback(manager.stop)
-        manager.start()
+        manager = start_manager(stack, folder, web.dns_port)
         login = add_login(manager)
         url = manager.url
         say(f"manager: {url}")
-        for region in range(REGIONS):
-            agent = start_agent(manager, folder, region, web.dns_port)
-            stack.callback(agent.stop)
+        start_agents(stack, manager, folder, REGIONS, web.dns_port)
         say(f"agents: {REGIONS}, one in each region")
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
-        first = run_round(manager, "random")
-        second = run_round(manager, "tree")
+        first = run_round(manager, "random", seconds=ROUND_S, say=say)
+        second = run_round(manager, "tree", seconds=ROUND_S, say=say)
         result = summary(manager, first, second, time.monotonic() - begun)
         click.echo()
         click.echo(table(first, second, result))
@@ -151,35 +99,6 @@ def add_login(manager: Manager) -> Login:
     login = Login("admin", secrets.token_urlsafe(9))
     manager.add_user(login.name, login.password, "admin")
     return login
-
-
-def start_agent(manager: Manager, folder: Path, region: int, dns_port: int) -> Agent:
-    """Enrol and start the agent of a region."""
-    name = f"robot.region{region}.example"
-    token = manager.prsm("agents", "token", name)["token"]
-    settings = AGENT_SETTINGS.format(region=region, dns_port=dns_port, interval_s=INTERVAL_S)
-    return Agent(folder / name, name, settings).enrol(manager.url, token).start()
-
-
-def run_round(manager: Manager, method: str) -> dict[str, Any]:
-    """Start a round, wait until it is finished, and return what the manager says of it."""
-    begun = time.monotonic()
-    manager.prsm("rounds", "start", "--method", method)
-    number = manager.prsm("rounds", "show")["round"]["number"]
-    told = ""
-
-    def finished() -> dict[str, Any] | None:
-        nonlocal told
-        detail: dict[str, Any] = manager.prsm("rounds", "show", str(number))
-        state = detail["round"]["state"]
-        if state != told:
-            say(f"round {number} ({method}): {state}, {time.monotonic() - begun:.0f} s")
-            told = state
-        return detail if state == "finished" else None
-
-    detail: dict[str, Any] = wait_for(f"round {number}", finished, seconds=ROUND_S, every_s=0.5)
-    detail["wall_s"] = time.monotonic() - begun
-    return detail
 
 
 def wait_for_the_end() -> None:

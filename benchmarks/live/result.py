@@ -1,0 +1,57 @@
+"""What two rounds come to: seconds by the clock, and how near the plan was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["result_of"]
+
+
+def result_of(first: dict[str, Any], second: dict[str, Any]) -> dict[str, float]:
+    """Return the figures of a random round and of a balanced one, as `prsm rounds show` says them.
+
+    random_s, balanced_s: from the moment that the units were given out until an agent finished the
+    last one; gain: one over the other.
+    predicted_ms: the balanced plan's makespan; measured_ms: the greatest sum of milliseconds that
+    an agent then logged; error: measured over predicted, less one. The same of the random round
+    has `random_` before it. probe_s: the first round's probing, which the second's stands on.
+    makespan_*: of the same measurements, as the plan of the second round has them.
+    """
+    random_s, balanced_s = _crawl_s(first), _crawl_s(second)
+    plan = second["plan"]["agents"]
+    return {
+        "random_s": round(random_s, 1),
+        "balanced_s": round(balanced_s, 1),
+        "gain": round(random_s / balanced_s, 2),
+        **_foreseen("", second),
+        **_foreseen("random_", first),
+        "probe_s": round(_probe_s(first), 1),
+        "second_probe_s": round(_probe_s(second), 1),
+        "bound_ms": round(second["bound_ms"], 1),
+        "makespan_random_ms": round(max(agent["before_ms"] for agent in plan), 1),
+        "makespan_balanced_ms": round(max(agent["after_ms"] for agent in plan), 1),
+        "pages_random": _pages(first),
+        "pages": _pages(second),
+    }
+
+
+def _crawl_s(detail: dict[str, Any]) -> float:
+    return float(detail["round"]["elapsed_ms"]) / 1000
+
+
+def _probe_s(detail: dict[str, Any]) -> float:
+    about = detail["round"]
+    return float(about["crawling_ms"] - about["started_ms"]) / 1000
+
+
+def _pages(detail: dict[str, Any]) -> int:
+    return int(sum(agent["pages"] for agent in detail["agents"]))
+
+
+def _foreseen(prefix: str, detail: dict[str, Any]) -> dict[str, float]:
+    predicted, measured = detail["planned_ms"], detail["round"]["makespan_ms"]
+    return {
+        f"{prefix}predicted_ms": round(predicted, 1),
+        f"{prefix}measured_ms": round(measured, 1),
+        f"{prefix}error": round(measured / predicted - 1, 3),
+    }

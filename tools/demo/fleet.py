@@ -1,0 +1,127 @@
+"""A manager and an agent in each region of a simulated web, enrolled and running.
+
+Settings are those of a fleet on one machine: everything on loopback, answers within a second.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tools.demo.system import Agent, Manager
+
+__all__ = ["FleetOptions", "start_agents", "start_manager"]
+
+MANAGER_SETTINGS: Final = """\
+[policy]
+tick_s = 0.3
+next_poll_s = 0.5
+soon_poll_s = 0.2
+syncs_per_s = 1000.0
+permit_s = 120.0
+grace_s = 30.0
+log_grace_s = {log_grace_s}
+probe_pages = {probe_pages}
+
+[limits]
+uploads_per_minute = 100000
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
+"""
+
+AGENT_SETTINGS: Final = """\
+[robot]
+contact = "demo@example.org"
+info_url = "http://example.org/robot"
+
+[politeness]
+interval_s = {interval_s}
+fast_interval_s = {interval_s}
+times_last = 0.0
+
+[limits]
+first_byte_s = {first_byte_s}
+total_s = {total_s}
+
+[pages]
+workers = {page_workers}
+
+[network]
+resolver = ["127.0.0.1:{dns_port}"]
+source_address = "127.10.{region}.1"
+allowed_ranges = ["127.0.0.0/8"]
+parallel_hosts = {parallel_hosts}
+
+[manager]
+backoff_s = 0.5
+backoff_max_s = 5.0
+
+[disk]
+reserve_bytes = 100000000
+
+[reports]
+every_s = {report_s}
+probe_s = {probe_report_s}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetOptions:
+    """How the fleet works. probe_pages: of a host; parallel_hosts, page_workers: of each agent.
+
+    report_s, probe_report_s: how long lines of a log wait for others.
+    """
+
+    interval_s: float = 0.05
+    probe_pages: int = 50
+    parallel_hosts: int = 200
+    page_workers: int = -1  # as many as the machine has cores
+    log_grace_s: float = 5.0
+    first_byte_s: float = 5.0
+    total_s: float = 20.0
+    report_s: float = 1.0
+    probe_report_s: float = 0.3
+
+
+def start_manager(
+    stack: ExitStack, folder: Path, dns_port: int, options: FleetOptions = FleetOptions()
+) -> Manager:
+    """Start `prsm serve` with its data in `folder/manager`; the stack ends it."""
+    settings = MANAGER_SETTINGS.format(
+        dns_port=dns_port, log_grace_s=options.log_grace_s, probe_pages=options.probe_pages
+    )
+    manager = Manager(folder / "manager", settings)
+    stack.callback(manager.stop)
+    return manager.start()
+
+
+def start_agents(
+    stack: ExitStack,
+    manager: Manager,
+    folder: Path,
+    regions: int,
+    dns_port: int,
+    options: FleetOptions = FleetOptions(),
+) -> None:
+    """Enrol and start the agent of each region; the stack ends them."""
+    for region in range(regions):
+        name = f"robot.region{region}.example"
+        token = manager.prsm("agents", "token", name)["token"]
+        settings = AGENT_SETTINGS.format(
+            region=region,
+            dns_port=dns_port,
+            interval_s=options.interval_s,
+            first_byte_s=options.first_byte_s,
+            total_s=options.total_s,
+            page_workers=options.page_workers,
+            parallel_hosts=options.parallel_hosts,
+            report_s=options.report_s,
+            probe_report_s=options.probe_report_s,
+        )
+        agent = Agent(folder / name, name, settings).enrol(manager.url, token)
+        stack.callback(agent.stop)
+        agent.start()
