@@ -28,8 +28,14 @@ def show(visit: Visit) -> Response:
     units_now = [unit for unit in detail.units if unit.merged_ms is None]
     paths = {unit.id: unit.path for unit in detail.units}
     owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    # A piece of a split host is as far as its host, but from the agent that crawls it.
+    measured = [
+        row
+        for row in detail.distances
+        if paths[row.unit_id] == "/" or owners.get(row.unit_id) == row.agent_id
+    ]
     distances = sorted(
-        detail.distances,
+        measured,
         key=lambda row: (
             paths[row.unit_id],
             row.state == "predicted",
