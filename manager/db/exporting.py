@@ -20,6 +20,7 @@ __all__ = ["costs_of", "distances_of", "owned_keys", "owner_totals", "volumes"]
 ROWS_AT_ONCE: Final = 2_000
 
 _COST: Final = units.c.volume_kb * distances.c.ms_per_kb
+_PRESENT: Final = units.c.merged_ms.is_(None)  # no directory that is a part of `/` again
 _OPEN: Final = assignments.c.until_ms.is_(None)
 
 
@@ -28,7 +29,7 @@ def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | 
     query = (
         sa.select(units.c.key, distances.c.ms_per_kb)
         .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id == agent_id)
+        .where(distances.c.agent_id == agent_id, _PRESENT)
     )
     return _pairs(tx, query)
 
@@ -36,7 +37,8 @@ def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | 
 def volumes(tx: Transaction) -> Iterator[tuple[str, float]]:
     """Yield (unit key, KBytes) of what was crawled."""
     return _pairs(
-        tx, sa.select(units.c.key, units.c.volume_kb).where(units.c.volume_kb.is_not(None))
+        tx,
+        sa.select(units.c.key, units.c.volume_kb).where(units.c.volume_kb.is_not(None), _PRESENT),
     )
 
 
@@ -48,7 +50,7 @@ def costs_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None
     query = (
         sa.select(units.c.key, _COST.label("cost"))
         .join(units, units.c.id == distances.c.unit_id)
-        .where(distances.c.agent_id == agent_id, units.c.volume_kb.is_not(None))
+        .where(distances.c.agent_id == agent_id, units.c.volume_kb.is_not(None), _PRESENT)
     )
     return _pairs(tx, query)
 

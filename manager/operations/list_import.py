@@ -159,9 +159,12 @@ def _wanted(
     wanted: dict[int, _Place] = {}
     for part in chunks(found):
         ids = hosts.ids_of_units(tx, {key for _, _, key in part})
+        merged = {
+            row.key for row in hosts.units_by_id(tx, ids.values()) if row.merged_ms is not None
+        }
         for agent, line, key in part:
             unit = ids.get(key)
-            if unit is None:
+            if unit is None or key in merged:
                 refusals.add(agent.name, line, f"{key} is not known; {_remedy(key)}")
                 continue
             place = wanted.setdefault(unit, _Place(agent.id, line))

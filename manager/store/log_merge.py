@@ -4,7 +4,8 @@ A line a URL: KBytes of 1,000 bytes, exact to the byte, and milliseconds, both s
 requests for it. Of each unit only its newest measurement counts (the highest round; of one round
 the crawl), which is what the unit's distance is made from: so sum of time / sum of volume over a
 unit's lines is its distance, as the source's own scripts compute it. Quarantined lines are left
-out.
+out; a page that was fetched as part of a host and as part of its directory, as hosts are split and
+merged, counts as it was fetched last.
 Invariant: memory is bounded by DuckDB's limit, whatever the number of lines.
 Source: seed 004, section 5.2.2, step 2.
 """
@@ -28,12 +29,14 @@ COPY (
     ), newest AS (
         SELECT unit, max(age) AS age FROM lines GROUP BY unit
     ), urls AS (
-        SELECT url, sum(response_bytes)::BIGINT AS bytes, sum(elapsed_ms)::BIGINT AS ms
+        SELECT url, age, sum(response_bytes)::BIGINT AS bytes, sum(elapsed_ms)::BIGINT AS ms
         FROM lines JOIN newest USING (unit, age)
-        GROUP BY url
+        GROUP BY url, age
+    ), last AS (
+        SELECT url, arg_max(bytes, age) AS bytes, arg_max(ms, age) AS ms FROM urls GROUP BY url
     )
     SELECT printf('%s %d.%03d %d', url, bytes // 1000, bytes % 1000, ms)
-    FROM urls
+    FROM last
     ORDER BY url
 ) TO '{target}' (FORMAT csv, HEADER false, DELIMITER '\t', QUOTE '', ESCAPE '')
 """

@@ -53,7 +53,10 @@ def test_a_round_comes_out_as_it_was_measured(database: Database, tmp_path: Path
 
 
 def test_unreachable_is_infinitely_far(database: Database, tmp_path: Path) -> None:
-    """It has a line, so that it is told from what was never measured; it owns it at no cost."""
+    """It has a line, so that it is told from what was never measured; it owns it at no cost.
+
+    What is no unit any more, since its host was merged again, has none.
+    """
     world = World(database)
     world.join("a", "b")
     world.hosts("one.jp", "two.jp")
@@ -74,6 +77,10 @@ def test_unreachable_is_infinitely_far(database: Database, tmp_path: Path) -> No
         "agents.txt": ["a:0.000:1", "b:0.000:0"],
     }
     assert exported(database, "volumes", tmp_path / "3") == {"document.txt": ["one.jp 2.500"]}
+    with database.write() as tx:
+        tx.execute(units.update().where(units.c.id == one).values(merged_ms=1))
+    assert exported(database, "volumes", tmp_path / "4") == {"document.txt": []}
+    assert exported(database, "distances", tmp_path / "5")["distance/a"] == []
 
 
 @pytest.mark.parametrize("count", [5_000])

@@ -47,6 +47,15 @@ def test_only_the_newest_measurement_counts(tmp_path: Path) -> None:
     assert merged(tmp_path, old, new, crawl) == ("http://a:80/ 0.020 20\nhttp://b:80/ 0.008 8\n")
 
 
+def test_a_page_of_a_host_that_was_split_counts_once(tmp_path: Path) -> None:
+    """As it was fetched last, whatever unit it belonged to."""
+    whole = row("http://a:80/d/x", 10, 10, 1, "crawl")
+    piece = (*row("http://a:80/d/x", 20, 20, 2, "crawl")[:-1], "http://a:80/d/")
+    assert merged(tmp_path, [whole, row("http://a:80/", 1, 1, 1, "crawl")], [piece]) == (
+        "http://a:80/ 0.001 1\nhttp://a:80/d/x 0.020 20\n"
+    )
+
+
 @pytest.mark.parametrize("url", ['http://a:80/"', "http://a:80/%s,;'x", "http://a:80/\\n"])
 def test_urls_stand_as_they_are(tmp_path: Path, url: str) -> None:
     """No quoting: the source has none."""
