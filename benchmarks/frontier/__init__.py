@@ -2,9 +2,10 @@
 
 For each number of hosts one ledger grows from size to size. At each size a process of its own
 opens it, fills it up to the size, then lets URLs pass through the real dedup, frontier and ledger
-(add_new, push, take, remove, with a commit for every 250), with answers made up on the spot. At
-the end it kills itself with SIGKILL in the middle of a transaction; how long the next process
-needs to go on is the recovery time.
+(add_new, push, take, remove, with a commit for every 250), with answers made up on the spot. All
+other modules that know of hosts (seed, filter, resolve) are there too, and names are looked up as
+hosts have their turn. At the end it kills itself with SIGKILL in the middle of a transaction; how
+long the next process needs until the ledger is open and the modules are built is the recovery time.
 
     stage.py     one process: open, fill, measure, die
     traffic.py   made-up answers, through the real modules

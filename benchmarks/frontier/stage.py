@@ -45,13 +45,13 @@ def main() -> None:
     page = int(page_file.read_text()) if page_file.exists() else 0
     if not page:
         open_jobs(ledger, hosts)
-    else:
-        ledger.jobs()
     filled, fill_cpu_s = page, time.process_time()
     beside_s = threads_s()
     page = fill(ledger, hosts, page, size)
     fill_cpu_s = time.process_time() - fill_cpu_s
+    started = time.perf_counter()
     traffic = Traffic(ledger, hosts, page)
+    ready_s = time.perf_counter() - started
     traffic.pass_through(min(5000, measured))  # every host of the first turns wants its robots.txt
     pauses = Pauses(ledger)
     loop_s, wall_s = time.thread_time(), time.perf_counter()
@@ -75,6 +75,7 @@ def main() -> None:
         "fill_us_per_url": round(fill_cpu_s / max(1, page - filled) * 1e6, 2),
         "worst_commit_ms": round(pauses.worst_s * 1000, 1),
         "opened_s": round(opened_s, 3),
+        "ready_s": round(ready_s, 3),
         "rss_mb": peak_rss_mb(),
         "disk_mb": round(sum(one.stat().st_size for one in folder.rglob("*.*")) / 1e6, 1),
     }

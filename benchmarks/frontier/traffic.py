@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
+from agent.modules.filter import Filter
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.resolve import Resolve
 from agent.modules.scope import scope_of
+from agent.modules.seed import Seed
 from agent.pipeline.messages import (
     Candidate,
     Due,
     FetchEnded,
+    HostBegun,
     Kept,
     Placed,
     RulesDue,
@@ -21,7 +26,7 @@ from agent.pipeline.messages import (
     Tick,
 )
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Ledger
+from agent.pipeline.ports import Ledger, LookUp
 
 __all__ = [
     "COMMIT_URLS",
@@ -69,18 +74,18 @@ class Traffic:
     chance: random.Random = field(default_factory=lambda: random.Random(7))
 
     def __post_init__(self) -> None:
-        """Build the modules, as a process does that goes on after a crash."""
-        stops = StopCounts()
+        """Build the modules that know of hosts, as a process does that goes on after a crash."""
+        stops, scope, clock = StopCounts(), scope_of(self.ledger), _Clock(self)
         self.next_page = self.filled
+        self.seed = Seed(self.ledger, scope, stops)
+        self.filter = Filter(scope, _LIMITS, lambda url: False, stops, lambda: 2026)
         self.dedup = Dedup(self.ledger, _LIMITS, stops)
+        self.answers: list[LookUp] = []
+        self.resolve = Resolve(
+            self.ledger, _Names(), clock, _LIMITS, Partition(), self.answers.append
+        )
         self.frontier = Frontier(
-            self.ledger,
-            scope_of(self.ledger),
-            _NO_WAITING,
-            _LIMITS,
-            Partition(),
-            stops,
-            StopCounts(),
+            self.ledger, scope, _NO_WAITING, _LIMITS, Partition(), stops, StopCounts()
         )
 
     def pass_through(self, count: int) -> None:
@@ -115,6 +120,13 @@ class Traffic:
         tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
         found: list[object] = []
         started = list(self.frontier.handle("tick", [tick]))
+        begun = [message for _, message in started if isinstance(message, HostBegun)]
+        if begun:
+            list(self.resolve.handle("begun", begun))
+        list(self.resolve.handle("tick", [tick]))
+        while self.answers:
+            answers, self.answers[:] = list(self.answers), []
+            list(self.resolve.handle("answer", answers))
         for _, message in started:
             if isinstance(message, RulesDue):
                 self._know_rules(message)
@@ -149,3 +161,27 @@ class Traffic:
 def job_of_page(page: int, hosts: int) -> int:
     """Return the job that met a page while the ledger was filled."""
     return page // PAGE_LINKS * 2654435761 % hosts + 1
+
+
+class _Names:
+    """Looks each host of the benchmark up, at once."""
+
+    def start(self, host: str, done: Callable[[LookUp], None]) -> None:
+        job = int(host.split(".")[1].removeprefix("h"))
+        done(LookUp(host, (address_of(job),), 86_400.0))
+
+
+class _Clock:
+    """The time of the traffic."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic = traffic
+
+    def monotonic_s(self) -> float:
+        return self._traffic.now_s
+
+    def boottime_s(self) -> float:
+        return self._traffic.now_s
+
+    def epoch_ms(self) -> int:
+        return int(self._traffic.now_s * 1000)
