@@ -14,6 +14,7 @@ from array import array
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Dormant"]
 
@@ -138,15 +139,34 @@ class Dormant:
         self._changes = 0
         keys = np.frombuffer(self._keys, np.int64)
         places = np.flatnonzero(keys)
-        work = np.frombuffer(self._work, np.float32)[places]
-        _, firsts, members = np.unique(keys[places], return_index=True, return_inverse=True)
-        sums = np.bincount(members, weights=work) if len(places) else np.empty(0)
+        if not len(places):
+            self._addresses, self._order, self._sums = 0, [], {}
+            return
+        by_address = np.argsort(keys[places])
+        places = places[by_address]
+        of_address = keys[places]
+        work = np.frombuffer(self._work, np.float32)[places].astype(np.float64)
+        begins = np.flatnonzero(np.append(True, of_address[1:] != of_address[:-1]))
+        sums = np.add.reduceat(work, begins)
+        numbers = np.minimum.reduceat(places, begins) + self._first
         self._addresses = len(sums)
+        chosen = _most(sums, numbers)
         # Of equals the one that came first.
-        numbers = places[firsts] + self._first
-        chosen = np.lexsort((-numbers, sums))[-CHOSEN_AT_ONCE:]
+        chosen = chosen[np.lexsort((-numbers[chosen], sums[chosen]))]
         self._order = [int(one) for one in numbers[chosen]]
-        self._sums = {int(numbers[one]): float(sums[one]) for one in chosen}
+        self._sums = dict(zip(self._order, sums[chosen].tolist(), strict=True))
+
+
+def _most(sums: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of the greatest sums, at most `CHOSEN_AT_ONCE`, in any order."""
+    if len(sums) <= CHOSEN_AT_ONCE:
+        return np.arange(len(sums))
+    least = np.partition(sums, -CHOSEN_AT_ONCE)[-CHOSEN_AT_ONCE]
+    above, equal = np.flatnonzero(sums > least), np.flatnonzero(sums == least)
+    room = CHOSEN_AT_ONCE - len(above)
+    if len(equal) > room:
+        equal = equal[np.argpartition(numbers[equal], room - 1)[:room]]
+    return np.concatenate((above, equal))
 
 
 def _key(address: str) -> int:
