@@ -36,11 +36,16 @@ from manager.operations.rounds import (
     make_plan,
     start_round,
 )
+from manager.operations.splitting import merge_host, split_host
 from shared.wire.sync import SyncRequest
+from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.world import ADMIN, World
 
 NAMES = ("a", "b", "c")
 HOSTS = tuple(f"h{number}.jp" for number in range(6))
+
+ALONE = HOSTS[3:]
+"""Hosts that are always alone at their address."""
 
 agent_names = st.sampled_from(NAMES)
 host_names = st.sampled_from(HOSTS)
@@ -236,6 +241,34 @@ class Fleet(RuleBasedStateMachine):
         url = f"http://new{self.found}.jp/"
         if shared:
             self.world.address[f"http://new{self.found}.jp:80/"] = ("203.0.113.9",)
+        identity = self.world.agents[name].identity
+        record_discovered(self.db, identity, [(1, url, None)], self.world.now_ms)
+
+    @rule(name=st.sampled_from(ALONE), parts=st.sampled_from([2, 3]))
+    def split(self, name: str, parts: int) -> None:
+        """The administrator splits a host whose directories are known, if nobody is at it."""
+        key = f"http://{name}:80/"
+        know_directories(self.db, key, self.world.agents["a"].identity.id)
+        try:
+            split_host(self.db, key, ADMIN, self.world.now_ms, parts=parts)
+        except ConflictError:
+            return
+
+    @rule(name=st.sampled_from(ALONE))
+    def merge(self, name: str) -> None:
+        """The administrator merges it again, if it is split and nobody is at it."""
+        try:
+            merge_host(self.db, name, ADMIN, self.world.now_ms)
+        except ConflictError:
+            return
+
+    @rule(
+        name=agent_names, host=st.sampled_from(ALONE), directory=st.sampled_from(["news", "docs"])
+    )
+    def find_inside(self, name: str, host: str, directory: str) -> None:
+        """An agent finds a page in a directory that may be another's."""
+        self.found += 1
+        url = f"http://{host}/{directory}/{self.found}.html"
         identity = self.world.agents[name].identity
         record_discovered(self.db, identity, [(1, url, None)], self.world.now_ms)
 
