@@ -21,7 +21,7 @@ from manager.operations.capacity import AgentWork
 from manager.operations.giving import members
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.problems import Loaded, load_all
+from manager.operations.problems import DEAL, Loaded, load_all
 
 __all__ = [
     "Move",
@@ -86,7 +86,7 @@ def make_plan(
         current = rounds.open_round(tx)
         # What is found during a round is placed by the tick, when it was probed.
         states = ["placed", "probing"] if current is not None else ["placed", "idle"]
-        loaded = load_all(tx, members(tx), states, policy)
+        loaded = load_all(tx, members(tx), states, policy, on_predictions=method == DEAL)
     if loaded is None:
         raise ConflictError(
             "nothing to plan: there must be an agent that has called and a host with an address"

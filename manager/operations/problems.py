@@ -31,10 +31,13 @@ from manager.operations.pin_rules import Standing, load_standing
 from manager.operations.policy import Policy
 from manager.operations.predicting import Learned, load_model
 
-__all__ = ["Loaded", "cheapest_owners", "load_all", "load_some"]
+__all__ = ["DEAL", "Loaded", "cheapest_owners", "load_all", "load_some"]
 
 WIDE: Final = 20_000_000
 """Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""
+
+DEAL: Final = "random"
+"""The method that asks no distance, so that no prediction moves anything: it may go by them."""
 
 PIECES: Final = -(1 << 40)
 """Numbers of atoms below this one are pieces; those of groups and of what agents own are above."""

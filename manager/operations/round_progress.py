@@ -16,7 +16,7 @@ from manager.operations.giving import members
 from manager.operations.planners import Solver
 from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
-from manager.operations.problems import Loaded, load_all
+from manager.operations.problems import DEAL, Loaded, load_all
 from manager.operations.sharing import spread_distances
 from manager.operations.verifying import verify_predictions
 
@@ -44,7 +44,13 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
     if verify_predictions(db, current, now_ms, policy, plan_of):
         return False
     with db.read() as tx:
-        loaded = load_all(tx, members(tx), ["placed", "probing"], policy)
+        loaded = load_all(
+            tx,
+            members(tx),
+            ["placed", "probing"],
+            policy,
+            on_predictions=current.method == DEAL,
+        )
     if loaded is None:
         return False
     plan = _plan_of(current, loaded, policy, planner)

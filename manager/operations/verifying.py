@@ -20,7 +20,7 @@ from manager.db.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.giving import members
 from manager.operations.policy import Policy
-from manager.operations.problems import Loaded, load_all
+from manager.operations.problems import DEAL, Loaded, load_all
 
 __all__ = ["verify_predictions"]
 
@@ -35,7 +35,7 @@ def verify_predictions(
     draft_of: Callable[[Loaded], Plan],
 ) -> bool:
     """Order the probes that a round's plan would need; tell whether there are any to wait for."""
-    if not current.probe or current.verified_ms is not None:
+    if not current.probe or current.verified_ms is not None or current.method == DEAL:
         return False
     with db.read() as tx:
         loaded = load_all(tx, members(tx), ["placed", "probing"], policy, on_predictions=True)

@@ -84,3 +84,17 @@ def test_a_round_without_probes_moves_nothing_on_a_prediction(database: Database
         detail = host_detail(database, name)
         (owner,) = [row.agent_id for row in detail.owners if row.until_ms is None]
         assert detail.agents[owner] != "late"
+
+
+def test_a_random_deal_asks_no_distance(database: Database) -> None:
+    """It verifies nothing, and deals to agents that measured nothing as well."""
+    world = partly_probed(database)
+    start_round(database, "random", ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    assert [row for row in audit_page(database) if row.action == "round.verify"] == []
+    unmeasured = 0
+    for name in HOSTS:
+        detail = host_detail(database, name)
+        probed = {order.agent_id for order in detail.orders}
+        unmeasured += detail.owners[0].agent_id not in probed
+    assert unmeasured > 0
