@@ -12,7 +12,7 @@ import pytest
 from manager.assignment import most_requests, share_ms
 from tests.e2e.fleet import Fleet, running_fleet
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(540)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 
 AGENTS = 4
 INTERVAL_S = 0.02
@@ -20,7 +20,7 @@ WEB: dict[str, Any] = {
     "hosts": 1,
     "seeds": 0,
     "regions": 1,
-    "pages_mean": 1300.0,
+    "pages_mean": 1100.0,
     "pages_sigma": 0.0,
     "page_bytes": 600.0,
     "links_mean": 3.0,
@@ -59,7 +59,7 @@ def crawl(fleet: Fleet, method: str) -> list[dict[str, Any]]:
     """Run a round without probes; return its requests."""
     before = len(fleet.web.requests())
     fleet.manager.prsm("rounds", "start", "--method", method, "--no-probe")
-    fleet.wait_round("finished", 240)
+    fleet.wait_round("finished", 900)
     return fleet.web.requests()[before:]
 
 
