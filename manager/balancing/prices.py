@@ -29,6 +29,8 @@ _TARGETS: Final = (1.0, 1.0025, 1.005, 1.01, 1.015, 1.02, 1.03, 1.05)
 _EASED: Final = 2
 """How many of the fills are eased: the best before is often not the best after."""
 _MOST_MOVES: Final = 3_000
+_MOST_CELLS: Final = 100_000_000
+"""Looked at while easing: a move looks at as many as there are atoms, so 500,000 get 200 moves."""
 _NEAR_ENOUGH: Final = 1.002
 """Over the bound; what is measured next round differs by far more."""
 _BLOCK: Final = 512
@@ -53,7 +55,10 @@ def assign_by_prices(atoms: Atoms, bound: Bound) -> Filled:
     for target in _TARGETS:
         owner = np.empty(atoms.count, dtype=np.intp)
         owner[by_regret] = _fill(columns, bound.prices, target * bound.makespan_ms)
-        fills.append((makespan(agent_costs(atoms.costs, owner))[0], Filled(owner, target)))
+        reached, _ = makespan(agent_costs(atoms.costs, owner))
+        fills.append((reached, Filled(owner, target)))
+        if reached <= target * bound.makespan_ms:
+            break  # all fits, and a higher target would be used up
     fills.sort(key=lambda fill: fill[0])
     eased: list[tuple[float, Filled]] = []
     for _, fill in fills[:_EASED]:
@@ -61,7 +66,7 @@ def assign_by_prices(atoms: Atoms, bound: Bound) -> Filled:
             atoms,
             fill.owner,
             enough_ms=_NEAR_ENOUGH * bound.makespan_ms,
-            most_moves=_MOST_MOVES,
+            most_moves=min(_MOST_MOVES, _MOST_CELLS // max(1, atoms.count)),
         )
         eased.append((makespan(agent_costs(atoms.costs, owner))[0], Filled(owner, fill.target)))
     return min(eased, key=lambda fill: fill[0])[1]
@@ -86,8 +91,8 @@ def _in_order_of_regret(costs: Matrix, bound: Bound) -> IntArray:
 def _fill(columns: Matrix, prices: FloatArray, target_ms: float) -> IntArray:
     """Return (atoms,) owners for `columns` (atoms, agents), in their order.
 
-    While a whole block fits with each atom at its first choice, it is taken as a whole; only
-    then do atoms go one by one to the cheapest agent with room, else to the one that ends lowest.
+    Of a block, the first choices of each agent that has room for all of them are taken at once;
+    only the others go one by one to the cheapest agent with room, else to the one that ends lowest.
     """
     atoms, agents = columns.shape
     owner = np.empty(atoms, dtype=np.intp)
@@ -97,15 +102,16 @@ def _fill(columns: Matrix, prices: FloatArray, target_ms: float) -> IntArray:
         priced = np.where(block <= target_ms, block * prices, np.inf)
         first = priced.argmin(axis=1)
         costs = block[np.arange(len(block)), first]
-        ahead = loads + np.bincount(first, weights=costs, minlength=agents)
-        if ahead.max() <= target_ms:
-            owner[start : start + _BLOCK] = first
-            loads = ahead
-            continue
-        for offset, (own, dear) in enumerate(zip(block, priced, strict=True)):
-            ends = loads + own
+        asked = np.bincount(first, weights=costs, minlength=agents)
+        room_for_all = loads + asked <= target_ms
+        owner[start : start + _BLOCK] = first
+        loads += np.where(room_for_all, asked, 0.0)
+        for offset in np.flatnonzero(~room_for_all[first]).tolist():
+            ends = loads + block[offset]
             room = ends <= target_ms
-            agent = int(np.where(room, dear, np.inf).argmin() if room.any() else ends.argmin())
+            agent = int(
+                np.where(room, priced[offset], np.inf).argmin() if room.any() else ends.argmin()
+            )
             owner[start + offset] = agent
             loads[agent] = ends[agent]
     return owner

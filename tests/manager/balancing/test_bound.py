@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from manager.balancing import Problem, agent_costs, collapse, lower_bound, makespan
+from manager.balancing import bound as bound_module
 from manager.balancing.bound import priced_choice
 from tests.manager.balancing.problems import problems
 
@@ -79,3 +80,28 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(choice, cut_choice)
     assert np.array_equal(cheapest, cut_cheapest)
     assert np.array_equal(choice, (costs * prices[:, None]).argmin(axis=0))
+
+
+@settings(max_examples=60)
+@given(problems(largest=5))
+def test_a_wide_matrix_has_no_bound_above_any_assignment(problem: Problem) -> None:
+    """Where only all pairs are looked at, no assignment is below the bound either."""
+    atoms = collapse(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bound_module, "_WIDE", 0)
+        bound = lower_bound(atoms.costs)
+    best = min(
+        makespan(agent_costs(atoms.costs, np.array(owner, dtype=np.intp)))[0]
+        for owner in product(range(atoms.agents), repeat=atoms.count)
+    )
+    assert bound.makespan_ms <= best * (1 + 1e-9)
+    assert (bound.prices > 0).all()
+
+
+def test_a_wide_matrix_has_nearly_the_same_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among many agents and hosts nobody is large: both searches find the same."""
+    rng = np.random.default_rng(3)
+    costs = np.exp(rng.standard_normal(4000)) * np.exp(rng.standard_normal((40, 4000)))
+    whole = lower_bound(costs)
+    monkeypatch.setattr(bound_module, "_WIDE", 0)
+    assert lower_bound(costs).makespan_ms == pytest.approx(whole.makespan_ms, rel=5e-3)
