@@ -1,6 +1,8 @@
 """Round the relaxation: whole atoms stay where it has them, the few divided ones are placed.
 
-The best known start where it can be afforded; what it costs over `prices` is time.
+Where a large atom is divided, rounding it shifts much cost at once. So it is given to the agent
+with the largest share of it, and the relaxation of the rest solved again, until only small ones are
+divided.
 """
 
 from __future__ import annotations
@@ -8,8 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from manager.balancing.arrays import IntArray
+import numpy as np
+
+from manager.balancing.arrays import NOBODY, IntArray
 from manager.balancing.bound import Bound
+from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.easing import ease_busiest
 from manager.balancing.placing import place
 from manager.balancing.problem import Atoms
@@ -19,20 +24,39 @@ __all__ = ["Rounded", "assign_by_lp"]
 
 _MOST_MOVES: Final = 3_000
 _NEAR_ENOUGH: Final = 1.001
+_SMALL: Final = 0.002
+"""Of the makespan: what so small an atom shifts, easing evens out."""
+_MOST_TIMES: Final = 4
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """owner: (atoms,) complete. relaxed: what was rounded."""
+    """owner: (atoms,) complete. relaxed: of all atoms."""
 
     owner: IntArray
     relaxed: Relaxed
 
 
 def assign_by_lp(atoms: Atoms, bound: Bound) -> Rounded:
-    """Return the rounded and eased relaxation. Raises BalancingError where it is too large."""
-    relaxed = relax(atoms, bound)
-    least = max(relaxed.makespan_ms, bound.makespan_ms)
-    placed = place(replace(atoms, start=relaxed.owner), ceiling_ms=least)
-    eased = ease_busiest(atoms, placed, enough_ms=_NEAR_ENOUGH * least, most_moves=_MOST_MOVES)
-    return Rounded(eased, relaxed)
+    """Return the best of the rounded and eased relaxations. Raises BalancingError if too large."""
+    first = relaxed = relax(atoms, bound)
+    least = max(first.makespan_ms, bound.makespan_ms)
+    cheapest = atoms.costs.min(axis=0, initial=np.inf)
+    best, best_ms = atoms.start, np.inf
+    rest = atoms
+    for _ in range(_MOST_TIMES):
+        placed = place(replace(rest, start=relaxed.owner), ceiling_ms=least)
+        eased = ease_busiest(rest, placed, enough_ms=_NEAR_ENOUGH * least, most_moves=_MOST_MOVES)
+        reached, _ = makespan(agent_costs(atoms.costs, eased))
+        if reached < best_ms:
+            best, best_ms = eased, reached
+        large = (relaxed.owner == NOBODY) & (cheapest > _SMALL * least)
+        if reached <= _NEAR_ENOUGH * least or not large.any():
+            break
+        rest = replace(
+            rest,
+            start=np.where(large, relaxed.largest_share, rest.start),
+            fixed=rest.fixed | large,
+        )
+        relaxed = relax(rest, bound)
+    return Rounded(best, first)

@@ -35,11 +35,19 @@ _WHOLE: Final = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Relaxed:
-    """makespan_ms: of the relaxation. owner: (atoms,) NOBODY where it divides an atom."""
+    """makespan_ms: of the relaxation. owner: (atoms,) NOBODY where it divides an atom.
+
+    largest_share: (atoms,) the agent with the greatest share of each.
+    """
 
     makespan_ms: float
     owner: IntArray
-    divided: int
+    largest_share: IntArray
+
+    @property
+    def divided(self) -> int:
+        """Return how many atoms it divides, at most as many as there are agents."""
+        return int(np.count_nonzero(self.owner == NOBODY))
 
 
 def relax(atoms: Atoms, bound: Bound) -> Relaxed:
@@ -56,7 +64,7 @@ def relax(atoms: Atoms, bound: Bound) -> Relaxed:
     owner = np.where(atoms.fixed, atoms.start, NOBODY)
     base = agent_costs(atoms.costs, owner)
     if not len(free):
-        return Relaxed(float(base.max()), owner, 0)
+        return Relaxed(float(base.max()), owner, owner)
     scale = bound.makespan_ms or 1.0
     costs = np.asarray(atoms.costs[:, free] / scale, dtype=np.float64)
     # No agent ends before the longest atom does where it is shortest, nor before what is fixed.
@@ -74,8 +82,10 @@ def relax(atoms: Atoms, bound: Bound) -> Relaxed:
     agents, columns, shares = program.shares()
     whole = shares >= _WHOLE
     owner[free[columns[whole]]] = agents[whole]
-    divided = len(free) - int(np.count_nonzero(whole))
-    return Relaxed(program.makespan * scale, owner, divided)
+    largest_share = owner.copy()
+    order = np.argsort(shares, kind="stable")  # the last write wins, so the greatest comes last
+    largest_share[free[columns[order]]] = agents[order]
+    return Relaxed(program.makespan * scale, owner, largest_share)
 
 
 def _likely(costs: FloatArray, prices: FloatArray) -> BoolArray:
