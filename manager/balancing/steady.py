@@ -51,7 +51,7 @@ class Churn:
 
     most_moves: float = 0.1
     worth: float = 0.25
-    great_change: float = 1.25
+    great_change: float = 1.1
 
     def __post_init__(self) -> None:
         for name, least, most in (
