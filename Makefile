@@ -55,8 +55,8 @@ bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-h
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
 
-bench-balance: venv  ## how even each balancer leaves the source's experiment
-	$(VENV)/python -m benchmarks.balance
+bench-balance: venv  ## how even each balancer leaves the source's experiment; ARGS="--quick" for a look
+	$(VENV)/python -m benchmarks.balance $(ARGS)
 
 bench-pages: venv  ## the work on a page: here, in worker processes, and its lower limit
 	$(VENV)/python -m benchmarks.pages $(ARGS)

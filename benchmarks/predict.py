@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.balance import calibrated_world
+from benchmarks.balance.world import calibrated_world
 from manager.distance import Probes, fit
 
 Floats = npt.NDArray[np.float64]

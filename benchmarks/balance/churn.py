@@ -1,0 +1,132 @@
+"""Rounds in which everything changes: how even a method keeps the costs, at how many moves.
+
+Between two rounds every distance is multiplied by a factor of its own, lognormal with a spread of
+20%, and goes on from there; one agent of 17 (6%) leaves and the one that left before returns with
+nothing; 1% new hosts come, like known ones, which nobody owns.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from benchmarks.balance.methods import problem_of
+from benchmarks.balance.source import NAMES
+from benchmarks.balance.world import World, calibrated_world
+from manager.balancing import NOBODY, Plan, Problem, cost_matrix, make_plan
+from manager.distance import nearest_pairs, network_distance, spanning_tree
+
+__all__ = ["Churned", "Round", "churn"]
+
+DRIFT: Final = 0.2
+NEW: Final = 0.01
+
+
+@dataclass(frozen=True)
+class Round:
+    """Shares are of all hosts. chosen: moved though their owner is there. forced: it left."""
+
+    over_bound: float
+    chosen: float
+    forced: float
+    bytes: float
+    seconds: float
+
+    @property
+    def moved(self) -> float:
+        """Return the share that changes hands, for whatever reason, new hosts not counted."""
+        return self.chosen + self.forced
+
+
+@dataclass(frozen=True)
+class Churned:
+    """What one method did in all rounds of one world."""
+
+    method: str
+    rounds: tuple[Round, ...]
+
+    def percentile(self, what: str, share: float) -> float:
+        """Return a percentile over the rounds."""
+        return float(np.percentile([getattr(one, what) for one in self.rounds], share))
+
+
+def churn(method: str, seed: int, rounds: int) -> Churned:
+    """Return what a method does; it begins with a first placement by `prices`."""
+    world = calibrated_world(seed)
+    owner = make_plan("prices", problem_of(world)).after
+    rng = np.random.default_rng(1_000 + seed)
+    volume, distance = world.volume_kb, world.distance
+    done = []
+    for _ in range(rounds):
+        volume, distance = _changed(world, volume, distance, rng)
+        known = len(owner)
+        owner = np.concatenate((owner, np.full(len(volume) - known, NOBODY, dtype=np.intp)))
+        away = int(rng.integers(len(NAMES)))
+        here = np.array([agent for agent in range(len(NAMES)) if agent != away])
+        seat = np.full(len(NAMES) + 1, NOBODY, dtype=np.intp)  # the last is NOBODY's own
+        seat[here] = np.arange(len(here))
+        problem = _problem(volume, distance[here], seat[owner], here.tolist())
+        began = time.perf_counter()
+        plan = make_plan(method, problem)
+        seconds = time.perf_counter() - began
+        done.append(_round(plan, problem, volume, known, seconds))
+        owner = here[plan.after]
+    return Churned(method, tuple(done))
+
+
+def _changed(
+    world: World,
+    volume: np.ndarray[tuple[int], np.dtype[np.float64]],
+    distance: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    rng: np.random.Generator,
+) -> tuple[
+    np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int, int], np.dtype[np.float64]]
+]:
+    drifted = distance * np.exp(np.log1p(DRIFT) * rng.standard_normal(distance.shape))
+    like = rng.integers(0, len(world.volume_kb), round(NEW * len(volume)))
+    shaken = np.exp(0.3 * rng.standard_normal((len(distance), len(like))))
+    return (
+        np.concatenate((volume, world.volume_kb[like])),
+        np.concatenate((drifted, world.distance[:, like] * shaken), axis=1),
+    )
+
+
+def _problem(
+    volume: np.ndarray[tuple[int], np.dtype[np.float64]],
+    distance: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    before: np.ndarray[tuple[int], np.dtype[np.intp]],
+    here: list[int],
+) -> Problem:
+    between = network_distance(distance)
+    return Problem(
+        names=tuple(NAMES[agent] for agent in here),
+        costs=cost_matrix(volume, distance).costs,
+        before=before,
+        edges=spanning_tree(between).edges,
+        near=nearest_pairs(between),
+    )
+
+
+def _round(
+    plan: Plan,
+    problem: Problem,
+    volume: np.ndarray[tuple[int], np.dtype[np.float64]],
+    known: int,
+    seconds: float,
+) -> Round:
+    if plan.after.min() < 0 or len(plan.after) != len(volume):
+        raise AssertionError(f"{plan.method}: a host has no owner")
+    held = problem.before != NOBODY
+    chosen = held & (plan.after != problem.before)
+    forced = np.count_nonzero(~held[:known])
+    count = len(volume)
+    return Round(
+        plan.above_bound,
+        np.count_nonzero(chosen) / count,
+        forced / count,
+        float(volume[chosen].sum() / volume.sum()),
+        seconds,
+    )
