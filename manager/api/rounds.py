@@ -1,4 +1,4 @@
-"""Rounds: start, look, cancel."""
+"""Rounds: start, look, cancel, report; schedules by which they begin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import rounds
+from manager.operations import round_report, rounds, schedules
+from manager.operations.round_report import RoundReport
 from manager.operations.rounds import RoundDetail, RoundRow
+from manager.operations.schedules import Scheduled
 
 __all__ = ["Limit", "Method", "Seed", "router"]
 
@@ -26,6 +28,15 @@ class NewRound(BaseModel):
     method: Method = "default"
     probe: bool = True
     seed: Seed = 0
+
+
+class NewSchedule(BaseModel):
+    """crontab: five fields as cron reads them, or @daily and the like; in the time zone."""
+
+    crontab: Annotated[str, Field(max_length=200)]
+    zone: Annotated[str, Field(max_length=64)] = "UTC"
+    method: Method = "default"
+    probe: bool = True
 
 
 class Cancel(BaseModel):
@@ -68,6 +79,39 @@ async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetai
         return rounds.round_detail(door.db, number)
 
     return await asyncio.to_thread(cancel)
+
+
+@router.get("/rounds/schedules")
+async def list_schedules(door: Door, _: Viewer) -> list[Scheduled]:
+    """List schedules, the next to run first, with their next five runs."""
+    return await asyncio.to_thread(schedules.list_schedules, door.db, door.now_ms())
+
+
+@router.post("/rounds/schedules", status_code=201)
+async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled:
+    """Let rounds begin by the clock."""
+    return await asyncio.to_thread(
+        schedules.add_schedule,
+        door.db,
+        asked.crontab,
+        asked.zone,
+        asked.method,
+        actor,
+        door.now_ms(),
+        probe=asked.probe,
+    )
+
+
+@router.post("/rounds/schedules/{number}/remove", status_code=204)
+async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
+    """Let no round begin by a schedule any more."""
+    await asyncio.to_thread(schedules.remove_schedule, door.db, number, actor, door.now_ms())
+
+
+@router.get("/rounds/{number}/report")
+async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
+    """Say what a round was planned to cost, what was measured, and how far they are apart."""
+    return await asyncio.to_thread(round_report.round_report, door.db, number)
 
 
 @router.get("/rounds/{number}")

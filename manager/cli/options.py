@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 import httpx
 
 from manager.cli.calling import Calls
 
-__all__ = ["Place", "json_option", "pass_place", "yes_option"]
+__all__ = ["METHODS", "Place", "json_option", "pass_place", "yes_option"]
+
+METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
+"""How units are given out; `prsm plan` says what each would give."""
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import showing
-from manager.cli.options import Place, json_option, pass_place
-from manager.cli.rounds import METHODS
+from manager.cli.options import METHODS, Place, json_option, pass_place
 
 __all__ = ["plan", "plans"]
 

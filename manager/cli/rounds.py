@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from manager.cli import showing
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import METHODS, Place, json_option, pass_place
+from manager.cli.schedules import schedule
 
-__all__ = ["METHODS", "rounds"]
-
-METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
+__all__ = ["rounds"]
 
 
 @click.group()
 def rounds() -> None:
     """Rounds: probe, assign, crawl, report, equalise, again."""
+
+
+rounds.add_command(schedule)
 
 
 @rounds.command()
@@ -78,6 +80,62 @@ def show(place: Place, number: int | None, as_json: bool) -> None:
 def cancel(place: Place, reason: str, as_json: bool) -> None:
     """Cancel the round that goes on."""
     _show(place.calls.post("/rounds/cancel", {"reason": reason}), as_json)
+
+
+@rounds.command()
+@click.argument("number", type=int, required=False)
+@json_option
+@pass_place
+def report(place: Place, number: int | None, as_json: bool) -> None:
+    """Say what round NUMBER (or the newest) was planned to cost, and what was measured."""
+    if number is None:
+        newest = place.calls.get("/rounds", limit=1)
+        number = newest[0]["number"] if newest else 0
+    found = place.calls.get(f"/rounds/{number}/report")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.facts(
+        (
+            ("round", f"{found['number']}, {found['state']}, by {found['method']}"),
+            ("probes", _counts(found["probes"])),
+            ("units", _counts(found["units"])),
+            ("pages", found["pages"]),
+            ("received", showing.bytes_text(found["bytes"])),
+            ("planned", _of(found["planned_ms"], found["planned_agent"])),
+            ("best possible", showing.ms_text(found["bound_ms"])),
+            ("measured", _of(found["measured_ms"], found["measured_agent"])),
+            ("error", _percent(found["error"])),
+            ("crawl took", showing.ms_text(found["elapsed_ms"])),
+        )
+    )
+    click.echo()
+    showing.table(
+        ("agent", "units", "pages", "received", "planned", "measured", "error"),
+        (
+            (
+                one["name"],
+                one["units"],
+                one["pages"],
+                showing.bytes_text(one["bytes"]),
+                showing.ms_text(one["planned_ms"]),
+                showing.ms_text(one["measured_ms"]),
+                _percent(one["error"]),
+            )
+            for one in found["agents"]
+        ),
+        "No agent took part.",
+    )
+
+
+def _of(length_ms: float | None, agent: str) -> str | None:
+    if length_ms is None:
+        return None
+    return f"{showing.ms_text(length_ms)}{f' ({agent})' if agent else ''}"
+
+
+def _percent(error: float | None) -> str | None:
+    return None if error is None else f"{100 * error:+.1f}%"
 
 
 def _show(detail: dict[str, Any], as_json: bool) -> None:

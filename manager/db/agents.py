@@ -68,6 +68,7 @@ class AgentRow:
     log_since_list: bool
     list_limit: int | None
     permit_epoch: int
+    returned: bool
     rejoined: bool
     permit_set_ms: int | None
     permit_until_ms: int

@@ -12,19 +12,23 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.hosts import ATOM
 from manager.db.tables import agents, assignments, hosts, units
 
 __all__ = [
     "AssignmentRow",
+    "TakenOver",
     "close",
     "count_by_agent",
     "groups_of_agent",
     "history",
     "owned_by",
     "owners_of",
+    "owners_of_atoms",
     "owners_of_groups",
     "place",
     "split_groups",
+    "taken_over_from",
 ]
 
 
@@ -43,6 +47,15 @@ class AssignmentRow:
     reason_opened: str
     reason_closed: str
     plan_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A unit that was taken from an agent, what must have one owner with it, who owns it now."""
+
+    unit_id: int
+    atom: int
+    owner: int
 
 
 def place(
@@ -139,6 +152,16 @@ def owners_of_groups(tx: Transaction, group_ids: Collection[int]) -> list[tuple[
     return found
 
 
+def owners_of_atoms(tx: Transaction, atoms: Collection[int]) -> list[tuple[int, int, int]]:
+    """Return (atom, unit, agent) of all that has an owner in some atoms.
+
+    Atoms are groups, and pieces of split hosts, as minus their numbers.
+    """
+    pieces = owners_of(tx, [-atom for atom in atoms if atom < 0])
+    groups = owners_of_groups(tx, [atom for atom in atoms if atom > 0])
+    return [*((-unit, unit, agent) for unit, agent in pieces.items()), *groups]
+
+
 def split_groups(tx: Transaction, limit: int = 10_000) -> list[int]:
     """Return groups whose units have more than one owner, but must not."""
     return tx.values(
@@ -184,6 +207,35 @@ def groups_of_agent(tx: Transaction, agent_id: int, limit: int) -> list[tuple[in
         )
         found += [(row.unit_id, row.group_id) for row in rows]
     return sorted(set(found))
+
+
+def taken_over_from(tx: Transaction, agent_id: int, reasons: Collection[str]) -> list[TakenOver]:
+    """Return the units that were taken from an agent for one of some reasons, and moved no more.
+
+    Their present owners' intervals follow the agent's own, and began for that reason.
+    """
+    earlier = assignments.alias("earlier")
+    return tx.rows(
+        TakenOver,
+        sa.select(assignments.c.unit_id, ATOM.label("atom"), assignments.c.agent_id.label("owner"))
+        .join(
+            earlier,
+            sa.and_(
+                earlier.c.unit_id == assignments.c.unit_id,
+                earlier.c.epoch == assignments.c.epoch - 1,
+            ),
+        )
+        .join(units, units.c.id == assignments.c.unit_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(
+            assignments.c.until_ms.is_(None),
+            assignments.c.agent_id != agent_id,
+            assignments.c.reason_opened.in_(reasons),
+            earlier.c.agent_id == agent_id,
+            earlier.c.reason_closed.in_(reasons),
+        )
+        .order_by(assignments.c.unit_id),
+    )
 
 
 def count_by_agent(tx: Transaction) -> dict[int, int]:

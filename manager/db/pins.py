@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.hosts import ATOM
 from manager.db.tables import agents, bans, hosts, pins, units
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "pin",
     "pins_among",
     "pins_in_groups",
+    "pins_of_agent",
     "pins_of_units",
     "pins_page",
     "unpin",
@@ -35,13 +37,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PinRow:
-    """A unit that people gave to one agent. state: of the unit."""
+    """A unit that people gave to one agent. state: of the unit. atom: what must have one owner with
+    it (`hosts.atoms_of_units`). merged_ms: when the directory stopped being a unit."""
 
     unit_id: int
     unit: str
     path: str
     state: str
+    merged_ms: int | None
     group_id: int | None
+    atom: int | None
     agent_id: int
     reason: str
     made_by: str
@@ -67,7 +72,9 @@ _PINS = (
         units.c.key.label("unit"),
         units.c.path,
         units.c.state,
+        units.c.merged_ms,
         hosts.c.group_id,
+        ATOM.label("atom"),
         pins.c.agent_id,
         pins.c.reason,
         pins.c.made_by,
@@ -133,6 +140,11 @@ def pins_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:
         for part in chunks(unit_ids)
         for row in tx.rows(PinRow, query.where(pins.c.unit_id.in_(part)))
     ]
+
+
+def pins_of_agent(tx: Transaction, agent_id: int) -> list[PinRow]:
+    """Return the pins of an agent, by unit."""
+    return tx.rows(PinRow, _PINS.where(pins.c.agent_id == agent_id).order_by(pins.c.unit_id))
 
 
 def pins_in_groups(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:

@@ -19,6 +19,7 @@ __all__ = [
     "WaitingUnit",
     "add",
     "any_unfinished",
+    "begun",
     "by_number",
     "cancel_units",
     "counts",
@@ -279,6 +280,22 @@ def any_unfinished(tx: Transaction, number: int) -> bool:
             )
         )
     )
+
+
+def begun(tx: Transaction, number: int, unit_ids: Collection[int]) -> set[int]:
+    """Return those of some units whose crawl in a round has begun, as they do not wait for it."""
+    found: set[int] = set()
+    for part in chunks(unit_ids):
+        found.update(
+            tx.values(
+                sa.select(unit_rounds.c.unit_id).where(
+                    unit_rounds.c.round == number,
+                    unit_rounds.c.unit_id.in_(part),
+                    unit_rounds.c.state.in_(("granted", "finished")),
+                )
+            )
+        )
+    return found
 
 
 def finishers(tx: Transaction, number: int) -> dict[int, int]:

@@ -164,8 +164,8 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
     keeper: dict[int, int] = {}
     for group in group_ids:
         candidates = owned[group] or held[group]
-        if owned[group] and group in decided.of_group:
-            candidates = Counter({decided.of_group[group]: 1})
+        if owned[group] and group in decided.of_atom:
+            candidates = Counter({decided.of_atom[group]: 1})
         banned = decided.banned.get(group, ())
         candidates = Counter({a: n for a, n in candidates.items() if a not in banned}) or candidates
         if candidates:

@@ -94,18 +94,19 @@ def _changed_units(
     units = [unit for unit, _, _ in moves]
     present = assignments.owners_of(tx, units)
     groups = hosts.groups_of_units(tx, units)
+    atoms = hosts.atoms_of_units(tx, units)
     excluded = set(hosts.excluded_among(tx, units))
     decided = load_standing(tx, units)
     wrong: dict[int, str] = {}
     for unit, giver, taker in moves:
-        group = groups[unit] or 0
+        group, atom = groups[unit] or 0, atoms[unit] or 0
         holder = present.get(unit)
         # A giver that took no part was nobody to the plan.
         if holder != giver and not (giver is None and holder not in taking):
             wrong[unit] = f"belongs to {names[holder] if holder is not None else 'nobody'} by now"
-        elif decided.of_group.get(group, taker) != taker:
-            wrong[unit] = f"was pinned to {names[decided.of_group[group]]}"
-        elif group not in decided.of_group and taker in decided.banned.get(group, ()):
+        elif decided.of_atom.get(atom, taker) != taker:
+            wrong[unit] = f"was pinned to {names[decided.of_atom[atom]]}"
+        elif atom not in decided.of_atom and taker in decided.banned.get(group, ()):
             wrong[unit] = f"never goes to {names[taker]} any more"
     keys = {row.id: row.key for row in hosts.units_by_id(tx, units)} if wrong or excluded else {}
     return [f"{key} was excluded" for key in sorted(excluded)] + [

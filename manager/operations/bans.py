@@ -138,12 +138,12 @@ def _take_away(
     moved = 0
     if host.group_id is not None:
         owned = assignments.owners_of_groups(tx, [host.group_id])
-        held = [*unit_ids, *(unit for _, unit, _ in owned)]
-        if any(agent == row.id for _, _, agent in owned):
-            others = [other for other in members(tx) if other.id != row.id]
-            owners, added = cheapest_owners(tx, others, [unit for _, unit, _ in owned], policy)
-            moved = give_units(tx, owners, now_ms, f"{row.name} never gets {host.key}")
-            agents.add_load(tx, added)
+        mine = [unit for _, unit, agent in owned if agent == row.id]
+        held = [*unit_ids, *mine]
+        others = [other for other in members(tx) if other.id != row.id]
+        owners, added = cheapest_owners(tx, others, mine, policy)
+        moved = give_units(tx, owners, now_ms, f"{row.name} never gets {host.key}")
+        agents.add_load(tx, added)
     rights.withdraw(tx, now_ms, "the agent never gets this host", unit_ids=held, agent_id=row.id)
     return moved
 

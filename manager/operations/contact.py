@@ -35,7 +35,14 @@ def renew_plain(tx: Transaction, row: AgentRow, what: str, now_ms: int, policy: 
     It has no fence: it does not say which list it holds. What it may fetch twice after a
     take-over is shown, not prevented.
     """
-    agents.update(tx, row.id, lost_ms=None, last_contact_ms=now_ms, last_contact=what)
+    agents.update(
+        tx,
+        row.id,
+        lost_ms=None,
+        returned=row.returned or row.lost_ms is not None,
+        last_contact_ms=now_ms,
+        last_contact=what,
+    )
     renew_permit(tx, replace(row, fence_generation=0), 0, now_ms, policy.plain_renewal_s, policy)
     return agents.by_id(tx, row.id) or row
 
@@ -86,7 +93,7 @@ def subscribe(
         if row.retired_ms is not None:
             raise ForbiddenError(f"agent {agent.name} was retired; ask for a new join token")
         if not row.subscribed:
-            agents.update(tx, row.id, subscribed=True)
+            agents.update(tx, row.id, subscribed=True, returned=True)
             note(tx, now_ms, agent.actor, "agent.subscribe", agent.name)
 
 
@@ -108,5 +115,5 @@ def unsubscribe(
         else:
             rights.free(tx, now_ms, "its agent left", agent_id=row.id)
             end_permit(tx, row)
-        agents.update(tx, row.id, subscribed=False)
+        agents.update(tx, row.id, subscribed=False, returned=False)
         note(tx, now_ms, agent.actor, "agent.unsubscribe", agent.name)

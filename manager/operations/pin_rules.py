@@ -2,8 +2,8 @@
 
 A pin that does not stand is kept and shown with the reason, and comes into force by itself when
 the reason is gone. Of two pins that cannot both hold, as two names turned out to share an address,
-the older stands. Invariant: in one group all standing pins name one agent, and none that is banned
-from a host of it; so every problem made from them has a solution.
+the older stands. Invariant: in one group (of a split host: for one piece) all standing pins name
+one agent, and none that is banned from a host of it; so every problem made of them has a solution.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["Standing", "banned_by_group", "judge", "load_standing", "why_absent"
 
 @dataclass(frozen=True)
 class Standing:
-    """owner: which agent a pinned unit belongs to; of_group: the same by group.
+    """owner: which agent a pinned unit belongs to; of_atom: the same by what must have one owner.
 
     ignored: why a pin does not stand, by unit. banned: by group, the agents that never get it.
     """
 
     owner: dict[int, int] = field(default_factory=dict)
-    of_group: dict[int, int] = field(default_factory=dict)
+    of_atom: dict[int, int] = field(default_factory=dict)
     ignored: dict[int, str] = field(default_factory=dict)
     banned: dict[int, set[int]] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
@@ -59,19 +59,19 @@ def judge(
     for row in found:
         agent = fleet[row.agent_id]
         why = _why_ignored(row, agent, banned)
-        if not why and row.group_id is not None:
-            other = first.setdefault(row.group_id, row)
+        if not why and row.atom is not None:
+            other = first.setdefault(row.atom, row)
             if other.agent_id != row.agent_id:
                 why = f"{other.unit} on the same address is pinned to {fleet[other.agent_id].name}"
         if why:
             standing.ignored[row.unit_id] = why
             continue
         standing.owner[row.unit_id] = row.agent_id
-        if row.group_id is not None:
-            standing.of_group[row.group_id] = row.agent_id
+        if row.atom is not None:
+            standing.of_atom[row.atom] = row.agent_id
     return Standing(
         standing.owner,
-        standing.of_group,
+        standing.of_atom,
         standing.ignored,
         banned,
         _sentences({row.unit_id: row.unit for row in found}, standing.ignored),
@@ -79,11 +79,13 @@ def judge(
 
 
 def _why_ignored(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> str:
+    if row.merged_ms is not None:
+        return "the directory is no unit any more"
     if row.state == "excluded":
         return "the host is excluded"
     if row.group_id is not None and agent.id in banned.get(row.group_id, ()):
         return f"{agent.name} never gets a host on this address"
-    if agent.is_plain and row.path != "/":
+    if agent.is_plain and (row.path != "/" or (row.atom or 0) < 0):
         return f"{agent.name} is a plain agent and gets whole hosts only"
     return why_absent(agent)
 

@@ -183,14 +183,15 @@ def pin_keys(
     ids = hosts.ids_of_units(tx, keys)
     found = {unit.id: unit for unit in hosts.units_by_id(tx, ids.values())}
     groups = hosts.groups_of_units(tx, ids.values())
+    atoms = hosts.atoms_of_units(tx, ids.values())
     known = {pin.unit_id: pin for pin in pins.pins_in_groups(tx, ids.values())}
     banned = banned_by_group(
         pins.bans_of_hosts(tx, group_ids=[group for group in groups.values() if group is not None])
     )
-    of_group: dict[int, dict[int, PinRow]] = {}
+    of_atom: dict[int, dict[int, PinRow]] = {}
     for pin in known.values():
-        if pin.group_id is not None:
-            of_group.setdefault(pin.group_id, {})[pin.unit_id] = pin
+        if pin.atom is not None:
+            of_atom.setdefault(pin.atom, {})[pin.unit_id] = pin
     problems: list[tuple[str, PrsmError]] = []
     taken: list[int] = []
     names = agents.names(tx)
@@ -200,13 +201,16 @@ def pin_keys(
             continue
         unit = found[ids[key]]
         group = groups[unit.id]
-        others = of_group.get(group, {}) if group is not None else {}
+        atom = atoms[unit.id]
+        others = of_atom.get(atom, {}) if atom is not None else {}
         clash = next(
             (p for p in others.values() if p.unit_id != unit.id and p.agent_id != row.id), None
         )
-        if unit.state == "excluded":
+        if unit.merged_ms is not None:
+            problem = f"{key} is no unit any more: {_remedy(key)}"
+        elif unit.state == "excluded":
             problem = f"{key} is excluded: `prsm hosts include` it first"
-        elif row.is_plain and unit.path != "/":
+        elif row.is_plain and (unit.path != "/" or (atom or 0) < 0):
             problem = f"{row.name} is a plain agent and gets whole hosts only: not {key}"
         elif group is not None and row.id in banned.get(group, ()):
             problem = f"{row.name} never gets {key} or what shares its address: lift the ban first"
@@ -242,9 +246,9 @@ def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
     fleet = {row.id: row for row in agents.all_agents(tx)}
     standing = judge(found, pins.bans_of_hosts(tx, group_ids=groups), fleet)
     owners = {
-        unit: standing.of_group[group]
-        for group, unit, agent in assignments.owners_of_groups(tx, standing.of_group)
-        if agent != standing.of_group[group]
+        unit: standing.of_atom[atom]
+        for atom, unit, agent in assignments.owners_of_atoms(tx, standing.of_atom)
+        if agent != standing.of_atom[atom]
     }
     return give_units(tx, owners, now_ms, "pinned to this agent")
 

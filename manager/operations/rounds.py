@@ -20,7 +20,7 @@ from manager.db import (
     rights,
     rounds,
 )
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -41,6 +41,7 @@ __all__ = [
     "list_rounds",
     "make_plan",
     "round_detail",
+    "start_in",
     "start_round",
 ]
 
@@ -83,43 +84,57 @@ def start_round(
     if method not in METHODS:
         raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(METHODS)}")
     with db.write() as tx:
-        current = rounds.open_round(tx)
-        if current is not None:
-            raise ConflictError(
-                f"round {current.number} is {current.state}: wait for its end, or cancel it"
-            )
-        taking = [agent.id for agent in members(tx)]
-        if not taking:
-            raise ConflictError("no agent has called yet: let one join with `prsm agent token`")
-        hosts.change_state(tx, "idle", "probing")
-        if not hosts.any_in_state(tx, ["placed", "probing"]):
-            raise ConflictError(
-                "no host has an address yet: import hosts, wait until their names were looked up "
-                "(`prsm hosts import FILE --wait`, `prsm status`)"
-            )
-        number = rounds.last_number(tx) + 1
-        rounds.add(
-            tx,
-            number=number,
-            method=method,
-            state="probing",
-            probe=probe,
-            seed=seed,
-            started_by=actor.name,
-            started_ms=now_ms,
+        return start_in(tx, method, actor, now_ms, probe=probe, seed=seed, policy=policy)
+
+
+def start_in(
+    tx: Transaction,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool,
+    seed: int,
+    policy: Policy,
+) -> int:
+    """Begin a round in a transaction of the caller's; return its number. Raises ConflictError."""
+    current = rounds.open_round(tx)
+    if current is not None:
+        raise ConflictError(
+            f"round {current.number} is {current.state}: wait for its end, or cancel it"
         )
-        orders = order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0
-        note(
-            tx,
-            now_ms,
-            actor,
-            "round.start",
-            str(number),
-            method=method,
-            probe=probe,
-            seed=seed,
-            orders=orders,
+    taking = [agent.id for agent in members(tx)]
+    if not taking:
+        raise ConflictError("no agent has called yet: let one join with `prsm agent token`")
+    hosts.change_state(tx, "idle", "probing")
+    if not hosts.any_in_state(tx, ["placed", "probing"]):
+        raise ConflictError(
+            "no host has an address yet: import hosts, wait until their names were looked up "
+            "(`prsm hosts import FILE --wait`, `prsm status`)"
         )
+    number = rounds.last_number(tx) + 1
+    rounds.add(
+        tx,
+        number=number,
+        method=method,
+        state="probing",
+        probe=probe,
+        seed=seed,
+        started_by=actor.name,
+        started_ms=now_ms,
+    )
+    orders = order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0
+    note(
+        tx,
+        now_ms,
+        actor,
+        "round.start",
+        str(number),
+        method=method,
+        probe=probe,
+        seed=seed,
+        orders=orders,
+    )
     return number
 
 

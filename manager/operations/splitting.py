@@ -224,7 +224,9 @@ def _check_idle(tx: Transaction, host: HostRow, units: list[UnitRow], what: str)
 
 def _takers(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
     """Return who could take a piece: the owner first, then the nearest."""
-    taking = [row for row in members(tx) if not row.is_plain]
+    groups = [] if host.group_id is None else [host.group_id]
+    banned = {ban.agent_id for ban in pins.bans_of_hosts(tx, group_ids=groups)}
+    taking = [row for row in members(tx) if not row.is_plain and row.id not in banned]
     if len(taking) < 2:
         raise ConflictError(
             f"{host.key}: to split it there must be two agents that sync, and there "

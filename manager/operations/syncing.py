@@ -165,6 +165,7 @@ def _note_state(
         tx,
         row.id,
         lost_ms=None,
+        returned=row.returned or row.lost_ms is not None,
         last_contact_ms=now_ms,
         last_contact="sync",
         last_work_ms=now_ms if worked else row.last_work_ms,

@@ -9,6 +9,8 @@ What the agent still sends is kept as data and changes nothing.
 
 from __future__ import annotations
 
+from typing import Final
+
 from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
 from manager.db import agents, assignments, probes, rights, rounds
 from manager.db.agents import AgentRow
@@ -18,7 +20,11 @@ from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
 from manager.operations.problems import cheapest_owners
 
-__all__ = ["how_it_is", "take_over"]
+__all__ = ["LEFT", "LOST", "how_it_is", "take_over"]
+
+RETIRED: Final = "its agent was retired"
+LEFT: Final = "its agent left"
+LOST: Final = "its agent is lost"
 
 
 def how_it_is(row: AgentRow, units_held: int, now_ms: int, policy: Policy) -> Liveness:
@@ -74,7 +80,7 @@ def _leaves(row: AgentRow, now_ms: int, policy: Policy) -> bool:
 def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> int:
     reason = _why(row)
     if row.takes_part:
-        agents.update(tx, row.id, lost_ms=now_ms)
+        agents.update(tx, row.id, lost_ms=now_ms, returned=False)
         probes.fail(tx, reason, agent_id=row.id, states=["waiting", "granted", "finished"])
         note(tx, now_ms, CLOCK, "agent.lost", row.name, alert=True, reason=reason)
     units = [unit for unit, _ in assignments.groups_of_agent(tx, row.id, policy.batch)]
@@ -102,5 +108,5 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
 
 def _why(row: AgentRow) -> str:
     if row.retired_ms is not None:
-        return "its agent was retired"
-    return "its agent left" if not row.subscribed else "its agent is lost"
+        return RETIRED
+    return LEFT if not row.subscribed else LOST

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from manager.balancing import make_plan
 from manager.db import agents, rounds
 from manager.db.engine import Database
+from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
 from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.predicting import refresh_model
 from manager.operations.round_progress import begin_crawl, finish_round
+from manager.operations.schedules import start_scheduled
 from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
@@ -37,6 +39,8 @@ class TickOutcome:
     rights_freed: int
     probes_given_up: int
     units_taken_over: int
+    units_given_back: int
+    rounds_scheduled: int
     units_joined: int
     units_placed: int
     crawl_began: bool
@@ -52,7 +56,7 @@ class TickOutcome:
         return self != NOTHING
 
 
-NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
 
 
 def tick(
@@ -70,6 +74,8 @@ def tick(
         rights_freed=expire_permits(db, now_ms),
         probes_given_up=give_up_probes(db, now_ms, policy),
         units_taken_over=take_over(db, now_ms, policy),
+        units_given_back=give_back(db, now_ms, policy),
+        rounds_scheduled=start_scheduled(db, now_ms, policy),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=begin_crawl(db, now_ms, policy, planner),

@@ -16,6 +16,7 @@ from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import progress_of
 from manager.console.visit import Question, Visit
 from manager.operations.plans import list_plans, plan_detail
+from manager.operations.round_report import report_of
 from manager.operations.rounds import (
     RoundRow,
     cancel_round,
@@ -24,6 +25,7 @@ from manager.operations.rounds import (
     round_detail,
     start_round,
 )
+from manager.operations.schedules import add_schedule, list_schedules, remove_schedule
 
 __all__ = ["PAGES"]
 
@@ -97,6 +99,7 @@ def show(visit: Visit) -> Response:
         plans=list_plans(visit.db, PLANS_SHOWN),
         methods=METHOD_WORDS,
         states=STATES,
+        schedules=list_schedules(visit.db, visit.now_ms),
     )
 
 
@@ -135,6 +138,7 @@ def show_round(visit: Visit) -> Response:
         "round.html",
         progress=progress_of(detail, visit.now_ms),
         row=detail.round,
+        report=report_of(detail),
         plan=plan,
         bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
         methods=METHOD_WORDS,
@@ -177,10 +181,44 @@ def cancel(visit: Visit) -> Response:
     return visit.go(f"{HERE}/{number}", done=f"Round {number} is cancelled.")
 
 
+def add(visit: Visit) -> Response:
+    """Let rounds begin by the clock."""
+    made = add_schedule(
+        visit.db,
+        visit.form.get("crontab", ""),
+        visit.form.get("zone", "").strip() or "UTC",
+        visit.form.get("method", ""),
+        visit.actor,
+        visit.now_ms,
+    )
+    return visit.go(HERE, done=f"The next round begins {made.next_runs[0]}.")
+
+
+def remove(visit: Visit) -> Response:
+    """Let no round begin by a schedule any more; ask once."""
+    number = visit.form.get("schedule", "")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Remove schedule {number}?",
+                ("No round begins by it any more. A round that goes on goes on.",),
+                "Remove",
+                f"{HERE}/schedules/remove",
+                HERE,
+                {"schedule": number},
+            )
+        )
+    wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
+    remove_schedule(visit.db, wanted, visit.actor, visit.now_ms)
+    return visit.go(HERE, done=f"Schedule {number} is removed.")
+
+
 PAGES: Final = (
     Page("GET", "/rounds", "viewer", show),
     Page("GET", "/rounds.csv", "viewer", export),
     Page("GET", "/rounds/{number:int}", "viewer", show_round),
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),
+    Page("POST", "/rounds/schedules", "operator", add),
+    Page("POST", "/rounds/schedules/remove", "operator", remove),
 )

@@ -13,7 +13,7 @@ from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
 from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
-from manager.db.tables.rounds import plan_moves, plans, rounds, unit_rounds
+from manager.db.tables.rounds import plan_moves, plans, round_schedules, rounds, unit_rounds
 from manager.db.tables.work import (
     assignments,
     distance_model,
@@ -47,6 +47,7 @@ __all__ = [
     "probe_orders",
     "reports",
     "rights",
+    "round_schedules",
     "rounds",
     "sessions",
     "start_pages",

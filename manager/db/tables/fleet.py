@@ -75,6 +75,7 @@ agents: Final = sa.Table(
     sa.Column("list_limit", Whole),  # pages a unit of its next lists, 0: all, NULL: no order
     # Its permit.
     count("permit_epoch"),
+    flag("returned"),  # was lost or had left, and its units were not looked for yet
     flag("rejoined"),  # a new key, and the permit of the one before is not over yet
     moment("permit_set_ms"),
     count("permit_until_ms"),

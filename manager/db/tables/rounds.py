@@ -17,7 +17,7 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["plan_moves", "plans", "rounds", "unit_rounds"]
+__all__ = ["plan_moves", "plans", "round_schedules", "rounds", "unit_rounds"]
 
 rounds: Final = sa.Table(
     "rounds",
@@ -101,4 +101,20 @@ plan_moves: Final = sa.Table(
     sa.Column("to_agent", Whole, nullable=False),
     sa.Column("from_ms", sa.Float()),
     sa.Column("to_ms", sa.Float()),
+)
+
+# Rounds that begin by the clock.
+round_schedules: Final = sa.Table(
+    "round_schedules",
+    metadata,
+    identity(),
+    text("crontab"),
+    text("zone"),
+    text("method"),
+    flag("probe", start=True),
+    text("made_by"),
+    moment("made_ms", required=True),
+    moment("next_ms", required=True),
+    moment("last_ms"),
+    text("last_result"),  # what became of the last time, in words
 )

@@ -80,3 +80,27 @@ def test_a_plan_is_taken_back(prsm: Running) -> None:
     assert undone.json()["plan"]["undoes"] == number
     shown = prsm.local.get(f"/api/v1/plans/{number}").json()
     assert shown["undone_by"] == undone.json()["plan"]["id"]
+
+
+def test_rounds_by_the_clock(prsm: Running) -> None:
+    """A schedule is added, listed with its next runs, and removed; what is none is 400."""
+    asked = {"crontab": "0 2 * * 1-5", "zone": "Asia/Tokyo", "method": "keep"}
+    made = prsm.local.post("/api/v1/rounds/schedules", json=asked)
+    assert made.status_code == 201
+    assert len(made.json()["next_runs"]) == 5
+    assert prsm.local.get("/api/v1/rounds/schedules").json() == [made.json()]
+    for wrong in ({"crontab": "nightly"}, {"zone": "Nowhere"}, {"method": "luck"}):
+        assert prsm.local.post("/api/v1/rounds/schedules", json=asked | wrong).status_code == 400
+    remove = "/api/v1/rounds/schedules/1/remove"
+    assert prsm.local.post(remove, json={}).status_code == 204
+    assert prsm.local.post(remove, json={}).status_code == 404
+
+
+def test_a_round_is_reported(prsm: Running) -> None:
+    """Also while it goes on."""
+    fill(prsm, "a.example")
+    prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm.local.post("/api/v1/rounds", json={"method": "keep"})
+    report = prsm.local.get("/api/v1/rounds/1/report").json()
+    assert (report["number"], report["state"]) == (1, "probing")
+    assert prsm.local.get("/api/v1/rounds/2/report").status_code == 404

@@ -142,6 +142,23 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert prsm("rounds", "start", "--method", "magic", code=2)
 
 
+def test_rounds_by_the_clock(prsm: Prsm, manager: Running) -> None:
+    """Schedules are added, listed with their next runs in words, removed; a round is reported."""
+    assert "prsm rounds schedule add" in prsm("rounds", "schedule").stdout
+    added = prsm("rounds", "schedule", "add", "0 2 * * *", "--zone", "Asia/Tokyo").stdout
+    assert added.count("02:00 JST") == 5
+    assert "five fields" in prsm("rounds", "schedule", "add", "nightly", code=1).stderr
+    assert "02:00 JST" in prsm("rounds", "schedule").stdout
+    assert json.loads(prsm("rounds", "schedule", "--json").stdout)[0]["schedule"]["id"] == 1
+    assert "is removed" in prsm("rounds", "schedule", "remove", "1").stdout
+    assert "there is none" in prsm("rounds", "report", code=1).stderr
+    fill(manager, "x.example")
+    manager.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm("rounds", "start")
+    assert "1, probing, by" in prsm("rounds", "report").stdout
+    assert json.loads(prsm("rounds", "report", "1", "--json").stdout)["number"] == 1
+
+
 def test_users_are_managed(prsm: Prsm) -> None:
     """A password is asked for twice or read from standard input; short ones are refused."""
     assert "--role admin" in prsm("users", "list").stdout
@@ -188,7 +205,7 @@ def test_the_status_is_one_look(prsm: Prsm, manager: Running) -> None:
     prsm("rounds", "start")
     manager.clock.advance(30 * 86400)
     later = prsm("status").stdout
-    assert "1, probing, by prices" in later
+    assert "1, probing, by default" in later
     assert "! a.example is " in later
     assert json.loads(prsm("status", "--json").stdout)["round"]
 

@@ -353,3 +353,18 @@ def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor)
     assert _last(prsm) == ("operator", "plan.undo", str(number))
     assert "Taken back by" in browser.page(preview).text
     assert "/console/plans/undo" not in person("viewer").get(preview).text
+
+
+def test_rounds_by_the_clock_are_kept_on_the_page_of_rounds(prsm: Running, person: Visitor) -> None:
+    """Added with the next run in words, removed after a question, shown to viewers, too."""
+    browser = person("operator")
+    fields = {"crontab": "0 2 * * *", "zone": "Asia/Tokyo", "method": "keep"}
+    done = browser.act("/console/rounds", "/console/rounds/schedules", fields)
+    assert "02:00 JST" in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "schedule.add", "1")
+    assert "02:00 JST" in person("viewer").page("/console/rounds").text
+    wrong = browser.act("/console/rounds", "/console/rounds/schedules", {"crontab": "nightly"})
+    assert wrong.status_code == 400
+    said = _confirm(browser, "/console/rounds", "/console/rounds/schedules/remove", {})
+    assert "Schedule 1 is removed." in said
+    assert "Planned and measured" in browser.page("/console/rounds/2").text

@@ -16,8 +16,11 @@ from manager.operations.hosts import exclude_host
 from manager.operations.pins import list_pins, pin_unit, pin_units, unpin_units
 from manager.operations.plans import make_plan, plan_detail
 from manager.operations.rounds import round_detail, start_round
+from manager.operations.splitting import split_host
 from shared.errors import UrlError
 from tests.manager.operations.test_plans import HOSTS, measured, owners
+from tests.manager.operations.test_splitting import HOST, crawled
+from tests.manager.operations.test_splitting import owners as piece_owners
 from tests.manager.operations.world import ADMIN, World
 
 
@@ -206,3 +209,28 @@ def test_an_excluded_hosts_pin_comes_back_with_it(database: Database) -> None:
     assert list_pins(database).pins[0].ignored == "the host is excluded"
     replanned(database, world, "random")
     assert owners(database)["http://h1.jp:80/"] is None
+
+
+def test_a_piece_of_a_split_host_is_pinned_by_itself(database: Database) -> None:
+    """One directory stays with its agent, the others may move; no plan is stale for it."""
+    world = crawled(database)
+    split_host(database, HOST, ADMIN, world.now_ms)
+    pieces = [unit.key for unit in host_detail(database, HOST).units if unit.path != "/"]
+    before = piece_owners(world)
+    agent = other_than_owner(before[pieces[0]])
+    assert pin_unit(database, pieces[0], agent, "", ADMIN, world.now_ms).moved == 1
+    after = piece_owners(world)
+    assert after == before | {pieces[0]: agent}
+    other = other_than_owner(agent)
+    pin_unit(database, pieces[1], other, "", ADMIN, world.now_ms)
+    for method in ("prices", "random"):
+        replanned(database, world, method)
+        assert piece_owners(world)[pieces[0]] == agent
+        assert piece_owners(world)[pieces[1]] == other
+    assert {pin.ignored for pin in list_pins(database).pins} == {""}
+    assert check(database) == []
+
+
+def other_than_owner(owner: str) -> str:
+    """Return another agent than this one."""
+    return next(name for name in "abc" if name != owner)

@@ -1,0 +1,120 @@
+"""What a round was planned to cost, what was measured, and how far the two are apart.
+
+Planned and measured are milliseconds of transfer, one request after the other, as the source
+counts them; an agent's capacity is taken out again. The error is measured over planned, less 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from manager.db.engine import Database
+from manager.operations.rounds import RoundDetail, round_detail
+
+__all__ = ["AgentReport", "RoundReport", "report_of", "round_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """One agent. planned_ms None: the plan did not know it. error: 0.25 is 25% more than planned.
+
+    elapsed_ms: how long the plan expected its work to take by the clock.
+    """
+
+    name: str
+    units: int
+    pages: int
+    bytes: int
+    planned_ms: float | None
+    measured_ms: float
+    error: float | None
+    elapsed_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReport:
+    """A round in numbers. planned_ms, measured_ms: the makespan; over whom, and how far apart.
+
+    probes, units: how many are in each state. elapsed_ms: of the crawl, by the clock.
+    """
+
+    number: int
+    state: str
+    method: str
+    started_ms: int
+    finished_ms: int | None
+    probes: dict[str, int]
+    units: dict[str, int]
+    pages: int
+    bytes: int
+    planned_ms: float | None
+    planned_agent: str
+    bound_ms: float | None
+    measured_ms: float
+    measured_agent: str
+    error: float | None
+    elapsed_ms: int | None
+    agents: list[AgentReport]
+
+
+def round_report(db: Database, number: int) -> RoundReport:
+    """Return the report of a round, also of one that goes on. Raises NotFoundError."""
+    return report_of(round_detail(db, number))
+
+
+def report_of(detail: RoundDetail) -> RoundReport:
+    """Return the report of a round whose detail is at hand."""
+    planned = {
+        one["name"]: one for one in (detail.plan["agents"] if detail.plan is not None else [])
+    }
+    done = {one["name"]: one for one in detail.agents}
+    agents = [_agent(name, done.get(name), planned.get(name)) for name in {**planned, **done}]
+    agents.sort(key=lambda one: (-one.measured_ms, one.name))
+    expected = max(
+        (one for one in agents if one.planned_ms is not None),
+        key=lambda one: one.planned_ms or 0.0,
+        default=None,
+    )
+    slowest = agents[0] if agents else None
+    planned_ms = expected.planned_ms if expected is not None else None
+    measured_ms = slowest.measured_ms if slowest is not None else 0.0
+    row = detail.round
+    return RoundReport(
+        number=row.number,
+        state=row.state,
+        method=row.method,
+        started_ms=row.started_ms,
+        finished_ms=row.finished_ms,
+        probes=detail.orders,
+        units=detail.units,
+        pages=sum(one.pages for one in agents),
+        bytes=sum(one.bytes for one in agents),
+        planned_ms=planned_ms,
+        planned_agent=expected.name if expected is not None else "",
+        bound_ms=detail.bound_ms,
+        measured_ms=measured_ms,
+        measured_agent=slowest.name if slowest is not None and slowest.measured_ms else "",
+        error=_error(measured_ms, planned_ms),
+        elapsed_ms=row.elapsed_ms,
+        agents=agents,
+    )
+
+
+def _agent(name: str, done: dict[str, Any] | None, planned: dict[str, Any] | None) -> AgentReport:
+    planned_ms = planned["after_ms"] * planned.get("capacity", 1.0) if planned else None
+    measured_ms = float(done["measured_ms"]) if done else 0.0
+    return AgentReport(
+        name=name,
+        units=sum(done["units"].values()) if done else 0,
+        pages=done["pages"] if done else 0,
+        bytes=done["bytes"] if done else 0,
+        planned_ms=planned_ms,
+        measured_ms=measured_ms,
+        error=_error(measured_ms, planned_ms),
+        elapsed_ms=planned.get("elapsed_ms") if planned else None,
+    )
+
+
+def _error(measured_ms: float, planned_ms: float | None) -> float | None:
+    return measured_ms / planned_ms - 1 if planned_ms and measured_ms else None

@@ -1,0 +1,7 @@
+"""When things are to happen by the clock: crontab lines and their next times. Pure."""
+
+from __future__ import annotations
+
+from manager.schedules.crontab import Crontab, ScheduleError
+
+__all__ = ["Crontab", "ScheduleError"]

@@ -1,0 +1,33 @@
+"""The report of a round: planned, measured, and how far the two are apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from manager.db.engine import Database
+from manager.errors import NotFoundError
+from manager.operations.round_report import round_report
+from manager.operations.rounds import start_round
+from tests.manager.operations.test_plans import measured
+from tests.manager.operations.world import ADMIN
+
+
+def test_a_round_is_reported(database: Database) -> None:
+    """The second round was planned from what the first measured: they agree within 5 per cent."""
+    world = measured(database)
+    start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
+    going_on = round_report(database, 2)
+    assert (going_on.state, going_on.planned_ms, going_on.error) == ("probing", None, None)
+    world.run()
+    report = round_report(database, 2)
+    assert (report.state, report.method, report.units) == ("finished", "prices", {"finished": 12})
+    assert report.planned_ms is not None
+    assert report.measured_ms == pytest.approx(report.planned_ms, rel=0.05)
+    assert report.error == pytest.approx(report.measured_ms / report.planned_ms - 1)
+    assert report.pages == sum(agent.pages for agent in report.agents) == 1200
+    for agent in report.agents:
+        assert agent.planned_ms is not None
+        assert agent.measured_ms == pytest.approx(agent.planned_ms, rel=0.05)
+    assert report.agents[0].name == report.measured_agent
+    with pytest.raises(NotFoundError):
+        round_report(database, 9)
