@@ -247,12 +247,12 @@ def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None
 def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor) -> None:
     """A preview moves nothing; applying asks once and moves what the preview said."""
     browser = person("operator")
-    made = browser.act("/console/rounds", "/console/plans", {"method": "tree"})
+    made = browser.act("/console/rounds", "/console/plans", {"method": "random"})
     page = made.headers["location"]
     assert "nothing was moved" in _result(browser, page)
     plan = list_plans(prsm.manager.db)[0]
     assert page == f"/console/plans/{plan.id}"
-    assert (plan.applied_ms, plan.method, plan.made_by) == (None, "tree", "operator")
+    assert (plan.applied_ms, plan.method, plan.made_by) == (None, "random", "operator")
     first = plan_detail(prsm.manager.db, plan.id).moves[0]
     said = _confirm(browser, page, f"{page}/apply", {})
     assert f"{plan.moves} units changed hands" in said
