@@ -36,6 +36,7 @@ def login(prsm: Running, role: str, call: Caller | None = None) -> Session:
 
 
 RANKS = ["viewer", "operator", "admin"]
+PIN = {"unit": "http://a.example:80/", "agent": "a.example"}
 NEEDS = [
     ("GET", "/api/v1/overview", None, "viewer"),
     ("GET", "/api/v1/hosts", None, "viewer"),
@@ -46,6 +47,10 @@ NEEDS = [
     ("GET", "/api/v1/rounds/1", None, "viewer"),
     ("GET", "/api/v1/plans", None, "viewer"),
     ("GET", "/api/v1/plans/1", None, "viewer"),
+    ("GET", "/api/v1/hosts/pins", None, "viewer"),
+    ("GET", "/api/v1/hosts/bans", None, "viewer"),
+    ("GET", "/api/v1/rounds/schedules", None, "viewer"),
+    ("GET", "/api/v1/rounds/1/report", None, "viewer"),
     ("GET", "/api/v1/audit", None, "viewer"),
     ("GET", "/api/v1/reports", None, "viewer"),
     ("GET", "/api/v1/check", None, "viewer"),
@@ -57,6 +62,17 @@ NEEDS = [
     ("POST", "/api/v1/hosts/include", {"host": "a.example"}, "operator"),
     ("POST", "/api/v1/agents/a.example/command", {"command": "restart"}, "operator"),
     ("POST", "/api/v1/agents/a.example/list-limit", {"pages": 50}, "operator"),
+    ("POST", "/api/v1/agents/a.example/compare", {}, "operator"),
+    ("POST", "/api/v1/hosts/pin", PIN, "operator"),
+    ("POST", "/api/v1/hosts/pin-many", {"units": [PIN["unit"]], **PIN}, "operator"),
+    ("POST", "/api/v1/hosts/unpin", {"units": [PIN["unit"]]}, "operator"),
+    ("POST", "/api/v1/hosts/ban", {"host": "a.example", **PIN}, "operator"),
+    ("POST", "/api/v1/hosts/lift-ban", {"host": "a.example", **PIN}, "operator"),
+    ("POST", "/api/v1/lists/import", None, "operator"),
+    ("GET", "/api/v1/export/costs", None, "operator"),
+    ("POST", "/api/v1/rounds/schedules", {"crontab": "@daily"}, "operator"),
+    ("POST", "/api/v1/rounds/schedules/1/remove", {}, "operator"),
+    ("POST", "/api/v1/plans/undo", {}, "operator"),
     ("POST", "/api/v1/rounds", {}, "operator"),
     ("POST", "/api/v1/rounds/cancel", {}, "operator"),
     ("POST", "/api/v1/plans", {}, "operator"),
@@ -88,6 +104,7 @@ def test_every_route_is_in_the_table(prsm: Running) -> None:
             path.replace("agents/{name}", "agents/a.example")
             .replace("users/{name}", "users/x")
             .replace("{number}", "1")
+            .replace("{kind}", "costs")
         )
         for method in methods:
             assert (method.upper(), concrete) in known, f"{method} {path}"
