@@ -12,7 +12,7 @@ import pytest
 from manager.assignment import most_requests, share_ms
 from tests.e2e.fleet import Fleet, running_fleet
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 AGENTS = 4
 INTERVAL_S = 0.02
