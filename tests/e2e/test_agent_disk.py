@@ -62,6 +62,7 @@ def test_it_waits_for_room(
         it.agent.program.words = ["prs", "run", *sets]
         it.agent.start()
         it.until("requests", lambda: len(it.web.requests()) > 8)
+        it.until("word of it", lambda: " fetching\n" in it.said())
         ballast = fill(small_disk, left_bytes)
         it.until("the pause", lambda: "not fetching: " in it.said().rpartition("fetching\n")[2])
         assert it.quiet_for(1.5)
