@@ -111,8 +111,15 @@ class HostQueue:
     @property
     def own_rest_s(self) -> float:
         """Return the rest of the host itself; 0: none. A Crawl-delay is for all agents together."""
-        agents = max((job.job.share for job in self.jobs.values()), default=1)
-        return max(self.share_s, self.crawl_delay_s * max(1, agents))
+        longest_ms, agents = 0, 1
+        for queue in self.jobs.values():  # one as a rule, and asked twice a page: no generators
+            job = queue.job
+            if job.interval_ms and job.interval_ms > longest_ms:
+                longest_ms = job.interval_ms
+            if job.share > agents:
+                agents = job.share
+        own_s = self.crawl_delay_s * agents
+        return own_s if own_s > longest_ms / 1000 else longest_ms / 1000
 
     @property
     def in_flight(self) -> bool:
