@@ -23,13 +23,16 @@ from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
-from manager.intake import LogIntake
+from manager.intake import LogIntake, SegmentIntake
 from manager.intake.logs import Reader
 from manager.naming import Names
+from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool
+from manager.store.segment_reading import examine_segment
+from manager.store.segment_store import DirectoryStore, SegmentStore
 from shared.wire import PROTOCOL
 
 __all__ = ["Manager", "build_app", "layout_of", "open_manager", "policy_of", "wrapped"]
@@ -47,6 +50,8 @@ class Manager:
     rejected: Rejected
     lists: ListFiles
     logs: LogIntake
+    store: SegmentStore
+    segments: SegmentIntake
     names: Names
     planner: Planner
     now_ms: Callable[[], int]
@@ -57,11 +62,16 @@ class Manager:
 
 
 def open_manager(
-    settings: Settings, read: Reader, planner: Planner, now_ms: Callable[[], int]
+    settings: Settings,
+    read: Reader,
+    planner: Planner,
+    now_ms: Callable[[], int],
+    examine: Examine = examine_segment,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
     read: who reads logs, as `Workers(...).run`. planner: who makes plans.
+    examine: who reads segments; without, the thread that asks.
     Raises SettingError, StoreError.
     """
     layout = layout_of(settings)
@@ -84,6 +94,16 @@ def open_manager(
         settings=settings.intake,
         now_ms=now_ms,
     )
+    store = DirectoryStore(layout.segments)
+    archive = settings.archive
+    reading = Reading(
+        layout,
+        store,
+        examine,
+        lambda: spool.temporary(".segment"),
+        archive.memory_bytes,
+        archive.segment_cpu_s,
+    )
     return Manager(
         settings,
         policy,
@@ -93,6 +113,8 @@ def open_manager(
         rejected,
         ListFiles(layout.lists),
         logs,
+        store,
+        SegmentIntake(db, reading, now_ms),
         Names(settings.naming),
         planner,
         now_ms,

@@ -24,6 +24,7 @@ from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.tick import tick
 from manager.settings import Settings
+from manager.store.segment_reading import examine_segment
 
 __all__ = ["serve"]
 
@@ -42,14 +43,22 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     layout.create()
     with held_by_us(layout.lock):
         workers = Workers(settings.intake.workers)
+        readers = Workers(settings.archive.workers)
         planner = ChildPlanner()
-        manager = open_manager(settings, workers.run, planner, wall_clock_ms)
+        manager = open_manager(
+            settings,
+            workers.run,
+            planner,
+            wall_clock_ms,
+            lambda job: readers.run_here(examine_segment, job),
+        )
         try:
             manager.spool.clean()
             manager.lists.clear()
             _serve(manager, as_json=as_json)
         finally:
             workers.close()
+            readers.close()
             planner.close()
             manager.close()
 

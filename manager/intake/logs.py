@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
 from manager.errors import ForbiddenError
-from manager.intake.held import SLACK_MS, Held
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from manager.intake.held import Held, Holdings
+from manager.assignment.holdings import Held, Holdings
 from manager.intake.sections import LogKind, Section
 from manager.store import LogFile, LogRow, LogSum, read_sums
 from shared.errors import FormatError, LimitError, LineError, UrlError

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
+
+from manager.assignment.holdings import LogKind
 
 __all__ = ["LogKind", "Section"]
 
-LogKind = Literal["probe", "crawl"]
 MOST_DIGITS: Final = 15  # milliseconds until the year 33658
 
 

@@ -1,6 +1,7 @@
 """The manager's settings: frozen groups of fields, each with unit, default, range and reason."""
 
 from manager.settings.groups import (
+    ArchiveSettings,
     ConsoleSettings,
     DatabaseSettings,
     IntakeSettings,
@@ -14,6 +15,7 @@ from manager.settings.reading import SETTINGS_FILE, documented, read_settings
 
 __all__ = [
     "SETTINGS_FILE",
+    "ArchiveSettings",
     "ConsoleSettings",
     "DatabaseSettings",
     "IntakeSettings",

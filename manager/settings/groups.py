@@ -13,6 +13,7 @@ from manager.settings.policy import PolicySettings
 from shared.settings import setting
 
 __all__ = [
+    "ArchiveSettings",
     "ConsoleSettings",
     "DatabaseSettings",
     "IntakeSettings",
@@ -195,6 +196,29 @@ class IntakeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveSettings:
+    """The captures of the centre."""
+
+    workers: int = setting(
+        1, unit="processes", least=1, most=64, reason="read segments that came; one reads 5 MB/s"
+    )
+    memory_bytes: int = setting(
+        512 * MB,
+        unit="bytes",
+        least=64 * MB,
+        most=1000 * GB,
+        reason="of DuckDB for an index or a selection; it spills to disk beyond",
+    )
+    segment_cpu_s: float = setting(
+        3600.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="of a processor to read one segment strictly; a bomb must not hold a worker",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class NamingSettings:
     """How host names become addresses, and which addresses may be crawled."""
 
@@ -242,5 +266,6 @@ class Settings:
     policy: PolicySettings = field(default_factory=PolicySettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     intake: IntakeSettings = field(default_factory=IntakeSettings)
+    archive: ArchiveSettings = field(default_factory=ArchiveSettings)
     naming: NamingSettings = field(default_factory=NamingSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)

@@ -15,7 +15,16 @@ from typing import BinaryIO, Final
 
 from manager.store.errors import StoreFullError
 
-__all__ = ["PART", "OpenFile", "full_disk_said", "move", "open_new", "sync_folder", "write_whole"]
+__all__ = [
+    "PART",
+    "OpenFile",
+    "full_disk_said",
+    "move",
+    "open_new",
+    "sync_file",
+    "sync_folder",
+    "write_whole",
+]
 
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 COPY_BYTES: Final = 1024**2
@@ -41,6 +50,15 @@ def full_disk_said(folder: Path) -> Iterator[None]:
             f"the disk of {folder} is full ({error.strerror}); nothing was kept. The administrator "
             "must make room; then send it again"
         ) from error
+
+
+def sync_file(path: Path) -> None:
+    """Make the bytes of a file durable that somebody else wrote."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,6 +9,9 @@ And in the same directory, or in one that several managers on one database share
 
     logs/<agent id>/ one Parquet file a crawl log, named by the SHA-256 of its body
     rejected/        bodies that were refused, each with the reason
+    archive/segments/<agent id>/  captures as WARC, unless they are in an object store
+    archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
+    archive/results/ selections that were made as files for third parties
 
 Invariant: no name that came over the network is ever part of a path; agents are numbers here.
 """
@@ -60,6 +63,21 @@ class Layout:
         return self.kept / "rejected"
 
     @property
+    def segments(self) -> Path:
+        """Captures of the centre."""
+        return self.kept / "archive" / "segments"
+
+    @property
+    def indexes(self) -> Path:
+        """The index of each segment."""
+        return self.kept / "archive" / "index"
+
+    @property
+    def results(self) -> Path:
+        """Selections as files."""
+        return self.kept / "archive" / "results"
+
+    @property
     def database(self) -> Path:
         """The SQLite file."""
         return self.data / "prsm.sqlite"
@@ -76,7 +94,16 @@ class Layout:
 
     def create(self) -> None:
         """Make what is missing, private to this user; raises StoreError where it cannot."""
-        for folder in (self.data, self.spool, self.logs, self.lists, self.rejected):
+        for folder in (
+            self.data,
+            self.spool,
+            self.logs,
+            self.lists,
+            self.rejected,
+            self.segments,
+            self.indexes,
+            self.results,
+        ):
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
@@ -90,6 +117,11 @@ class Layout:
         folder = self.logs / str(int(agent_id))
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder / f"{_checked(sha256)}.parquet"
+
+    def index_file(self, key: str) -> Path:
+        """Return where the index of the segment under a key is kept."""
+        assert re.fullmatch(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz", key), "a key that we made"
+        return self.indexes / (key.removesuffix(".warc.gz") + ".parquet")
 
 
 def _checked(sha256: str) -> str:

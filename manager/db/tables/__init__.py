@@ -1,5 +1,6 @@
 """What the manager keeps, by subject. Every time is an integer: milliseconds since 1970, UTC.
 
+`archive` what came of the crawl; `clients` third parties who take of it;
 `people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `rounds` rounds, plans, the units of a round; `records` reports and the sums made
@@ -7,6 +8,14 @@ from them.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
+from manager.db.tables.archive import archive_changes, arrivals, segment_hosts, segments
+from manager.db.tables.clients import (
+    archive_jobs,
+    client_tokens,
+    client_usage,
+    clients,
+    job_hosts,
+)
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
@@ -26,9 +35,15 @@ from manager.db.tables.work import (
 
 __all__ = [
     "agents",
+    "archive_changes",
+    "archive_jobs",
+    "arrivals",
     "assignments",
     "audit",
     "bans",
+    "client_tokens",
+    "client_usage",
+    "clients",
     "clock",
     "directory_sums",
     "distance_model",
@@ -38,6 +53,7 @@ __all__ = [
     "host_rests",
     "host_sums",
     "hosts",
+    "job_hosts",
     "join_tokens",
     "login_failures",
     "metadata",
@@ -49,6 +65,8 @@ __all__ = [
     "rights",
     "round_schedules",
     "rounds",
+    "segment_hosts",
+    "segments",
     "sessions",
     "start_pages",
     "unit_rounds",

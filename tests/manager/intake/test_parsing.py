@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manager.assignment.holdings import Held
 from manager.intake import parsing
-from manager.intake.held import Held
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from manager.intake.sections import LogKind
+__all__ = ["SLACK_MS", "Held", "Holdings", "LogKind"]
 
-__all__ = ["Held", "Holdings"]
+LogKind = Literal["probe", "crawl"]
 
 SLACK_MS: Final = 10 * 60 * 1000
 """A log's times are the agent's clock, a holding's the manager's: they may differ by this much."""

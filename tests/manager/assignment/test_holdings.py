@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manager.intake.held import SLACK_MS, Held, Holdings
+from manager.assignment.holdings import SLACK_MS, Held, Holdings
 
 HOST = "http://www.example.jp:80/"
 HOUR = 3_600_000

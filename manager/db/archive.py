@@ -1,0 +1,153 @@
+"""Arrivals, segments, what hosts they hold, and the changes that third parties follow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
+
+__all__ = [
+    "ArrivalRow",
+    "HostShare",
+    "NewArrival",
+    "NewSegment",
+    "SegmentRow",
+    "add_arrival",
+    "add_change",
+    "add_segment",
+    "arrival_by_name",
+    "arrival_by_sha256",
+    "excluded_keys",
+    "segment_by_name",
+    "segments_of_arrival",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewArrival:
+    """A file that was taken from an agent."""
+
+    agent_id: int
+    name: str
+    sha256: str
+    size_bytes: int
+    captures: int
+    strangers: int
+    withheld: int
+    refused: int
+    first_ms: int
+    last_ms: int
+    received_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalRow(NewArrival):
+    """The same, as it is kept."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewSegment:
+    """A file of captures to keep."""
+
+    arrival_id: int
+    agent_id: int
+    name: str
+    key: str
+    kind: str
+    state: str
+    revision: int
+    size_bytes: int
+    md5: str
+    sha1: str
+    sha256: str
+    index_bytes: int
+    index_sha256: str
+    captures: int
+    first_ms: int
+    last_ms: int
+    made_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow(NewSegment):
+    """A file of captures that is kept; ended_ms: when it was withdrawn."""
+
+    id: int
+    ended_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostShare:
+    """What a segment holds of one host."""
+
+    captures: int
+    bytes: int
+    first_ms: int
+    last_ms: int
+
+
+def arrival_by_sha256(tx: Transaction, agent_id: int, sha256: str) -> ArrivalRow | None:
+    """Return what an agent sent with this digest."""
+    mine = arrivals.c.agent_id == agent_id
+    return tx.row(ArrivalRow, sa.select(arrivals).where(mine, arrivals.c.sha256 == sha256))
+
+
+def arrival_by_name(tx: Transaction, agent_id: int, name: str) -> ArrivalRow | None:
+    """Return what an agent sent under this name."""
+    mine = arrivals.c.agent_id == agent_id
+    return tx.row(ArrivalRow, sa.select(arrivals).where(mine, arrivals.c.name == name))
+
+
+def add_arrival(tx: Transaction, arrival: NewArrival) -> int:
+    """Keep an arrival; return its number."""
+    return int(tx.value(arrivals.insert().values(**asdict(arrival)).returning(arrivals.c.id)))
+
+
+def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostShare]) -> int:
+    """Keep a segment and what it holds of the hosts that are known; return its number."""
+    number = int(tx.value(segments.insert().values(**asdict(segment)).returning(segments.c.id)))
+    for part in chunks(shares):
+        rows = tx.execute(sa.select(hosts.c.id, hosts.c.key).where(hosts.c.key.in_(part)))
+        tx.insert(
+            segment_hosts,
+            [{"segment_id": number, "host_id": row.id, **asdict(shares[row.key])} for row in rows],
+        )
+    return number
+
+
+def segment_by_name(tx: Transaction, name: str) -> SegmentRow | None:
+    """Return the segment of this name, whatever its state."""
+    return tx.row(SegmentRow, sa.select(segments).where(segments.c.name == name))
+
+
+def segments_of_arrival(tx: Transaction, arrival_id: int) -> list[SegmentRow]:
+    """Return what was made of an arrival, oldest first."""
+    query = sa.select(segments).where(segments.c.arrival_id == arrival_id).order_by(segments.c.id)
+    return tx.rows(SegmentRow, query)
+
+
+def add_change(tx: Transaction, now_ms: int, what: str, changed: Sequence[tuple[int, str]]) -> None:
+    """Note what happened to some (segment, name), for who follows."""
+    rows: list[dict[str, Any]] = [
+        {"at_ms": now_ms, "what": what, "segment_id": number, "name": name}
+        for number, name in changed
+    ]
+    tx.insert(archive_changes, rows)
+
+
+def excluded_keys(tx: Transaction, keys: Collection[str] | None = None) -> set[str]:
+    """Return the keys of excluded hosts: all, or those among some."""
+    query = sa.select(hosts.c.key).where(hosts.c.excluded_ms.is_not(None))
+    if keys is None:
+        return set(tx.values(query))
+    found: set[str] = set()
+    for part in chunks(keys):
+        found.update(tx.values(query.where(hosts.c.key.in_(part))))
+    return found

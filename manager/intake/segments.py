@@ -1,0 +1,38 @@
+"""Segments that came whole, one of an agent at a time: `manager.operations.archive_accepting`."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+
+from manager.db import Database
+from manager.operations.archive_accepting import (
+    Arrived,
+    Outcome,
+    Reading,
+    accept_segment,
+    known_segment,
+)
+from manager.operations.enrolment import AgentIdentity
+
+__all__ = ["SegmentIntake"]
+
+
+class SegmentIntake:
+    """Takes segments; any thread may ask, and waits."""
+
+    def __init__(self, db: Database, reading: Reading, now_ms: Callable[[], int]) -> None:
+        self._db = db
+        self._reading = reading
+        self._now_ms = now_ms
+        self._turns: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+
+    def accept(self, agent: AgentIdentity, arrived: Arrived) -> Outcome:
+        """Keep a segment, or say why not; see `accept_segment`."""
+        with self._turns[agent.id]:
+            return accept_segment(self._db, self._reading, agent, arrived, self._now_ms())
+
+    def known(self, agent: AgentIdentity, sha256: str) -> Outcome | None:
+        """Return what was answered to these bytes before, or None."""
+        return known_segment(self._db, agent, sha256)

@@ -1,0 +1,124 @@
+"""Where segments lie: a directory here, or an object store.
+
+Invariant: a key names complete, immutable bytes or nothing. Keys are made of numbers and digests by
+this program; no name that came over the network is part of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+from manager.store.durable import full_disk_said, sync_folder, write_whole
+from manager.store.errors import StoreError
+
+__all__ = ["DirectoryStore", "SegmentStore", "link_into", "segment_key"]
+
+READ_BYTES: Final = 1024**2
+_KEY: Final = re.compile(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz")
+
+
+def segment_key(agent_id: int, sha256: str) -> str:
+    """Return the key of a segment of an agent with this digest."""
+    key = f"{int(agent_id)}/{sha256}.warc.gz"
+    assert _KEY.fullmatch(key), "a digest that we computed"
+    return key
+
+
+class SegmentStore(Protocol):
+    """The segments of the centre by key."""
+
+    def put(self, source: Path, key: str) -> None:
+        """Keep the bytes of a file that is complete; the file stays. Repeating is harmless.
+
+        Raises StoreFullError, BusyError: nothing is kept under the key.
+        """
+        ...
+
+    def open(self, key: str) -> BinaryIO:
+        """Return a file to seek and read in; raises StoreError where the key is not there."""
+        ...
+
+    def path(self, key: str) -> Path | None:
+        """Return where a web server in front finds the bytes; None: nowhere."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Delete the bytes; who reads them now may go on or may fail."""
+        ...
+
+    def keys(self) -> Iterator[str]:
+        """Yield all keys."""
+        ...
+
+
+class DirectoryStore:
+    """Segments as files of a directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def put(self, source: Path, key: str) -> None:
+        """Keep a file, by a link where it lies in the same file system."""
+        link_into(source, self._at(key))
+
+    def open(self, key: str) -> BinaryIO:
+        """Return the file."""
+        try:
+            return self._at(key).open("rb")
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"segment {key} is not in {self._root}: put it back from the last copy of the "
+                "data directory"
+            ) from error
+
+    def path(self, key: str) -> Path | None:
+        """Return the file's path."""
+        return self._at(key)
+
+    def delete(self, key: str) -> None:
+        """Remove the file; one that is gone is fine."""
+        self._at(key).unlink(missing_ok=True)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all files."""
+        for path in self._root.glob("*/*.warc.gz"):
+            yield f"{path.parent.name}/{path.name}"
+
+    def _at(self, key: str) -> Path:
+        assert _KEY.fullmatch(key), "a key that we made"
+        return self._root / key
+
+
+def link_into(source: Path, target: Path) -> None:
+    """Let a synced file appear under a second name, durably; another file system costs a copy."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with full_disk_said(target.parent):
+        try:
+            os.link(source, target)
+        except FileExistsError:
+            return
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
+                raise
+            write_whole(target, _chunks(source))
+            return
+        sync_folder(target.parent)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(READ_BYTES):
+            yield chunk
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder of temporary files, whatever is in it."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
