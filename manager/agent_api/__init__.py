@@ -1,11 +1,12 @@
 """What agents say to the manager: the five messages, sync, and how they join.
 
-`messages` and `joining` hold the routes, `door` says who comes in, `uploads` how many at once.
+`messages`, `joining` and `tus` hold the routes, `door` says who comes in, `uploads` how many
+reports may come at once.
 """
 
 from fastapi import APIRouter
 
-from manager.agent_api import joining, messages
+from manager.agent_api import joining, messages, tus
 from manager.agent_api.door import AgentDoor
 from manager.agent_api.uploads import Uploads
 
@@ -14,3 +15,4 @@ __all__ = ["AgentDoor", "Uploads", "router"]
 router = APIRouter()
 router.include_router(messages.router)
 router.include_router(joining.router)
+router.include_router(tus.router)

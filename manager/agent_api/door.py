@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
-from manager.intake import LogIntake, Receiving
+from manager.intake import LogIntake, Receiving, UploadDesk
 from manager.operations.enrolment import AgentIdentity, authenticate
 from manager.operations.policy import Policy
 from manager.settings import LimitSettings
@@ -40,6 +40,7 @@ class AgentDoor:
     lists: ListFiles
     logs: LogIntake
     uploads: Uploads
+    desk: UploadDesk
     now_ms: Callable[[], int]
 
     @property

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
@@ -23,19 +24,21 @@ from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
-from manager.intake import LogIntake, SegmentIntake
+from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
 from manager.intake.logs import Reader
 from manager.naming import Names
 from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.settings import Settings
-from manager.store import Layout, ListFiles, Rejected, Spool
+from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_store import DirectoryStore, SegmentStore
 from shared.wire import PROTOCOL
 
 __all__ = ["Manager", "build_app", "layout_of", "open_manager", "policy_of", "wrapped"]
+
+UPLOADS: Final = "/api/v1/uploads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Manager:
     spool: Spool
     rejected: Rejected
     lists: ListFiles
+    parts: UploadParts
     logs: LogIntake
     store: SegmentStore
     segments: SegmentIntake
@@ -112,6 +116,11 @@ def open_manager(
         spool,
         rejected,
         ListFiles(layout.lists),
+        UploadParts(
+            layout.uploads,
+            layout.incoming,
+            reserve_bytes=settings.collection.reserve_bytes,
+        ),
         logs,
         store,
         SegmentIntake(db, reading, now_ms),
@@ -159,6 +168,13 @@ def build_app(manager: Manager) -> FastAPI:
         manager.lists,
         manager.logs,
         Uploads(limits.uploads_at_once, limits.uploads_per_minute, manager.now_ms),
+        UploadDesk(
+            manager.db,
+            manager.parts,
+            manager.settings.collection,
+            Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+            manager.now_ms,
+        ),
         manager.now_ms,
     )
     app.state.admin_door = AdminDoor(
@@ -201,10 +217,16 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
         "/api/v1/lists/import": None,
         "/api/v1/sync": limits.sync_bytes,
     }
+
+    def limit_of(path: str) -> int | None:
+        if path.startswith(UPLOADS):
+            return None
+        return body_limits.get(path, limits.request_bytes)
+
     entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
     return Connection(
         app,
         entrance,
-        lambda path: body_limits.get(path, limits.request_bytes),
+        limit_of,
         limits.upload_idle_s,
     )

@@ -6,6 +6,7 @@
     404 unknown                                   429 too often; Retry-After
     408 the body came too slowly                  503 no room or no database now; Retry-After
     405 a method that this address has not        500 our fault; the log has the request's id
+    410 it was here once                          (tus has 412, 415, 423, 460, 507 besides)
 
 Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
 sentence in `detail` for everything under `/api`. Nothing of an inner error goes out.
@@ -27,6 +28,7 @@ from manager.errors import (
     BusyError,
     ConflictError,
     ForbiddenError,
+    GoneError,
     LimitError,
     NotFoundError,
     PrsmError,
@@ -46,6 +48,7 @@ STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
     (ForbiddenError, 403),
     (NotFoundError, 404),
     (SlowSenderError, 408),
+    (GoneError, 410),
     (ConflictError, 409),
     (SlowDownError, 429),
     (LimitError, 413),

@@ -85,6 +85,8 @@ class AgentRow:
     command_done_ms: int | None
     discovered_day: int
     discovered: int
+    serving_url: str = ""
+    serving_fingerprint: str = ""
 
     @property
     def is_plain(self) -> bool:

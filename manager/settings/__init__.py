@@ -2,6 +2,7 @@
 
 from manager.settings.groups import (
     ArchiveSettings,
+    CollectionSettings,
     ConsoleSettings,
     DatabaseSettings,
     IntakeSettings,
@@ -16,6 +17,7 @@ from manager.settings.reading import SETTINGS_FILE, documented, read_settings
 __all__ = [
     "SETTINGS_FILE",
     "ArchiveSettings",
+    "CollectionSettings",
     "ConsoleSettings",
     "DatabaseSettings",
     "IntakeSettings",

@@ -14,6 +14,7 @@ from shared.settings import setting
 
 __all__ = [
     "ArchiveSettings",
+    "CollectionSettings",
     "ConsoleSettings",
     "DatabaseSettings",
     "IntakeSettings",
@@ -219,6 +220,41 @@ class ArchiveSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionSettings:
+    """How segments come from the agents to the centre."""
+
+    segment_bytes: int = setting(
+        10 * GB,
+        unit="bytes",
+        least=MB,
+        most=1000 * GB,
+        reason="of a segment; agents seal at 1 GB",
+    )
+    open_uploads: int = setting(
+        8, unit="uploads", least=1, most=1000, reason="of one agent at a time; it sends one"
+    )
+    chunks_at_once: int = setting(
+        64, unit="requests", least=1, most=1000, reason="1 MB of memory each; more are told to wait"
+    )
+    upload_keep_s: float = setting(
+        7.0 * DAY_S,
+        unit="s",
+        least=60,
+        most=365 * DAY_S,
+        reason="an upload to which nothing comes is thrown away; agents may sleep over a weekend",
+    )
+    reserve_bytes: int = setting(
+        2 * GB, unit="bytes", least=0, most=1000 * GB, reason="of disk that segments leave free"
+    )
+    retry_s: float = setting(
+        float(HOUR_S), unit="s", least=1, most=DAY_S, reason="a failed transfer; the source"
+    )
+    keep_logs_s: float = setting(
+        365.0 * DAY_S, unit="s", least=7 * DAY_S, most=3650 * DAY_S, reason="weekly transfer logs"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class NamingSettings:
     """How host names become addresses, and which addresses may be crawled."""
 
@@ -268,4 +304,5 @@ class Settings:
     intake: IntakeSettings = field(default_factory=IntakeSettings)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
     naming: NamingSettings = field(default_factory=NamingSettings)
+    collection: CollectionSettings = field(default_factory=CollectionSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)

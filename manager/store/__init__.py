@@ -1,7 +1,8 @@
 """The only door to the manager's files, to Parquet and to DuckDB.
 
 `layout` says where things lie; `spool` takes bodies in; `log_files`, `list_files` and `rejected`
-keep what became of them; `durable` is how a file comes to be there whole or not at all.
+keep what became of them; `upload_parts` takes in what comes over hours; `durable` is how a file
+comes to be there whole or not at all.
 """
 
 from manager.store.errors import StoreError, StoreFullError
@@ -12,6 +13,7 @@ from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
 from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
 from manager.store.spool import Spool, Spooled, SpoolWriter
+from manager.store.upload_parts import PartBusyError, UploadPart, UploadParts
 
 __all__ = [
     "Comparison",
@@ -21,12 +23,15 @@ __all__ = [
     "LogFile",
     "LogRow",
     "LogSum",
+    "PartBusyError",
     "Rejected",
     "Spool",
     "SpoolWriter",
     "Spooled",
     "StoreError",
     "StoreFullError",
+    "UploadPart",
+    "UploadParts",
     "compare_logs",
     "merge_logs",
     "read_sums",

@@ -12,6 +12,9 @@ And in the same directory, or in one that several managers on one database share
     archive/segments/<agent id>/  captures as WARC, unless they are in an object store
     archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
     archive/results/ selections that were made as files for third parties
+    uploads/         segments of which a part has come, one file an upload
+    incoming/        whole segments that wait to be verified
+    transfers/       logs of what came, one file a week
 
 Invariant: no name that came over the network is ever part of a path; agents are numbers here.
 """
@@ -78,6 +81,21 @@ class Layout:
         return self.kept / "archive" / "results"
 
     @property
+    def uploads(self) -> Path:
+        """Segments of which a part has come."""
+        return self.kept / "uploads"
+
+    @property
+    def incoming(self) -> Path:
+        """Segments that have come and are not accepted yet."""
+        return self.kept / "incoming"
+
+    @property
+    def transfer_logs(self) -> Path:
+        """One file a week of what came."""
+        return self.kept / "transfers"
+
+    @property
     def database(self) -> Path:
         """The SQLite file."""
         return self.data / "prsm.sqlite"
@@ -95,14 +113,9 @@ class Layout:
     def create(self) -> None:
         """Make what is missing, private to this user; raises StoreError where it cannot."""
         for folder in (
-            self.data,
-            self.spool,
-            self.logs,
-            self.lists,
-            self.rejected,
-            self.segments,
-            self.indexes,
-            self.results,
+            *(self.data, self.spool, self.logs, self.lists, self.rejected),
+            *(self.segments, self.indexes, self.results),
+            *(self.uploads, self.incoming, self.transfer_logs),
         ):
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

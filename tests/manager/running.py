@@ -12,6 +12,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from manager.app.compose import Manager, build_app, open_manager, wrapped
+from manager.intake import UploadDesk
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.actor import Actor
 from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
@@ -36,6 +37,7 @@ __all__ = [
     "zipped",
 ]
 
+RESERVES = ("limits.reserve_bytes=0", "collection.reserve_bytes=0")
 START_MS = 1_790_000_000_000
 LOCAL = Actor("local", "test")
 
@@ -90,12 +92,14 @@ class Running:
     manager: Manager
     clock: Clock
     public: ASGIApp = field(init=False)
+    manager_desk: UploadDesk = field(init=False)
     anybody: Caller = field(init=False)
     outside: Caller = field(init=False)
     local: Caller = field(init=False)
 
     def __post_init__(self) -> None:
         app = build_app(self.manager)
+        self.manager_desk = app.state.agent_door.desk
         self.public = wrapped(app, self.manager, local=False)
         self.anybody = Caller(self.public)
         self.outside = Caller(self.public, address="192.0.2.7")
@@ -118,7 +122,7 @@ class Running:
 def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator[Running]:
     """Open a manager in a folder; overrides are settings as `limits.log_bytes=1000`."""
     clock = Clock()
-    settings = read_settings(folder, overrides=["limits.reserve_bytes=0", *overrides])
+    settings = read_settings(folder, overrides=[*RESERVES, *overrides])
     manager = open_manager(settings, read, HerePlanner(), clock)
     try:
         yield Running(manager, clock)

@@ -4,7 +4,7 @@
 `people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `rounds` rounds, plans, the units of a round; `records` reports and the sums made
-from them.
+from them; `collection` what agents send to the centre, and when.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
@@ -16,6 +16,7 @@ from manager.db.tables.clients import (
     clients,
     job_hosts,
 )
+from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
@@ -45,6 +46,8 @@ __all__ = [
     "client_usage",
     "clients",
     "clock",
+    "collection_orders",
+    "collection_schedules",
     "directory_sums",
     "distance_model",
     "distances",
@@ -69,6 +72,7 @@ __all__ = [
     "segments",
     "sessions",
     "start_pages",
+    "transfers",
     "unit_rounds",
     "units",
     "users",

@@ -84,6 +84,9 @@ agents: Final = sa.Table(
     # Sick, or a liar: since when and why; see `operations.watching`.
     moment("suspect_since_ms"),
     text("suspect_reason"),
+    # Where it may be fetched from, if it serves its segments (`prs serve`).
+    text("serving_url"),
+    text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
     # What it is to do.
     moment("restart_ordered_ms"),
     moment("restart_handled_ms"),

@@ -1,0 +1,208 @@
+"""Uploads of segments by tus 1.0: creation, checksum, expiration, termination, method override.
+
+Any tus client may send: the agent's key in `Authorization`, and `filename` and `sha256` in the
+metadata (docs/protocol.md). Thin: headers in, one call of the upload desk, headers out.
+Beyond tus: the answer to a creation has `Upload-Offset`, because the file may be known; a block
+that turned out wrong moves the offset back, and one that is there already moves it on; and GET says
+what became of the file.
+Source: https://tus.io/protocols/resumable-upload, version 1.0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from email.utils import formatdate
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import JSONResponse, Response
+
+from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.errors import PrsmError
+from manager.intake import ChecksumError, NewUpload, OffsetError, TakenOverError
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.uploads import TransferRow, offset, status_of
+from manager.store import PartBusyError, StoreFullError
+from shared.errors import FormatError
+from shared.wire.uploads import CHECKSUMS, TUS, UploadStatus, read_metadata
+
+__all__ = ["router"]
+
+EXTENSIONS: Final = "creation,creation-with-upload,checksum,expiration,termination"
+BODY_TYPE: Final = "application/offset+octet-stream"
+HERE: Final = "/api/v1/uploads"
+OVERRIDDEN: Final = frozenset({"PATCH", "HEAD", "DELETE"})
+_RESUMABLE: Final = {"Tus-Resumable": TUS}
+
+router: Final = APIRouter(prefix=HERE, tags=["uploads of segments (tus 1.0)"])
+Door = Annotated[AgentDoor, Depends(door_of)]
+
+
+@router.options("")
+@router.options("/{key}")
+async def abilities(door: Door) -> Response:
+    """Say what this server can; no key is needed."""
+    return Response(
+        status_code=204,
+        headers={
+            **_RESUMABLE,
+            "Tus-Version": TUS,
+            "Tus-Extension": EXTENSIONS,
+            "Tus-Checksum-Algorithm": ",".join(CHECKSUMS),
+            "Tus-Max-Size": str(door.desk.size_most),
+        },
+    )
+
+
+@router.post("", status_code=201)
+async def create(request: Request, door: Door, agent: Agent) -> Response:
+    """Begin an upload. The same file again is the same upload, also where it is done."""
+    if refusal := _unspoken(request):
+        return refusal
+    try:
+        row = await door.desk.begin(agent, _asked(request))
+        if _has_body(request) and row.state == "receiving":
+            row = await _taken(request, door, agent, row.key, offset(row))
+    except PrsmError as error:
+        return _refused(error)
+    return Response(
+        status_code=201,
+        headers={**_at(row, door), "Location": f"{HERE}/{row.key}"},
+    )
+
+
+@router.head("/{key}")
+async def look(request: Request, door: Door, agent: Agent, key: str) -> Response:
+    """Say where to go on."""
+    if refusal := _unspoken(request):
+        return refusal
+    try:
+        row = await door.desk.look(agent, key)
+    except (PartBusyError, ChecksumError) as error:
+        return _refused(error)
+    return Response(headers={**_at(row, door), "Upload-Length": str(row.size_bytes)})
+
+
+@router.get("/{key}")
+async def status(door: Door, agent: Agent, key: str) -> UploadStatus:
+    """Say what became of an upload; only after `accepted` may the sender throw its file away."""
+    return status_of(await door.desk.peek(agent, key))
+
+
+@router.patch("/{key}", status_code=204)
+async def append(request: Request, door: Door, agent: Agent, key: str) -> Response:
+    """Take bytes at the offset that was told last."""
+    if refusal := _unspoken(request):
+        return refusal
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BODY_TYPE:
+        return _said(415, f"Content-Type: must be {BODY_TYPE}")
+    start = _number(request, "upload-offset")
+    if start is None:
+        return _said(400, "Upload-Offset: must be a number, the place of the first byte sent")
+    try:
+        row = await _taken(request, door, agent, key, start)
+    except PrsmError as error:
+        return _refused(error)
+    return Response(status_code=204, headers=_at(row, door))
+
+
+@router.delete("/{key}", status_code=204)
+async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Response:
+    """Give an upload up; what came of it is thrown away."""
+    if refusal := _unspoken(request):
+        return refusal
+    await door.desk.drop(agent, key)
+    return Response(status_code=204, headers=_RESUMABLE)
+
+
+@router.post("/{key}", status_code=204)
+async def overridden(request: Request, door: Door, agent: Agent, key: str) -> Response:
+    """PATCH, HEAD or DELETE by `X-HTTP-Method-Override`, where a proxy lets only POST through."""
+    method = request.headers.get("x-http-method-override", "").strip().upper()
+    if method not in OVERRIDDEN:
+        return _said(
+            405, f"X-HTTP-Method-Override {method[:20]!r}: must be one of {sorted(OVERRIDDEN)}"
+        )
+    act = {"PATCH": append, "HEAD": look, "DELETE": terminate}[method]
+    return await act(request, door, agent, key)
+
+
+async def _taken(
+    request: Request, door: AgentDoor, agent: AgentIdentity, key: str, start: int
+) -> TransferRow:
+    return await door.desk.take(
+        agent,
+        key,
+        start,
+        _body(request),
+        request.headers.get("upload-checksum", ""),
+        _number(request, "content-length"),
+    )
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    async for chunk in request.stream():
+        if chunk:
+            yield chunk
+
+
+def _asked(request: Request) -> NewUpload:
+    if request.headers.get("upload-defer-length"):
+        raise FormatError("Upload-Defer-Length: a sealed segment has a length; send Upload-Length")
+    size_bytes = _number(request, "upload-length")
+    if size_bytes is None:
+        raise FormatError("Upload-Length: must be the number of bytes of the file")
+    values = read_metadata(request.headers.get("upload-metadata", ""))
+    order = values.get("order", b"").decode("ascii", "replace")
+    return NewUpload(
+        values.get("filename", b"").decode("utf-8", "replace"),
+        values.get("sha256", b"").decode("ascii", "replace"),
+        size_bytes,
+        values.get("blocks", b""),
+        int(order) if order.isascii() and order.isdigit() and len(order) < 19 else None,
+    )
+
+
+def _has_body(request: Request) -> bool:
+    return request.headers.get("content-type", "").startswith(BODY_TYPE)
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.headers.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _unspoken(request: Request) -> Response | None:
+    """Return the answer to a request in a version of tus that is not spoken here."""
+    version = request.headers.get("tus-resumable", "")
+    if version == TUS:
+        return None
+    return _said(
+        412, f"Tus-Resumable {version[:20]!r}: this server speaks {TUS}", {"Tus-Version": TUS}
+    )
+
+
+def _at(row: TransferRow, door: AgentDoor) -> dict[str, str]:
+    headers = {**_RESUMABLE, "Upload-Offset": str(offset(row))}
+    if row.state == "receiving":
+        headers["Upload-Expires"] = formatdate(door.desk.expires_ms(row) / 1000, usegmt=True)
+    return headers
+
+
+def _refused(error: PrsmError) -> Response:
+    """Return tus's own status codes; raises the others, which are the whole manager's."""
+    match error:
+        case ChecksumError(offset=at):
+            return _said(460, str(error), {"Upload-Offset": str(at)})
+        case OffsetError(offset=at):
+            return _said(409, str(error), {"Upload-Offset": str(at)})
+        case TakenOverError() | PartBusyError():
+            return _said(423, str(error), {"Retry-After": "5"})
+        case StoreFullError():
+            return _said(507, str(error), {"Retry-After": str(error.retry_after_s)})
+        case _:
+            raise error
+
+
+def _said(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"detail": sentence}, status, {**_RESUMABLE, **(headers or {})})

@@ -1,0 +1,191 @@
+"""Transfers: the files that agents send to the centre, one row each, kept as their log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import agents, transfers
+
+__all__ = [
+    "OPEN",
+    "ListedTransfer",
+    "TransferRow",
+    "accepted_name",
+    "add",
+    "by_id",
+    "by_key",
+    "due_pulls",
+    "list_transfers",
+    "open_of",
+    "outstanding_bytes",
+    "quiet_since",
+    "received",
+    "same_file",
+    "update",
+]
+
+OPEN: Final = ("receiving", "received")
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRow:
+    """All that is kept of a transfer; `manager.db.tables.collection` says what each field is."""
+
+    id: int
+    key: str
+    agent_id: int
+    filename: str
+    sha256: str
+    size_bytes: int
+    blocks: bytes | None
+    way: str
+    state: str
+    gaps: str
+    received_bytes: int
+    checks: int
+    breaks: int
+    order_id: int | None
+    source: str
+    next_try_ms: int | None
+    tries: int
+    begun_ms: int
+    changed_ms: int
+    received_ms: int | None
+    ended_ms: int | None
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTransfer:
+    """A transfer as people look at it."""
+
+    id: int
+    agent: str
+    filename: str
+    size_bytes: int
+    way: str
+    state: str
+    gaps: str
+    received_bytes: int
+    breaks: int
+    checks: int
+    tries: int
+    next_try_ms: int | None
+    order_id: int | None
+    begun_ms: int
+    changed_ms: int
+    received_ms: int | None
+    ended_ms: int | None
+    result: str
+
+
+def add(tx: Transaction, **values: Any) -> TransferRow:
+    """Begin a transfer."""
+    query = transfers.insert().values(**values).returning(transfers.c.id)
+    number = int(tx.execute(query).scalar_one())
+    found = tx.row(TransferRow, sa.select(transfers).where(transfers.c.id == number))
+    assert found is not None, "it was added a moment ago"
+    return found
+
+
+def by_key(tx: Transaction, key: str) -> TransferRow | None:
+    """Return the transfer whose URL holds this key."""
+    return tx.row(TransferRow, sa.select(transfers).where(transfers.c.key == key))
+
+
+def by_id(tx: Transaction, number: int) -> TransferRow | None:
+    """Return the transfer with this number."""
+    return tx.row(TransferRow, sa.select(transfers).where(transfers.c.id == number))
+
+
+def accepted_name(tx: Transaction, agent_id: int, filename: str) -> TransferRow | None:
+    """Return an accepted file of an agent by its name."""
+    query = sa.select(transfers).where(
+        transfers.c.agent_id == agent_id,
+        transfers.c.filename == filename,
+        transfers.c.state == "accepted",
+    )
+    return tx.row(TransferRow, query)
+
+
+def same_file(tx: Transaction, agent_id: int, filename: str, sha256: str) -> TransferRow | None:
+    """Return the agent's newest transfer of this very file that is open or was settled."""
+    query = (
+        sa.select(transfers)
+        .where(
+            transfers.c.agent_id == agent_id,
+            transfers.c.sha256 == sha256,
+            transfers.c.filename == filename,
+            transfers.c.state.in_((*OPEN, "accepted", "quarantined")),
+        )
+        .order_by(transfers.c.id.desc())
+    )
+    return tx.row(TransferRow, query)
+
+
+def open_of(tx: Transaction, agent_id: int) -> int:
+    """Return how many transfers of an agent wait for bytes."""
+    query = sa.select(sa.func.count()).where(
+        transfers.c.agent_id == agent_id, transfers.c.state == "receiving"
+    )
+    return int(tx.value(query) or 0)
+
+
+def outstanding_bytes(tx: Transaction) -> int:
+    """Return how many bytes all open transfers may still bring at most."""
+    query = sa.select(sa.func.sum(transfers.c.size_bytes - transfers.c.received_bytes)).where(
+        transfers.c.state == "receiving", transfers.c.received_bytes < transfers.c.size_bytes
+    )
+    return int(tx.value(query) or 0)
+
+
+def received(tx: Transaction, limit: int) -> list[TransferRow]:
+    """Return whole files that wait to be verified, the longest waiting first."""
+    query = sa.select(transfers).where(transfers.c.state == "received")
+    return tx.rows(TransferRow, query.order_by(transfers.c.changed_ms).limit(limit))
+
+
+def quiet_since(tx: Transaction, before_ms: int) -> list[TransferRow]:
+    """Return open transfers to which nothing came since a moment."""
+    query = sa.select(transfers).where(
+        transfers.c.state == "receiving", transfers.c.changed_ms < before_ms
+    )
+    return tx.rows(TransferRow, query.order_by(transfers.c.id))
+
+
+def due_pulls(tx: Transaction, now_ms: int) -> list[TransferRow]:
+    """Return files that are to be fetched now."""
+    query = sa.select(transfers).where(
+        transfers.c.state == "receiving",
+        transfers.c.way == "pull",
+        transfers.c.next_try_ms <= now_ms,
+    )
+    return tx.rows(TransferRow, query.order_by(transfers.c.next_try_ms, transfers.c.id))
+
+
+def update(tx: Transaction, number: int, **values: Any) -> None:
+    """Set columns of a transfer."""
+    tx.execute(transfers.update().where(transfers.c.id == number).values(**values))
+
+
+def list_transfers(
+    tx: Transaction, *, agent: str = "", state: str = "", before: int | None = None, limit: int
+) -> list[ListedTransfer]:
+    """Return transfers, newest first; before: only those with a smaller number."""
+    query = (
+        sa.select(transfers, agents.c.name.label("agent"))
+        .join(agents, agents.c.id == transfers.c.agent_id)
+        .order_by(transfers.c.id.desc())
+        .limit(limit)
+    )
+    if agent:
+        query = query.where(agents.c.name == agent)
+    if state:
+        query = query.where(transfers.c.state == state)
+    if before is not None:
+        query = query.where(transfers.c.id < before)
+    return tx.rows(ListedTransfer, query)
