@@ -8,6 +8,7 @@ Invariant: after the runner was built, `crawl` can say what goes on, whatever th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import gmtime
@@ -229,6 +230,10 @@ class Crawl:
     def urgent(self) -> bool:
         """Tell whether so much was written that a commit should not wait."""
         return sum(store.bytes_since_commit for store in self._stores) >= URGENT_BYTES
+
+    def next_s(self, within_s: float) -> float:
+        """Return when the next address has rested enough, if within so long; else `inf`."""
+        return min((one.next_s(within_s) for one in self._frontiers), default=math.inf)
 
     def committed(self) -> None:
         """Take note of a commit."""

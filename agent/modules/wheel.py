@@ -66,6 +66,22 @@ class TimingWheel(Generic[T]):
                 slot.clear()
         return due
 
+    def next_s(self, within_s: float) -> float:
+        """Return when the next thing comes out at the earliest, if that is within so long.
+
+        Counted from the last `advance`; what lies further away is `inf`, whenever it is due.
+        """
+        if self._now:
+            return self._hand * STEP_S
+        ring, further = self._rings[0], any(self._held[1:])
+        if self._held[0] or further:
+            steps = min(SLOTS - 1, math.ceil(within_s / STEP_S))
+            for step in range(self._hand + 1, self._hand + 1 + steps):
+                # Where the finest ring ends, it is dealt out anew: nobody knows yet what comes.
+                if ring[step % SLOTS] or (further and not step % SLOTS):
+                    return step * STEP_S
+        return math.inf
+
     def _put(self, step: int, thing: T) -> None:
         ahead = step - self._hand
         if ahead <= 0:

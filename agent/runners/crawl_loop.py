@@ -3,8 +3,8 @@
 A turn: settle what came, tell the time, settle what follows, commit when it is due.
 So a commit always finds the modules at rest: what it makes durable fits together.
 A turn that has taken `TURN_S` leaves what else came to the next one, so that connections are
-served in between. Turns follow each other as fast as completions come, and `tick_s` apart when
-none do.
+served in between. Turns follow each other as fast as completions come; when none do, the next one
+is when an address has rested enough, and `tick_s` after the last at the latest.
 
 Invariant: the time is told only when everything is settled. After `run` has returned, the ledger
 is committed, and nothing was begun since the stop was asked for.
@@ -25,7 +25,8 @@ from shared.archive.errors import DiskFullError
 
 __all__ = ["CrawlLoop", "Watched"]
 
-TICK_S: Final = 0.1  # an address whose rest is over waits no longer than this
+TICK_S: Final = 0.1  # what nobody foresaw (a permit, a window, room on the disk) waits so long
+LEAST_SLEEP_S: Final = 0.001
 COMMIT_S: Final = 0.25
 TURN_S: Final = 0.02  # a server that sends waits no longer for us than for its network
 
@@ -51,6 +52,10 @@ class Watched(Protocol):
     @property
     def urgent(self) -> bool:
         """Whether a commit should not wait."""
+        ...
+
+    def next_s(self, within_s: float) -> float:
+        """When the next request may begin, by the monotonic clock, if within so long; or `inf`."""
         ...
 
     def committed(self) -> None:
@@ -84,6 +89,7 @@ class CrawlLoop:
         self._commit_s = commit_s
         self._tick_s = tick_s
         self._stopping = False
+        self._fetching = False
         self._no_room = ""
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
@@ -119,7 +125,7 @@ class CrawlLoop:
                 if self._stopping and (self._quiet or now >= deadline_s):
                     break
                 self._garbage.look(now, at_rest=self._quiet)
-                await self._sleep(self._tick_s)
+                await self._sleep(self._until_next(now))
         finally:
             self._garbage.end()
             if self._alarm is not None:
@@ -137,6 +143,7 @@ class CrawlLoop:
         now = self._clock.monotonic_s()
         fetching = not self._stopping and not self.paused and self._may_fetch()
         crowded = self._watched.crowded
+        self._fetching = fetching and not crowded
         self._runner.tick(Tick(now, self._clock.epoch_ms(), fetching, crowded))
         if self._watched.urgent or now - self._committed_s >= self._commit_s:
             self._commit()
@@ -163,6 +170,13 @@ class CrawlLoop:
         self._handled_at_commit = handled
         self._watched.committed()
 
+    def _until_next(self, now: float) -> float:
+        """Return how long nothing is to be done, as far as is known."""
+        longest_s = self._tick_s
+        if self._fetching:
+            longest_s = min(longest_s, self._watched.next_s(longest_s) - now)
+        return max(LEAST_SLEEP_S, longest_s)
+
     def _woken(self) -> None:
         self._wake()
 
@@ -180,8 +194,12 @@ class CrawlLoop:
 
         self._wake = wake
         # One alarm serves many sleeps: most are woken long before, and a timer for each is felt.
+        due_s = loop.time() + longest_s
+        if self._alarm is not None and self._alarm.when() > due_s:
+            self._alarm.cancel()
+            self._alarm = None
         if self._alarm is None:
-            self._alarm = loop.call_later(longest_s, self._ring)
+            self._alarm = loop.call_at(due_s, self._ring)
         try:
             await woken
         finally:

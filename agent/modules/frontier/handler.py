@@ -121,6 +121,10 @@ class Frontier:
         self._rulings.politeness = politeness
         has.turns.parallel = limits.parallel
 
+    def next_s(self, within_s: float) -> float:
+        """Return when the next rest is over, as far as that is within so long; else `inf`."""
+        return self._has.turns.next_s(within_s)
+
     def state(self) -> FrontierState:
         """Return what the status shows; costs the same however much there is."""
         has = self._has

@@ -14,6 +14,7 @@ Source: seed 000, 5.2.1; design rule "longest first": seed 004 balances by what 
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Callable
 
@@ -117,6 +118,10 @@ class Turns:
         for sleeper in awake:
             sleeper.sleeping = False
         return awake
+
+    def next_s(self, within_s: float) -> float:
+        """Return when somebody has rested enough, as far as that is within so long; else `inf`."""
+        return math.inf if self._wheel is None else self._wheel.next_s(within_s)
 
     def give_places(self) -> None:
         """Give free places to the addresses that will take longest."""

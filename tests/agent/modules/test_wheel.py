@@ -61,3 +61,25 @@ def test_what_is_due_comes_with_the_next_advance() -> None:
     wheel: TimingWheel[str] = TimingWheel(10.0)
     wheel.add("past", 3.0)
     assert wheel.advance(10.0) == ["past"]
+
+
+@given(
+    start_s=st.floats(0, 1e6, allow_nan=False),
+    waits_s=st.lists(times, min_size=1, max_size=6),
+    within_s=st.floats(0.01, 2.0),
+)
+def test_who_asks_when_the_next_comes_out_misses_nothing(
+    start_s: float, waits_s: list[float], within_s: float
+) -> None:
+    """Nothing comes out before the time that was said; what was said to be far away is."""
+    wheel: TimingWheel[int] = TimingWheel(start_s)
+    wheel.advance(start_s)
+    for number, wait_s in enumerate(waits_s):
+        wheel.add(number, start_s + wait_s)
+    said_s = wheel.next_s(within_s)
+    before_s = min(said_s, start_s + within_s) - 2 * STEP_S
+    if before_s > start_s and min(waits_s) > 0:
+        assert not wheel.advance(before_s)
+    soonest_s = start_s + min(waits_s)
+    if soonest_s < start_s + within_s - 2 * STEP_S:
+        assert said_s <= soonest_s + 2 * STEP_S

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -44,6 +45,10 @@ class Watch:
     crowded = False
     urgent = False
     commits = 0
+    due_s = math.inf
+
+    def next_s(self, within_s: float) -> float:
+        return self.due_s
 
     def committed(self) -> None:
         self.commits += 1
@@ -52,7 +57,7 @@ class Watch:
 class Bench:
     """A loop around one module."""
 
-    def __init__(self) -> None:
+    def __init__(self, tick_s: float = 0.001) -> None:
         self.listener = Listener()
         self.clock, self.ledger, self.watch = FakeClock(), FakeLedger(), Watch()
 
@@ -68,7 +73,7 @@ class Bench:
             self.clock,
             lambda: self.may_fetch,
             commit_s=0.25,
-            tick_s=0.001,
+            tick_s=tick_s,
         )
 
     def turn(self, *messages: object, seconds: float = 0.0) -> None:
@@ -259,3 +264,29 @@ def test_a_defect_ends_the_loop() -> None:
     with pytest.raises(ZeroDivisionError):
         asyncio.run(scenario(bench))
     assert bench.ledger.commits == 0
+
+
+def test_the_loop_wakes_when_an_address_has_rested_enough() -> None:
+    """It does not wait for the next tick: the third turn comes at once, where ticks are hours."""
+
+    async def scenario() -> None:
+        bench = Bench(tick_s=3600.0)
+        bench.watch.due_s = bench.clock.now_s
+        heard, told = asyncio.Event(), bench.listener.handle
+
+        def handle(port: str, batch: Sequence[object]) -> Iterable[Output]:
+            if len(bench.listener.ticks) >= 3:
+                heard.set()
+            return told(port, batch)
+
+        bench.listener.handle = handle  # type: ignore[method-assign]
+        stop = asyncio.Event()
+        running = asyncio.ensure_future(bench.loop.run(stop, 0.0))
+        async with asyncio.timeout(30):
+            await heard.wait()
+            bench.may_fetch = False  # nobody is waited for then: ticks are hours apart again
+            bench.runner.post("one.in", "x")
+            stop.set()
+            await running
+
+    asyncio.run(scenario())
