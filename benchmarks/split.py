@@ -36,6 +36,7 @@ next_poll_s = 1.0
 soon_poll_s = 0.5
 syncs_per_s = 1000.0
 log_grace_s = 5.0
+refetch_share = 0.0
 
 [naming]
 servers = ["127.0.0.1:{dns_port}"]

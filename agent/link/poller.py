@@ -153,6 +153,7 @@ class Poller:
             rests=list(view.rests[: self._items]),
             counters=view.counters,
             capacity=self.capacity,
+            refetches=True,
             disk_free_bytes=view.disk_free_bytes,
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,

@@ -67,11 +67,13 @@ class Fetch:
         return ()
 
     def _known(self, due: Due) -> Earlier | None:
-        """Return a URL's earlier capture; a probe asks for bodies, because it measures them."""
+        """Return a URL's earlier capture; only a crawl does without bodies that are known."""
         if self._earlier is None:
             return None
         known = self._earlier.look_up(due.host, due.candidate.url)
-        return replace(known, etag="", modified="") if known is not None and due.probe else known
+        if known is None or due.kind == "crawl":
+            return known
+        return replace(known, etag="", modified="")
 
     def _hand_back(self, due: Due, answer: FetchAnswer) -> None:
         self._done(FetchDone(due, due.address, answer))
@@ -84,7 +86,7 @@ class Fetch:
     def _answer(self, due: Due, answer: FetchAnswer) -> Iterator[Output]:
         url = due.candidate
         if was_sent(answer):
-            yield "request", requested(answer, due.host, url.job, due.round, due.probe)
+            yield "request", requested(answer, due.host, url.job, due.round, due.kind)
         yield "ended", ended(answer, due.host, due.address, url.job)
         if answer.capture is None or answer.outcome in UNTOUCHED:
             return

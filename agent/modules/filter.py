@@ -113,6 +113,8 @@ class Filter:
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
         if host.ours and job is None and self._scope.units.holding(url) is not None:
             return None  # its job has just left the list, which is about to be told here
+        if job is not None and job.kind == "refetch" and links.from_job:
+            return None  # what its pages lead to was found before
         if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
             # Whether it is late depends on the page: it may come again from another one.
             if self._blocked(url):

@@ -8,6 +8,7 @@ from agent.pipeline.messages import FetchEnded, Requested
 from agent.pipeline.ports import FetchAnswer
 from shared.errors import UrlError
 from shared.urls import canonical
+from shared.wire.orders import OrderKind
 
 __all__ = ["REDIRECTS", "ended", "pinned", "redirect_target", "requested", "was_sent"]
 
@@ -54,7 +55,7 @@ def ended(answer: FetchAnswer, host: str, address: str, job: int) -> FetchEnded:
 
 
 def requested(
-    answer: FetchAnswer, host: str, job: int, round_number: int, probe: bool
+    answer: FetchAnswer, host: str, job: int, round_number: int, kind: OrderKind
 ) -> Requested:
     """Return the line of the crawl log."""
     header = b"" if answer.capture is None else answer.capture.response_header
@@ -63,7 +64,7 @@ def requested(
         answer.request.url,
         job,
         round_number,
-        probe,
+        kind,
         answer.outcome,
         answer.status,
         answer.request_bytes,

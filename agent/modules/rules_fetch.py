@@ -71,7 +71,7 @@ class RulesFetch:
     def _answer(self, due: RulesDue, answer: FetchAnswer) -> Iterator[Output]:
         asked = host_of(due.url)  # another host than `due.host` behind a redirect
         if was_sent(answer):
-            yield "request", requested(answer, asked, 0, due.round, due.probe)
+            yield "request", requested(answer, asked, 0, due.round, due.kind)
         yield "ended", ended(answer, due.host, due.address, 0)
         if answer.outcome in UNTOUCHED:
             return
@@ -85,7 +85,7 @@ class RulesFetch:
             yield (
                 "redirect",
                 RulesRedirected(
-                    due.host, host_of(target), target, due.hop + 1, due.round, due.probe
+                    due.host, host_of(target), target, due.hop + 1, due.round, due.kind
                 ),
             )
         else:

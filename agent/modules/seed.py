@@ -1,8 +1,9 @@
 """Turns the manager's list into jobs, and says when one is done.
 
-A unit of the new list that was there before in the same round and kind goes on as the same job:
-its seen-set, queue and counters stay. Everything else that was there ends, everything else that
-is new begins. A list may come at any time, and as often as it likes.
+A unit of the new list that was there before in the same round and kind goes on as the same job
+(to fetch pages again: if they are the same pages): its seen-set, queue and counters stay.
+Everything else that was there ends, everything else that is new begins. A list may come at any
+time, and as often as it likes.
 
 Invariant: a job is reported as finished exactly once, and one that left the list as closed exactly
 once: when no request to its host is under way that a job which left the list began.
@@ -93,7 +94,7 @@ class Seed:
         for row in self._ledger.each_job():
             before, want = row.job, wanted.get(row.job.unit)
             job = None if want is None else want.job(before.unit, round_number)
-            if job is not None and (before.round, before.kind) == (job.round, job.kind):
+            if job is not None and _goes_on(before, job):
                 stays.add(before.unit)
                 self.shares_hosts |= job.is_piece
                 job = replace(job, number=before.number)
@@ -130,7 +131,8 @@ class Seed:
         )
         yield from self._close(ended, closed)
         for job in begun:
-            if not job.is_piece or job.unit == host_of(job.unit):
+            top = job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit))
+            if top:
                 yield "links", Links((canonical(job.unit),), wanted[job.unit].referer, 0, 0)
         for unit in wanted:
             if unit not in self._scope.finished:
@@ -171,6 +173,7 @@ class Seed:
                 wanted[unit_key(url)] = _Want(order, order.referer)
                 top = url[: url.index("/", 8)]
                 pages += ((canonical(top + path), referer) for path, referer in order.starts)
+                pages += ((canonical(top + path), None) for path in order.only)
             except UrlError as error:
                 self._skipped.add("list: no URL to crawl", str(error))
         index = UnitIndex(wanted)
@@ -184,7 +187,7 @@ class Seed:
 
     def _count_probes(self, units: Iterable[str]) -> None:
         jobs = self._scope.jobs
-        self.probes_finished += sum(jobs[unit].kind == "probe" for unit in units)
+        self.probes_finished += sum(jobs[unit].kind != "crawl" for unit in units)
 
     def _failed(self, failure: HostFailed) -> Iterator[UnitFinished]:
         for unit in self._scope.units.of_host(failure.host):
@@ -243,7 +246,7 @@ class _Want:
         return Job(
             0,
             unit,
-            "probe" if order.is_probe else "crawl",
+            order.kind,
             round_number,
             order.max_transfer,
             order.interval_ms,
@@ -251,6 +254,13 @@ class _Want:
             tuple(self.start_pages),
             order.share,
         )
+
+
+def _goes_on(before: Job, job: Job) -> bool:
+    """Tell whether a job of the new list is the one that was there. Of a refetch its pages say."""
+    if (before.round, before.kind) != (job.round, job.kind):
+        return False
+    return job.kind != "refetch" or before.start_pages == job.start_pages
 
 
 def _new_pages(before: Job, job: Job) -> list[tuple[str, str | None]]:

@@ -5,7 +5,8 @@ The attributes `host`, `url` and `address` are partition keys: `host` is a host 
 key where a proxy resolves for us. Times: `*_s` are seconds of the monotonic clock, `*_ms` epoch
 milliseconds unless the name says a duration.
 
-A **job** is one order of the manager: a unit to crawl or to probe in one round. Seen-sets, page
+A **job** is one order of the manager: a unit to crawl or to probe in one round, or some of its
+pages to fetch again. Seen-sets, page
 counts and finishing belong to a job, so that a probe does not hide pages from the crawl after it.
 
 Life of a URL: in `Links` (seed, parse, redirect) -> filter -> `Candidate` -> dedup, which enters a
@@ -24,7 +25,7 @@ from typing import Final, Literal, Protocol
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
-from shared.wire.orders import ListHead, Order
+from shared.wire.orders import ListHead, Order, OrderKind
 
 __all__ = [
     "INDEXED_DEPTH",
@@ -85,11 +86,11 @@ Outcome = Literal[
 
 @frozen
 class Job:
-    """One order: a unit to crawl or to probe in one round. `number` is new for each job."""
+    """One order: what to do with a unit in one round. `number` is new for each job."""
 
     number: int
     unit: str
-    kind: Literal["probe", "crawl"]
+    kind: OrderKind
     round: int
     max_pages: int = 0  # robots.txt not counted; 0: all
     interval_ms: int | None = None  # this unit's share of the host's rate
@@ -309,7 +310,7 @@ class Due:
     address: str
     attempt: int  # from 1
     round: int
-    probe: bool
+    kind: OrderKind
 
 
 @frozen
@@ -335,7 +336,7 @@ class RulesDue:
     url: str
     hop: int  # redirects so far, at most 5
     round: int
-    probe: bool
+    kind: OrderKind
 
 
 @frozen
@@ -347,7 +348,7 @@ class RulesRedirected:
     url: str
     hop: int
     round: int
-    probe: bool
+    kind: OrderKind
     address: str = ""  # filled in by resolve
 
 
@@ -399,7 +400,7 @@ class Requested:
     url: str
     job: int
     round: int
-    probe: bool
+    kind: OrderKind
     outcome: Outcome
     status: int
     request_bytes: int
@@ -472,7 +473,7 @@ class UnitFinished:
     job: int
     unit: str
     host: str
-    kind: Literal["probe", "crawl"]
+    kind: OrderKind
     round: int
     pages: int
     response_bytes: int

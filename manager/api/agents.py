@@ -15,6 +15,7 @@ from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
+from manager.operations.refetching import Refetches, refetches_of
 
 __all__ = ["router"]
 
@@ -66,6 +67,12 @@ class AgentAnswer(BaseModel):
     suspect_reason: Annotated[
         str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
     ]
+    refetches: Annotated[bool, Field(description="it fetches pages again when it is ordered to")]
+    refetch_round: int
+    refetch_compared: Annotated[
+        int, Field(description="of its pages in that round, fetched again by others")
+    ]
+    refetch_contradicted: int
     update_result: str
 
 
@@ -186,6 +193,12 @@ async def compare(
         return found
 
     return await asyncio.to_thread(compared)
+
+
+@router.get("/agents/{name}/refetches")
+async def refetches(door: Door, _: Viewer, name: str) -> Refetches:
+    """Show what other agents saw of an agent's pages, and it of theirs, in the newest round."""
+    return await asyncio.to_thread(refetches_of, door.db, name)
 
 
 @router.post("/agents/{name}/list-limit", status_code=204)

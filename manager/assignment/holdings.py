@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
+
+from shared.wire.orders import OrderKind
 
 __all__ = ["SLACK_MS", "Held", "Holdings", "LogKind"]
 
-LogKind = Literal["probe", "crawl"]
+LogKind = OrderKind
 
 SLACK_MS: Final = 10 * 60 * 1000
 """A log's times are the agent's clock, a holding's the manager's: they may differ by this much."""

@@ -79,6 +79,7 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("clock ahead", showing.ms_text(agent["skew_ms"])),
             ("two machines", agent["clone_reason"]),
             ("suspect", _suspect_text(agent)),
+            ("fetched again", _refetch_text(agent)),
         )
     )
 
@@ -87,6 +88,15 @@ def _suspect_text(agent: dict[str, Any]) -> str:
     if agent["suspect_since_ms"] is None:
         return ""
     return f"{agent['suspect_reason']} since {showing.time_text(agent['suspect_since_ms'])}"
+
+
+def _refetch_text(agent: dict[str, Any]) -> str:
+    if not agent["refetch_round"]:
+        return "no page of it yet"
+    return (
+        f"{agent['refetch_compared']} of its pages in round {agent['refetch_round']}, "
+        f"{agent['refetch_contradicted']} contradicted"
+    )
 
 
 def _limit_text(pages: int | None) -> str:
@@ -171,6 +181,45 @@ def compare(place: Place, name: str, share: float, as_json: bool) -> None:
         )
     if found["suspect"]:
         raise RefusedError(f"{name} is contradicted too often to be believed: look at its pages")
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def refetches(place: Place, name: str, as_json: bool) -> None:
+    """Show which pages of NAME other agents fetched again after a round, and what they saw.
+
+    Pages of others that NAME fetched again are shown, too.
+    """
+    found = place.calls.get(f"/agents/{name}/refetches")
+    if as_json:
+        showing.as_json(found)
+    else:
+        showing.table(
+            ("page", "crawled by", "agent: what it saw", "verdict on it"),
+            (
+                (
+                    page["url"],
+                    page["crawled_by"],
+                    "; ".join(
+                        f"{who}: {_said(seen['status'], seen['response_bytes'])}"
+                        for who, seen in page["said"].items()
+                    ),
+                    _VERDICTS[page["verdict"]],
+                )
+                for page in found["pages"]
+            ),
+            "Nothing of it was fetched again yet.",
+        )
+        click.echo(
+            f"round {found['round']}: {found['tally']['compared']} pages compared, "
+            f"{found['tally']['contradicted']} contradicted, {found['waiting']} still to be fetched"
+            f"{': too many to be believed' if found['suspect'] else ''}"
+        )
+
+
+_VERDICTS = {True: "others agree", False: "contradicted", None: "nobody can say"}
 
 
 def _said(status: int | None, size_bytes: int) -> str:

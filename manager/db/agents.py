@@ -75,6 +75,10 @@ class AgentRow:
     load_ms: float
     suspect_since_ms: int | None
     suspect_reason: str
+    refetches: bool
+    refetch_round: int
+    refetch_compared: int
+    refetch_contradicted: int
     restart_ordered_ms: int | None
     restart_handled_ms: int | None
     restart_asked_ms: int | None

@@ -16,6 +16,7 @@ from manager.db.tables import (
     assignments,
     hosts,
     probe_orders,
+    refetch_orders,
     reports,
     rights,
     rounds,
@@ -198,6 +199,21 @@ def _probes_without_order(tx: Transaction) -> list[str]:
     return tx.values(query.limit(EXAMPLES))
 
 
+def _refetches_without_right(tx: Transaction) -> list[str]:
+    right = sa.exists().where(
+        rights.c.unit_id == refetch_orders.c.unit_id,
+        rights.c.agent_id == refetch_orders.c.agent_id,
+        rights.c.kind == "refetch",
+    )
+    query = (
+        sa.select(units.c.key)
+        .join(refetch_orders, refetch_orders.c.unit_id == units.c.id)
+        .where(refetch_orders.c.state == "granted", ~right)
+        .distinct()
+    )
+    return tx.values(query.limit(EXAMPLES))
+
+
 def _orders_of_old_rounds(tx: Transaction) -> list[str]:
     going_on = sa.select(rounds.c.number).where(rounds.c.open == 1)
     query = (
@@ -322,6 +338,7 @@ QUESTIONS: Final[dict[str, Callable[[Transaction], list[str]]]] = {
     "right of an agent that left": _work_of_who_left,
     "probe that was given without a right": _orders_without_right,
     "right to probe without an order": _probes_without_order,
+    "page to be fetched again without a right": _refetches_without_right,
     "order to probe of a round that is over": _orders_of_old_rounds,
     "crawl that was given without a right": _crawls_without_right,
     "right to crawl without a crawl": _rights_without_crawl,

@@ -12,6 +12,7 @@ __all__ = [
     "move_deadlines",
     "set_last_tick",
     "set_watched_report",
+    "watch_again",
     "watched_report",
 ]
 
@@ -35,6 +36,11 @@ def watched_report(tx: Transaction) -> int:
 def set_watched_report(tx: Transaction, report_id: int) -> None:
     """Note that the agents were judged."""
     tx.execute(clock.update().values(watched_report=report_id))
+
+
+def watch_again(tx: Transaction) -> None:
+    """Have the agents judged with the next tick, though no report came."""
+    tx.execute(clock.update().values(watched_report=-1))
 
 
 def move_deadlines(tx: Transaction, by_ms: int) -> None:

@@ -20,6 +20,7 @@ from manager.db.tables import (
     holdings,
     hosts,
     probe_orders,
+    refetch_orders,
     rights,
     unit_rounds,
 )
@@ -120,7 +121,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
 
     As `nobody_else`; but of a host that is split so many agents may have pieces as have shares of
     its rate (`manager.assignment.sharing`), each right known to keep the share that the lists
-    now say, and nobody probing it. For queries over `hosts`.
+    now say, and nobody probing it or fetching pages again. For queries over `hosts`.
     """
     in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
     holders = (
@@ -138,7 +139,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
     shared = sa.and_(
         hosts.c.shared_interval_ms.is_not(None),
         sa.not_(sa.exists().where(rights.c.unit_id == unit)),
-        sa.not_(in_group.where(rights.c.kind == "probe")),
+        sa.not_(in_group.where(rights.c.kind != "crawl")),
         room,
     )
     return sa.or_(nobody_else(agent_id, unit), shared)
@@ -227,6 +228,7 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> in
             .where(table.c.unit_id.in_(chosen), table.c.state == "granted", under)
             .values(state="waiting", **quiet)
         )
+    _give_back_refetches(tx, condition)
     tx.execute(
         holdings.insert().from_select(
             ["unit_id", "agent_id", "kind", "round", "since_ms", "until_ms", "reason"],
@@ -242,6 +244,24 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> in
         )
     )
     return tx.changed(rights.delete().where(condition))
+
+
+def _give_back_refetches(tx: Transaction, condition: Condition) -> None:
+    again = sa.exists().where(
+        condition,
+        rights.c.kind == "refetch",
+        rights.c.unit_id == refetch_orders.c.unit_id,
+        rights.c.agent_id == refetch_orders.c.agent_id,
+    )
+    tx.execute(
+        refetch_orders.update()
+        .where(
+            refetch_orders.c.unit_id.in_(sa.select(rights.c.unit_id).where(condition)),
+            refetch_orders.c.state == "granted",
+            again,
+        )
+        .values(state="waiting")
+    )
 
 
 def set_limit(tx: Transaction, agent_id: int, max_transfer: int) -> None:

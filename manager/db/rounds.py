@@ -58,6 +58,7 @@ class RoundRow:
     makespan_ms: int | None
     makespan_agent: str
     elapsed_ms: int | None
+    refetch_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)

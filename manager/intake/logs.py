@@ -34,6 +34,7 @@ from manager.operations.policy import Policy
 from manager.operations.reports import (
     Accepted,
     DirectorySum,
+    DrawnUrl,
     LogSummary,
     UnitSum,
     accept_log,
@@ -170,6 +171,7 @@ class LogIntake:
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.memory_bytes,
             cpu_s=self._settings.log_cpu_s,
+            draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
         )
 
     def _enter(
@@ -195,8 +197,18 @@ class LogIntake:
                     directories=tuple(
                         _directory_sum(each) for each in parsed.sums if each.directory is not None
                     ),
+                    drawn=tuple(
+                        DrawnUrl(
+                            one.unit, one.round, one.url, one.rank, one.status, one.response_bytes
+                        )
+                        for one in parsed.drawn
+                    ),
+                    refetched=tuple(
+                        (one.url, one.status, one.response_bytes) for one in parsed.refetched
+                    ),
                 ),
                 self._now_ms(),
+                self._policy,
             )
         except BaseException:
             target.unlink(missing_ok=True)
@@ -204,7 +216,7 @@ class LogIntake:
 
 
 def _kind(word: str) -> LogKind:
-    return "probe" if word == "probe" else "crawl"
+    return "probe" if word == "probe" else "refetch" if word == "refetch" else "crawl"
 
 
 def _unit_sum(one: LogSum) -> UnitSum:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.assignment.holdings import Held, Holdings
+from manager.intake.drawing import Draw, DrawnLine
 from manager.intake.sections import LogKind, Section
 from manager.store import LogFile, LogRow, LogSum, read_sums
 from shared.errors import FormatError, LimitError, LineError, UrlError
@@ -31,12 +32,22 @@ from shared.wire.crawl_log import (
 )
 from shared.wire.gzip_stream import decompress, split_lines
 
-__all__ = ["LogJob", "ParsedLog", "RefusedLog", "first_since_ms", "parse_log", "read_name"]
+__all__ = [
+    "LogJob",
+    "ParsedLog",
+    "Refetched",
+    "RefusedLog",
+    "first_since_ms",
+    "parse_log",
+    "read_name",
+]
 
 READ_BYTES: Final = 256 * 1024
 HEAD_BYTES: Final = 64 * 1024
 LINES_BETWEEN_LOOKS: Final = 10_000
 HOSTS_REMEMBERED: Final = 100_000
+REFETCHED_MOST: Final = 10_000
+"""Of one log: far more than any agent is ordered to fetch again."""
 NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
 SUM_LIMIT: Final = 2**62
@@ -57,17 +68,32 @@ class LogJob:
     decoded_limit_bytes: int
     memory_bytes: int
     cpu_s: float
+    draw: int = 0  # pages at most
+
+
+@dataclass(frozen=True, slots=True)
+class Refetched:
+    """A page that was fetched again, to be compared. status None: no answer."""
+
+    url: str
+    status: int | None
+    response_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedLog:
-    """What a log says. The rows are in the job's target."""
+    """What a log says. The rows are in the job's target.
+
+    drawn: of its crawls, to be fetched again by others. refetched: of others' crawls.
+    """
 
     lines: int
     quarantined: int
     since_ms: int
     until_ms: int
     sums: tuple[LogSum, ...]
+    drawn: tuple[DrawnLine, ...] = ()
+    refetched: tuple[Refetched, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +160,8 @@ class _Reading:
         self._total = 0
         self._since_ms: int | None = None
         self._until_ms: int | None = None
+        self._draw = Draw(job.draw)
+        self._refetched: dict[str, Refetched] = {}
 
     def result(self, sums: tuple[LogSum, ...]) -> ParsedLog:
         """Return what was counted; a log without lines has the time it was expected to have."""
@@ -144,6 +172,8 @@ class _Reading:
             since_ms=defaults.since_ms if self._since_ms is None else self._since_ms,
             until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
             sums=sums,
+            drawn=self._draw.result(),
+            refetched=tuple(self._refetched.values()),
         )
 
     def rows(self) -> Iterator[LogRow]:
@@ -182,19 +212,26 @@ class _Reading:
             self._since_ms = section.since_ms
         if self._until_ms is None or section.until_ms > self._until_ms:
             self._until_ms = section.until_ms
-        status = _STATUS.match(line.headers)
+        matched = _STATUS.match(line.headers)
+        status = None if matched is None else int(matched[1])
+        number_of_round = said.round if section.round is None else section.round
+        kind = section.kind or said.kind
+        if held is not None and kind == "crawl":
+            self._draw.offer(held.unit, number_of_round, url, status, line.response_bytes)
+        elif held is not None and kind == "refetch" and len(self._refetched) < REFETCHED_MOST:
+            self._refetched[url] = Refetched(url, status, line.response_bytes)
         return (
             number,
             url,
             host,
             path,
-            None if status is None else int(status[1]),
+            status,
             line.request_bytes,
             line.response_bytes,
             line.elapsed_ms,
             line.headers,
-            said.round if section.round is None else section.round,
-            section.kind or said.kind,
+            number_of_round,
+            kind,
             held is not None,
             None if held is None else held.unit,
         )

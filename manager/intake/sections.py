@@ -1,8 +1,9 @@
 """What holds for the lines of a log: round, kind and time, as its comments say or as is inferred.
 
-Our agents write `#Round=3`, `#MaxTransfer=50`, `#Since=<ms>` and `#Until=<ms>`; each holds for the
-lines after it, until the next of its name. A plain agent writes none: the holding that a line
-belongs to says round and kind, the log before says since when. Any other comment means nothing.
+Our agents write `#Round=3`, `#MaxTransfer=50`, `#Refetch=1`, `#Since=<ms>` and `#Until=<ms>`;
+each holds for the lines after it, until the next of its name. A plain agent writes none: the
+holding that a line belongs to says round and kind, the log before says since when. Any other
+comment means nothing.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def _with_limit(section: Section, pages: int) -> Section:
 _NAMED: Final[dict[str, Callable[[Section, int], Section]]] = {
     "Round": lambda section, number: replace(section, round=number),
     "MaxTransfer": _with_limit,
+    # Behind its `#MaxTransfer=`: its lines were fetched again to be compared, and measure nothing.
+    "Refetch": lambda section, yes: replace(section, kind="refetch") if yes else section,
     "Since": lambda section, time_ms: replace(section, since_ms=time_ms),
     "Until": lambda section, time_ms: replace(section, until_ms=time_ms),
 }

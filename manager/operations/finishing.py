@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from manager.db import agents, measurements, pieces, probes, rights, rounds
+from manager.db import agents, measurements, pieces, probes, refetching, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.pieces import QuietRow
@@ -65,10 +65,12 @@ def finish_units(
         return 0
     probed = [claim for claim in good.values() if held[claim.unit_id].kind == "probe"]
     crawled = [claim for claim in good.values() if held[claim.unit_id].kind == "crawl"]
+    refetched = [claim for claim in good.values() if held[claim.unit_id].kind == "refetch"]
     split = pieces.hosts_of_units(tx, {claim.unit_id for claim in crawled})
     at_rest = [claim for claim in crawled if claim.unit_id in split]
     _finish_probes(tx, agent.id, probed, now_ms, log_came=log_came)
     _finish_crawls(tx, agent.id, [one for one in crawled if one.unit_id not in split], now_ms)
+    refetching.finish(tx, agent.id, [(one.unit_id, one.reason) for one in refetched], now_ms)
     ended = [unit_id for unit_id in good if unit_id not in split]
     rights.free(tx, now_ms, "finished", agent_id=agent.id, unit_ids=ended)
     agents.update(tx, agent.id, list_outrun=bool(ended) or agent.list_outrun, last_work_ms=now_ms)

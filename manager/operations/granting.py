@@ -1,4 +1,4 @@
-"""Give an agent the rights that wait for it: probes that were ordered, units that it owns.
+"""Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
 Invariant: in one group only one agent has rights at a time (`manager.assignment.rights.may_grant`;
 the queries leave out groups in which another has any), so an address sees one robot. Rights go
@@ -7,7 +7,7 @@ only to agents whose permit is valid: who is silent is given nothing to sit on.
 
 from __future__ import annotations
 
-from manager.db import probes, rights, rounds
+from manager.db import probes, refetching, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.rights import Grant
@@ -28,9 +28,19 @@ def grant_waiting(
     """Give an agent what waits for it and is free, at most a batch; return how much that was.
 
     A plain agent is given probes or crawls, never both: its list has one limit for all units.
+    Pages to be fetched again come last: a crawl need not wait for them.
     """
-    if current is None or not may_receive(agent, now_ms):
+    if not may_receive(agent, now_ms):
         return 0
+    given = _grant_work(tx, agent, current, now_ms, policy) if current is not None else 0
+    if agent.refetches and not agent.is_plain:
+        given += _grant_refetches(tx, agent, now_ms, policy)
+    return given
+
+
+def _grant_work(
+    tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
+) -> int:
     probing = rights.count_of(tx, agent.id, "probe")
     if not agent.is_plain:
         probed = _grant_probes(tx, agent, policy.probes_at_once - probing, now_ms, policy)
@@ -74,4 +84,20 @@ def _grant_crawls(
         now_ms,
     )
     rounds.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
+    return len(waiting)
+
+
+def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Policy) -> int:
+    room = policy.probes_at_once - rights.count_of(tx, agent.id, "refetch")
+    if room <= 0:
+        return 0
+    waiting = refetching.waiting_for(tx, agent.id, room)
+    number = rounds.last_number(tx)
+    rights.grant(
+        tx,
+        agent.id,
+        [Grant(one.unit_id, one.group_id, "refetch", number, one.pages) for one in waiting],
+        now_ms,
+    )
+    refetching.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)
     return len(waiting)

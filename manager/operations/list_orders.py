@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from manager.assignment import share_ms
-from manager.db import listing, sharing, starting
+from manager.db import listing, refetching, sharing, starting
 from manager.db.engine import Transaction
 from manager.db.listing import ListedRow
 from manager.db.sharing import SplitHost
@@ -29,10 +29,12 @@ class _Host:
     of_others: list[str] = field(default_factory=list)
     rests_ms: list[int] = field(default_factory=list)
 
-    def order(self, row: ListedRow, starts: Sequence[tuple[str, str | None]]) -> Order:
-        """Return the line of a unit with its comments."""
+    def order(
+        self, row: ListedRow, starts: Sequence[tuple[str, str | None]], only: Sequence[str]
+    ) -> Order:
+        """Return the line of a unit with its comments. only: paths, of pages to fetch again."""
         if self.split is None:
-            return Order(row.key, None, row.max_transfer)
+            return Order(row.key, None, row.max_transfer, only=tuple(only))
         # A probe of `/` measures the host, whoever crawls which part of it, and alone.
         is_crawl = row.kind == "crawl"
         share = max(1, self.split.shares) if is_crawl else 1
@@ -45,6 +47,7 @@ class _Host:
             tuple(path for path in self.of_others if is_crawl and _lies_in(path, row.path)),
             share,
             tuple(starts),
+            tuple(only),
         )
 
 
@@ -53,7 +56,10 @@ def orders_of(
 ) -> list[Order]:
     """Return the orders for some units of an agent's list, each followed by its start pages."""
     hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
-    listed = {row.unit_id: row for row in page if row.start_pages}
+    listed = {row.unit_id: row for row in page if row.start_pages and row.kind != "refetch"}
+    again = refetching.urls_listed(
+        tx, agent_id, [row.unit_id for row in page if row.kind == "refetch"]
+    )
     pages: dict[int, list[Order]] = defaultdict(list)
     starts: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
     for start in starting.start_pages_of(tx, listed):
@@ -65,7 +71,10 @@ def orders_of(
             pages[start.unit_id].append(Order(start.url, start.referer, row.max_transfer))
     made: list[Order] = []
     for row in page:
-        made.append(hosts[row.host_id].order(row, starts.get(row.unit_id, ())))
+        only = [url[url.index("/", 8) :] for url in again.get(row.unit_id, ())]
+        if row.kind == "refetch" and not only:
+            continue  # without a page it would read as a probe
+        made.append(hosts[row.host_id].order(row, starts.get(row.unit_id, ()), only))
         made += pages.get(row.unit_id, ())
     return made
 

@@ -43,6 +43,10 @@ class Policy:
     probe_large_share: float = 0.02  # of the hosts, the largest: probed by everybody
     probes_at_once: int = 400  # of one agent: twice the hosts that it fetches from in parallel
 
+    refetch_share: float = 0.01  # of an agent's requests, fetched again by others and compared
+    refetch_pages_least: int = 30  # ... of a round, where it has so many
+    refetch_pages_most: int = 200  # ... and at most
+
     discoveries_per_day: int = 1_000_000
     start_pages_per_unit: int = 1_000
     resolve_fresh_s: float = 7 * DAY_S

@@ -16,16 +16,20 @@ from manager.db import agents, hosts, listing, measurements, probes, reports, ri
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.measurements import DirectoryRow, SumRow
+from manager.db.refetching import DrawnPage
 from manager.db.reports import NewReport, ReportRow
 from manager.errors import ConflictError, ForbiddenError
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.refetching import enter_results, keep_drawn
 
 __all__ = [
     "Accepted",
     "DirectorySum",
+    "DrawnUrl",
     "HeldDuring",
     "HeldUnit",
     "LogSummary",
@@ -78,10 +82,23 @@ class DirectorySum:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnUrl:
+    """A page of a log that another agent may be asked to fetch again, if its rank is low."""
+
+    unit: str
+    round: int
+    url: str
+    rank: int
+    status: int | None
+    response_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class LogSummary:
     """What one log says. name: its first line; since_ms, until_ms: the time it is of.
 
-    units, directories: only lines that the agent held; `quarantined` counts the others.
+    units, directories: only lines that the agent held; `quarantined` counts the others. drawn: to
+    be fetched again by others. refetched: (url, status, bytes) of pages that others crawled.
     path: where the rows lie, for who reads them later.
     """
 
@@ -95,6 +112,8 @@ class LogSummary:
     path: str
     units: tuple[UnitSum, ...] = ()
     directories: tuple[DirectorySum, ...] = ()
+    drawn: tuple[DrawnUrl, ...] = ()
+    refetched: tuple[tuple[str, int | None, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +191,13 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
     )
 
 
-def accept_log(db: Database, agent: AgentIdentity, summary: LogSummary, now_ms: int) -> Accepted:
+def accept_log(
+    db: Database,
+    agent: AgentIdentity,
+    summary: LogSummary,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> Accepted:
     """Keep a log and what it sums up to: distances, volumes, probes that are done.
 
     Of a plain agent, which says nothing of single units, a log also ends the probes of its list.
@@ -202,6 +227,7 @@ def accept_log(db: Database, agent: AgentIdentity, summary: LogSummary, now_ms: 
             ),
         )
         _take_sums(tx, row, summary, now_ms)
+        _take_pages(tx, row, summary, now_ms, policy)
         agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
         if row.is_plain:
             _end_probes(tx, row, summary, now_ms)
@@ -275,6 +301,30 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             crawled[one.round].append(one.unit_id)
     for number, unit_ids in crawled.items():
         refresh_volumes(tx, number, unit_ids)
+
+
+def _take_pages(
+    tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int, policy: Policy
+) -> None:
+    ids = hosts.ids_of_units(tx, {one.unit for one in summary.drawn})
+    keep_drawn(
+        tx,
+        [
+            DrawnPage(
+                one.round,
+                row.id,
+                ids[one.unit],
+                one.url,
+                one.rank,
+                one.status,
+                one.response_bytes,
+            )
+            for one in summary.drawn
+            if one.unit in ids
+        ],
+        policy,
+    )
+    enter_results(tx, row.id, summary.refetched, now_ms, policy)
 
 
 def _end_probes(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:

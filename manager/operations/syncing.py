@@ -178,6 +178,7 @@ def _note_state(
         disk_free_bytes=request.disk_free_bytes,
         capacity=request.capacity.model_dump_json() if request.capacity else row.capacity,
         reports_waiting=request.reports_waiting,
+        refetches=request.refetches,
         counters=counters,
         update_result=request.update_result or row.update_result,
         round_held=request.round_held,

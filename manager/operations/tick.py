@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from manager.balancing import make_plan
-from manager.db import agents, rounds
+from manager.db import agents, refetching, rounds
 from manager.db.engine import Database
 from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
@@ -21,6 +21,7 @@ from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.predicting import refresh_model
+from manager.operations.refetching import give_up_refetches, order_refetches
 from manager.operations.round_progress import begin_crawl, finish_round
 from manager.operations.schedules import start_scheduled
 from manager.operations.sharing import end_rests, share_out
@@ -38,6 +39,8 @@ class TickOutcome:
     moved_ms: int
     rights_freed: int
     probes_given_up: int
+    refetches_given_up: int
+    refetches_ordered: int
     units_taken_over: int
     units_given_back: int
     rounds_scheduled: int
@@ -56,7 +59,7 @@ class TickOutcome:
         return self != NOTHING
 
 
-NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
 
 
 def tick(
@@ -73,6 +76,8 @@ def tick(
         moved_ms=moved_ms,
         rights_freed=expire_permits(db, now_ms),
         probes_given_up=give_up_probes(db, now_ms, policy),
+        refetches_given_up=give_up_refetches(db, now_ms, policy),
+        refetches_ordered=order_refetches(db, now_ms, policy),
         units_taken_over=take_over(db, now_ms, policy),
         units_given_back=give_back(db, now_ms, policy),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
@@ -89,9 +94,10 @@ def tick(
 
 def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
     with db.read() as tx:
-        if rounds.open_round(tx) is None:
-            return 0
         able = [row.id for row in agents.all_agents(tx) if may_receive(row, now_ms)]
+        if rounds.open_round(tx) is None:
+            busy = set(refetching.agents_with_open(tx))
+            able = [agent_id for agent_id in able if agent_id in busy]
     given = 0
     for agent_id in able:
         with db.write() as tx:

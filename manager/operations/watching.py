@@ -1,4 +1,4 @@
-"""Watch the agents: who is sick, or lies, by the control hosts and by what it claims all in all.
+"""Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
 
 Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
 between its row says what is odd, in words, and since when. A control host that half of the agents
@@ -17,6 +17,7 @@ from manager.distance import ControlProbe, odd_agents, sick_hosts, too_near
 from manager.operations.actor import CLOCK, note
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
+from manager.operations.refetching import tally_of
 
 __all__ = ["watch_agents"]
 
@@ -81,6 +82,10 @@ def _verdicts(
         odd.agent: _Verdict(odd.reason, odd.since_ms)
         for odd in odd_agents(probes, neighbours, policy.control_factor)
     }
+    for row in rows.values():
+        tally = tally_of(row)
+        if tally.is_suspect and row.id not in verdicts:
+            verdicts[row.id] = _Verdict(tally.reason, now_ms)
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:

@@ -180,6 +180,28 @@ class PolicySettings:
         most=100000,
         reason="of one agent: twice the hosts that it fetches from in parallel",
     )
+    refetch_share: float = setting(
+        0.01,
+        unit="share",
+        least=0,
+        most=1,
+        reason="of an agent's requests in a round, fetched again by other agents and compared: an "
+        "agent that invents is found, and hosts hardly notice; 0: none",
+    )
+    refetch_pages_least: int = setting(
+        30,
+        unit="pages",
+        least=0,
+        most=10_000,
+        reason="of a round and agent: a hundredth of a small crawl is too little to judge by",
+    )
+    refetch_pages_most: int = setting(
+        200,
+        unit="pages",
+        least=1,
+        most=10_000,
+        reason="of a round and agent: more do not make the judgement surer",
+    )
     start_pages_per_unit: int = setting(
         1_000,
         unit="pages",

@@ -38,7 +38,7 @@ SCHEMA: Final = pa.schema(
         ("elapsed_ms", pa.int64()),
         ("headers", pa.binary()),  # as received
         ("round", pa.int64()),
-        ("kind", pa.string()),  # probe or crawl
+        ("kind", pa.string()),  # probe, crawl or refetch
         ("held", pa.bool_()),  # false: quarantined
         ("unit", pa.string()),  # the unit it was held as; null: quarantined
     ]
@@ -133,7 +133,7 @@ WITH lines AS (
            coalesce(status >= 400, true) AS is_error,
            request_bytes, response_bytes, elapsed_ms
     FROM read_parquet($path)
-    WHERE held
+    WHERE held AND kind <> 'refetch'
 ), bins AS (
     SELECT unit, round, kind, bin, count(*) AS lines
     FROM lines WHERE bin IS NOT NULL

@@ -25,7 +25,7 @@ COPY (
     WITH lines AS (
         SELECT url, unit, response_bytes, elapsed_ms, round * 2 + (kind = 'crawl')::INTEGER AS age
         FROM read_parquet($paths)
-        WHERE held
+        WHERE held AND kind <> 'refetch'
     ), newest AS (
         SELECT unit, max(age) AS age FROM lines GROUP BY unit
     ), urls AS (

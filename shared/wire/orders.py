@@ -10,16 +10,23 @@ host at once. It is crawled as a piece: its own top page is fetched only if a li
 it is done only when all pieces of the host are (`docs/protocol.md`). `#Start=<path>`, with a
 tab and the referer where there is one, is a start page that would read as a unit on a line of its
 own, because its path ends in `/`.
+
+`#Only=<path>` makes a unit's line an order to fetch single pages again, so that they can be
+compared with what another agent logged: these pages and nothing else, no link is followed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from shared.wire.server_list import Comment, ListLine, MaxTransfer, UrlLine
 
-__all__ = ["ListHead", "Order", "head_lines", "order_lines", "orders"]
+__all__ = ["ListHead", "Order", "OrderKind", "head_lines", "order_lines", "orders"]
+
+OrderKind: TypeAlias = Literal["probe", "crawl", "refetch"]
+"""What a unit is held for. refetch: some of its pages are fetched again, to be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +49,14 @@ class Order:
     excepted: tuple[str, ...] = ()  # paths that begin with `/`
     share: int = 0  # agents at once on the unit's host; 0: the host is not split
     starts: tuple[tuple[str, str | None], ...] = ()  # (path, referer) of start pages in it
+    only: tuple[str, ...] = ()  # paths of pages to be fetched again, and nothing else
 
     @property
-    def is_probe(self) -> bool:
-        """A unit with a limit on its pages is there to be measured."""
-        return self.max_transfer > 0
+    def kind(self) -> OrderKind:
+        """Return what is to be done: a unit with a limit on its pages is there to be measured."""
+        if self.only:
+            return "refetch"
+        return "probe" if self.max_transfer > 0 else "crawl"
 
 
 def head_lines(head: ListHead) -> list[ListLine]:
@@ -69,6 +79,8 @@ def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
             yield Comment(f"Share={item.share}")
         for path in item.excepted:
             yield Comment(f"Except={path}")
+        for path in item.only:
+            yield Comment(f"Only={path}")
         for path, referer in item.starts:
             yield Comment(f"Start={path}" if referer is None else f"Start={path}\t{referer}")
 
@@ -121,6 +133,7 @@ class _Reading:
     share: int = 0
     excepted: list[str] = field(default_factory=list)
     starts: list[tuple[str, str | None]] = field(default_factory=list)
+    only: list[str] = field(default_factory=list)
 
     def comment(self, text: str) -> None:
         """Take a comment; one that is not known means nothing."""
@@ -132,6 +145,8 @@ class _Reading:
             self.share = number
         elif name == "Except" and value.startswith("/"):
             self.excepted.append(value)
+        elif name == "Only" and value.startswith("/"):
+            self.only.append(value)
         elif name == "Start" and value.startswith("/"):
             path, tab, referer = value.partition("\t")
             self.starts.append((path, referer if tab else None))
@@ -146,4 +161,5 @@ class _Reading:
             tuple(self.excepted),
             self.share,
             tuple(self.starts),
+            tuple(self.only),
         )

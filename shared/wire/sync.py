@@ -20,6 +20,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from shared.wire import PROTOCOL
+from shared.wire.orders import OrderKind
 
 __all__ = [
     "AgentState",
@@ -74,7 +75,7 @@ class FinishedUnit(_Message):
     """
 
     unit: UnitKey
-    kind: Literal["probe", "crawl"]
+    kind: OrderKind
     round: Count
     pages: Count
     response_bytes: Count
@@ -161,6 +162,7 @@ class SyncRequest(_Message):
     rests: Annotated[list[HostRest], Field(max_length=MAX_ITEMS)] = []
     counters: Counters = Counters()
     capacity: Capacity | None = None  # None: it did not say; what it said before stays
+    refetches: bool = False  # it understands `#Only=`: single pages, to be compared
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: Annotated[str, StringConstraints(max_length=64)] | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from tools.demo.system import Agent, Manager, wait_for
 __all__ = ["GAP_S", "Fleet", "running_fleet"]
 
 GAP_S = 2.0
+LIAR = Path(__file__).with_name("lying_agent.py")
 
 MANAGER_SETTINGS = """\
 [policy]
@@ -25,6 +27,7 @@ permit_s = {permit_s}
 grace_s = 1.0
 gap_s = {gap_s}
 log_grace_s = 10.0
+refetch_share = {refetch_share}
 
 [limits]
 uploads_per_minute = 100000
@@ -116,15 +119,20 @@ def running_fleet(
     interval_s: float = 0.1,
     permit_s: float = 60.0,
     every_s: float = 0.5,
+    refetch_share: float = 0.0,
+    lying: Collection[int] = (),
     **web_options: Any,
 ) -> Iterator[Fleet]:
     """Start a web, a manager with its hosts imported, and agents; end them all.
 
-    every_s: between two logs of an agent; 0: when its list is worked off.
+    every_s: between two logs of an agent; 0: when its list is worked off. refetch_share: of the
+    pages, fetched again after a round. lying: agents that log what they did not see.
     """
     with ExitStack() as stack:
         web = stack.enter_context(SimulatedWeb(folder / "web", **web_options))
-        settings = MANAGER_SETTINGS.format(dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S)
+        settings = MANAGER_SETTINGS.format(
+            dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S, refetch_share=refetch_share
+        )
         manager = Manager(folder / "manager", settings)
         stack.callback(manager.stop)
         manager.start()
@@ -136,6 +144,8 @@ def running_fleet(
                 interval_s=interval_s, dns_port=web.dns_port, region=region, every_s=every_s
             )
             agent = Agent(folder / name, name, text).enrol(manager.url, token)
+            if region in lying:
+                agent.program.words = [sys.executable, str(LIAR), "run", "--quiet"]
             stack.callback(agent.stop)
             fleet.agents.append(agent.start())
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))

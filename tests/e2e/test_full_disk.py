@@ -50,7 +50,7 @@ def capture(ledger: SqliteLedger, number: int) -> None:
 
 def log(ledger: SqliteLedger, job: Job, number: int) -> None:
     url = f"http://a.example/{number}"
-    line = Requested("h", url, job.number, 1, False, "answered", 200, 1, 1, 1.0, HEADER, 0)
+    line = Requested("h", url, job.number, 1, "crawl", "answered", 200, 1, 1, 1.0, HEADER, 0)
     ledger.append_log([line])
 
 

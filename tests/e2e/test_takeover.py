@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tools.demo.system import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 PERMIT_S = 10.0
-WEB = {
+WEB: dict[str, Any] = {
     "hosts": 24,
     "seeds": 0,
     "regions": 4,

@@ -23,6 +23,7 @@ syncs_per_s = 1000.0
 permit_s = 120.0
 grace_s = 30.0
 log_grace_s = {log_grace_s}
+refetch_share = 0.0
 probe_pages = {probe_pages}
 
 [limits]

@@ -5,7 +5,8 @@ enters the file in the table of closed ones, and the next number becomes the ope
 is in exactly one log, whatever happens. It is compressed when it is sent.
 
 Sections: `#Round=` and `#MaxTransfer=` stand wherever the lines after them belong to another round
-or kind than those before; `#Since=` and `#Until=` are put at the head when the log is read.
+or kind than those before, with `#Refetch=1` where they were fetched again to be compared;
+`#Since=` and `#Until=` are put at the head when the log is read.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from agent.pipeline.messages import Requested
 from shared.archive.segment import OpenFile
 from shared.wire.crawl_log import Comment, LogLine, encode_line
 from shared.wire.gzip_stream import compress
+from shared.wire.orders import OrderKind
 
 __all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState"]
 
 PROBE_PAGES: Final = 50
-"""`#MaxTransfer` of a probe, as the source has it; 0 stands for a crawl."""
+"""`#MaxTransfer` of all but a crawl, as the source has it; 0 stands for a crawl."""
 
 CHUNK_BYTES: Final = 1 << 18
 
@@ -81,7 +83,7 @@ class CrawlLog:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._open_file = open_file
-        self._section: tuple[int, bool] | None = None
+        self._section: tuple[int, OrderKind] | None = None
         self._serial = committed.serial
         self._since_ms = committed.since_ms
         self._file = AppendedFile(self.path(committed.serial), committed.size_bytes, open_file)
@@ -99,12 +101,15 @@ class CrawlLog:
         """Append requests; raises DiskFullError, and then none of them is there."""
         lines, section = [], self._section
         for one in requests:
-            if section != (one.round, one.probe):
-                section = (one.round, one.probe)
+            if section != (one.round, one.kind):
+                section = (one.round, one.kind)
+                pages = 0 if one.kind == "crawl" else PROBE_PAGES
                 lines += [
                     encode_line(Comment(f"Round={one.round}")),
-                    encode_line(Comment(f"MaxTransfer={PROBE_PAGES if one.probe else 0}")),
+                    encode_line(Comment(f"MaxTransfer={pages}")),
                 ]
+                if one.kind == "refetch":
+                    lines.append(encode_line(Comment("Refetch=1")))
             lines.append(encode_line(_line(one)))
         self._file.append(b"".join(lines))
         self._section = section

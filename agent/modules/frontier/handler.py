@@ -229,7 +229,7 @@ class Frontier:
         for one in batch:
             address = has.address(one.address)
             address.ask_for(
-                RulesDue(one.rules_of, one.address, one.url, one.hop, one.round, one.probe)
+                RulesDue(one.rules_of, one.address, one.url, one.hop, one.round, one.kind)
             )
             has.turns.offer_address(address)
         return ()

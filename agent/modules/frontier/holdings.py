@@ -129,7 +129,7 @@ class Holdings:
     def stop(self, host: HostQueue, reason: str, *, probes_only: bool = False) -> None:
         """Fetch no more of a host's jobs; they are done when nothing of them is under way."""
         for number, queue in host.jobs.items():
-            if queue.job.kind == "probe" or not probes_only:
+            if queue.job.kind != "crawl" or not probes_only:
                 queue.stopped = queue.stopped or reason
                 self.dirty[number] = None
 

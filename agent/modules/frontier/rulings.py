@@ -79,7 +79,7 @@ class Rulings:
             self._has.stop(host, said)
         elif host.rules_failures > limits.probe_rules_retries:
             self._has.stop(host, said, probes_only=True)
-        elif all(queue.job.kind == "probe" for queue in host.jobs.values()):
+        elif all(queue.job.kind != "crawl" for queue in host.jobs.values()):
             return limits.probe_rules_retry_s
         steps = min(host.rules_failures, limits.rules_retries + 1) - 1
         return limits.rules_retry_s * RETRY_GROWTH**steps

@@ -166,7 +166,7 @@ def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> Rul
         canonical(host.name) + "robots.txt",
         0,
         job.job.round,
-        job.job.kind == "probe",
+        job.job.kind,
     )
 
 
@@ -178,5 +178,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         address.name,
         url.attempts + 1,
         job.job.round,
-        job.job.kind == "probe",
+        job.job.kind,
     )

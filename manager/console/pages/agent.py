@@ -15,6 +15,7 @@ from manager.console.visit import Question, Visit, link
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
 from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.refetching import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow, list_rounds, round_detail
 from shared.errors import FormatError
@@ -77,6 +78,7 @@ def show(visit: Visit) -> Response:
             (row, spoken_detail(row.detail))
             for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
         ],
+        refetched=refetches_of(visit.db, name),
         grace=spoken_duration(round(visit.policy.grace_s * 1000)),
     )
 

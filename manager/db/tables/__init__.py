@@ -3,8 +3,9 @@
 `archive` what came of the crawl; `clients` third parties who take of it;
 `people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
-orders, distances; `rounds` rounds, plans, the units of a round; `records` reports and the sums made
-from them; `collection` what agents send to the centre, and when.
+orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
+round; `records` reports and the sums made from them; `collection` what agents send to the centre,
+and when.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
@@ -23,6 +24,7 @@ from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
 from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
+from manager.db.tables.refetching import refetch_orders, refetch_pages
 from manager.db.tables.rounds import plan_moves, plans, round_schedules, rounds, unit_rounds
 from manager.db.tables.work import (
     assignments,
@@ -64,6 +66,8 @@ __all__ = [
     "plan_moves",
     "plans",
     "probe_orders",
+    "refetch_orders",
+    "refetch_pages",
     "reports",
     "rights",
     "round_schedules",

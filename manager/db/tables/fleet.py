@@ -87,6 +87,11 @@ agents: Final = sa.Table(
     # Where it may be fetched from, if it serves its segments (`prs serve`).
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
+    # Pages that were fetched again: whether it speaks that, and what came of its own.
+    flag("refetches"),
+    count("refetch_round"),
+    count("refetch_compared"),
+    count("refetch_contradicted"),
     # What it is to do.
     moment("restart_ordered_ms"),
     moment("restart_handled_ms"),

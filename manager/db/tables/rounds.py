@@ -38,6 +38,7 @@ rounds: Final = sa.Table(
     sa.Column("makespan_ms", Whole),
     text("makespan_agent"),
     sa.Column("elapsed_ms", Whole),
+    moment("refetch_ms"),  # it was decided which of its pages are fetched again
     one_of("method", "default", "random", "keep", "tree", "exchange", "prices", "lp"),
     one_of("state", "probing", "crawling", "finished", "cancelled"),
     # 1 while the round goes on, else NULL: at most one does.

@@ -74,7 +74,7 @@ rights: Final = sa.Table(
     count("granted_generation"),  # the first list that names it
     sa.Column("withdrawn_generation", Whole),  # the first list that no longer does
     sa.Column("news_generation", Whole),  # the first list that says something new of it
-    one_of("kind", "probe", "crawl"),
+    one_of("kind", "probe", "crawl", "refetch"),
     sa.Index(None, "group_id", "agent_id"),
     sa.Index(None, "agent_id", "unit_id"),
 )

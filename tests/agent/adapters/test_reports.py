@@ -121,9 +121,9 @@ def test_counts_what_happened(tmp_path: Path) -> None:
     """Counters count from the start of the process; a robots.txt is no page."""
     ledger, reports = opened(tmp_path)
     answered = Requested(
-        UNIT, UNIT, 1, 1, False, "answered", 404, 100, 500, 1.0, b"HTTP/1.1 404 x\r\n\r\n", 0
+        UNIT, UNIT, 1, 1, "crawl", "answered", 404, 100, 500, 1.0, b"HTTP/1.1 404 x\r\n\r\n", 0
     )
-    failed = Requested(UNIT, UNIT, 1, 1, False, "timeout", 0, 100, 0, 1.0, b"", 0)
+    failed = Requested(UNIT, UNIT, 1, 1, "crawl", "timeout", 0, 100, 0, 1.0, b"", 0)
     reports.requested([answered, failed])
     reports.kept([Kept(UNIT, UNIT, "192.0.2.1", 1), Kept(UNIT, UNIT, "192.0.2.1", 0)])
     reports.outside([Outside("http://b.example/", None)])

@@ -166,7 +166,7 @@ class Desk:
             url,
             1,
             1,
-            False,
+            "crawl",
             "answered",
             200,
             10,

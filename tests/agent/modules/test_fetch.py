@@ -26,7 +26,7 @@ from shared.archive.encode import payload_digest
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, URL, answer
 
-DUE = Due(Candidate(URL, HOST, 4, 3, 1, None), HOST, ADDRESS, 1, 6, True)
+DUE = Due(Candidate(URL, HOST, 4, 3, 1, None), HOST, ADDRESS, 1, 6, "probe")
 
 
 def ports(outputs: Iterable[Output]) -> list[str]:
@@ -62,7 +62,7 @@ def test_behind_a_proxy_no_address_is_pinned() -> None:
     """Where the address is a host key, the proxy finds it."""
     fetcher = FakeFetcher(FakeClock(), {})
     module = Fetch(fetcher, CrawlLimits(), lambda done: None)
-    list(module.handle("due", [Due(DUE.candidate, HOST, HOST, 1, 1, False)]))
+    list(module.handle("due", [Due(DUE.candidate, HOST, HOST, 1, 1, "crawl")]))
     assert fetcher.flights[0].request.address == ""
 
 
@@ -72,7 +72,7 @@ def test_an_answer_is_logged_ends_and_becomes_a_page() -> None:
     assert ports(outputs) == ["request", "ended", "page"]
     header = b"HTTP/1.1 200 X\r\n\r\n"
     assert of(outputs, "request") == [
-        Requested(HOST, URL, 4, 6, True, "answered", 200, 120, 500, 31.5, header, 77_000)
+        Requested(HOST, URL, 4, 6, "probe", "answered", 200, 120, 500, 31.5, header, 77_000)
     ]
     assert of(outputs, "ended") == [
         FetchEnded(HOST, ADDRESS, URL, 4, "answered", 200, 500, 31.5, 2000.5, 9.0, True)
@@ -118,7 +118,7 @@ def test_what_was_not_sent_is_not_logged() -> None:
 
 def test_an_answer_that_gets_another_attempt_is_no_page_yet() -> None:
     """429 and 503 are logged but not archived, until the last attempt."""
-    last = Due(DUE.candidate, HOST, ADDRESS, 3, 6, True)
+    last = Due(DUE.candidate, HOST, ADDRESS, 3, 6, "probe")
     assert ports(ends(status=503)) == ["request", "ended"]
     assert ports(ends(last, status=503)) == ["request", "ended", "page"]
 
@@ -166,7 +166,7 @@ def page(earlier: Earlier | None, **how: object) -> Capture:
 
 def test_what_was_stored_whole_is_asked_for_by_its_validators() -> None:
     """But not by a probe, which measures how long bodies take, nor an unknown URL."""
-    assert asked_for(replace(DUE, probe=False)).earlier == EARLIER
+    assert asked_for(replace(DUE, kind="crawl")).earlier == EARLIER
     assert asked_for(DUE).earlier == replace(EARLIER, etag="")
     other = replace(DUE, candidate=replace(DUE.candidate, url=f"{URL}y"))
     assert asked_for(other).earlier is None

@@ -226,3 +226,12 @@ def test_traps_of_the_wild_end() -> None:
                 url += grown * (depth - len(urls) + 1) if grows else f"{depth}"
             passed += bool(gate.see(url, depth=depth))
         assert passed <= (5 if grows else 31), urls[-1]
+
+
+def test_pages_that_are_fetched_again_lead_nowhere_inside() -> None:
+    """The pages of the order pass; what they link to is neither fetched nor reported."""
+    gate = Gate()
+    job = Job(1, A, "refetch", 1, 2)
+    gate.filter.handle("changed", [ListChanged(scope_of(job))])
+    assert [port for port, _ in gate.see("http://a.example.jp/x", from_job=0)] == ["inside"]
+    assert gate.see("http://a.example.jp/y", from_job=1) == []

@@ -23,7 +23,7 @@ HOST = "http://a.example:80/"
 
 def line(number: int) -> Requested:
     url = f"http://a.example/{number}"
-    return Requested(HOST, url, 1, 1, False, "answered", 200, 9, 9, 1.0, b"", 5)
+    return Requested(HOST, url, 1, 1, "crawl", "answered", 200, 9, 9, 1.0, b"", 5)
 
 
 def desk() -> tuple[FakeLedger, FakeReports, StopCounts, Report]:
@@ -65,7 +65,7 @@ def test_what_robots_txt_forbids_is_counted() -> None:
     """A denied URL counts; one that was only put back does not."""
     _, _, denied, report = desk()
     candidate = Candidate("http://a.example/x", HOST, 1, 1, 0, None)
-    due = Due(candidate, HOST, "192.0.2.1", 1, 1, False)
+    due = Due(candidate, HOST, "192.0.2.1", 1, 1, "crawl")
     report.handle("denied", [Denied(due, HOST, "192.0.2.1", "Disallow: /")])
     report.handle("denied", [Denied(due, HOST, "192.0.2.1", "")])
     assert denied.count("robots.txt") == 1

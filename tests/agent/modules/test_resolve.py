@@ -361,7 +361,7 @@ def test_a_partition_takes_up_its_own_hosts_only() -> None:
 def test_redirects_of_robots_txt_get_an_address() -> None:
     """The host behind a redirect is looked up like any other; without an address it is lost."""
     office = Office()
-    redirect = RulesRedirected(A, B, "http://b.example/robots.txt", 1, 3, False)
+    redirect = RulesRedirected(A, B, "http://b.example/robots.txt", 1, 3, "crawl")
     assert office.tell("rules", redirect) == []
     assert of(office.answer(), "rules") == [replace(redirect, address="192.0.2.1")]
     assert office.tell("rules", redirect) == [("rules", replace(redirect, address="192.0.2.1"))]

@@ -18,7 +18,7 @@ RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\n"
 
 def due(path: str, host: str = HOST) -> Due:
     url = f"http://a.example{path}"
-    return Due(Candidate(url, host, 1, 1, 0, None), host, ADDRESS, 1, 1, False)
+    return Due(Candidate(url, host, 1, 1, 0, None), host, ADDRESS, 1, 1, "crawl")
 
 
 class Desk:

@@ -24,8 +24,8 @@ from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, answer
 
 URL = "http://a.example/robots.txt"
-DUE = RulesDue(HOST, ADDRESS, URL, 0, 6, False)
-ELSEWHERE = RulesDue(HOST, "192.0.2.9", "http://b.example/rules", 5, 6, False)
+DUE = RulesDue(HOST, ADDRESS, URL, 0, 6, "crawl")
+ELSEWHERE = RulesDue(HOST, "192.0.2.9", "http://b.example/rules", 5, 6, "crawl")
 
 
 def ports(outputs: Iterable[Output]) -> list[str]:
@@ -58,7 +58,7 @@ def test_an_answer_is_logged_archived_and_handed_on() -> None:
     assert ports(outputs) == ["request", "ended", "page", "fetched"]
     (request,) = of(outputs, "request")
     assert isinstance(request, Requested)
-    assert (request.host, request.job, request.round, request.probe) == (HOST, 0, 6, False)
+    assert (request.host, request.job, request.round, request.kind) == (HOST, 0, 6, "crawl")
     (ended,) = of(outputs, "ended")
     assert isinstance(ended, FetchEnded)
     assert (ended.host, ended.address, ended.job) == (HOST, ADDRESS, 0)
@@ -81,7 +81,7 @@ def test_redirects_are_followed_to_other_hosts() -> None:
     outputs = ends(status=301, location="https://b.example:8443/rules")
     assert of(outputs, "redirect") == [
         RulesRedirected(
-            HOST, "https://b.example:8443/", "https://b.example:8443/rules", 1, 6, False
+            HOST, "https://b.example:8443/", "https://b.example:8443/rules", 1, 6, "crawl"
         )
     ]
     assert of(outputs, "fetched") == []

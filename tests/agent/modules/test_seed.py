@@ -277,3 +277,29 @@ def test_only_new_start_pages_of_a_list_are_looked_at() -> None:
     pages = [Order(f"http://a.example/~koji/{number}.html", A) for number in range(5)]
     desk.give(PIECE, *pages[:4])
     assert of(desk.give(PIECE, *pages), "links") == [Links((pages[4].url,), A, 0, 0)]
+
+
+def test_pages_are_fetched_again_alone() -> None:
+    """An order of single pages begins with these, not with the top page."""
+    desk = Desk()
+    outputs = desk.give(Order(A, None, 2, only=("/x.html", "/b/")))
+    assert (desk.job(A).kind, desk.job(A).max_pages) == ("refetch", 2)
+    assert of(outputs, "links") == [
+        Links(("http://a.example/x.html",), None, 0, 0),
+        Links(("http://a.example/b/",), None, 0, 0),
+    ]
+
+
+def test_other_pages_of_a_unit_are_another_order() -> None:
+    """The same list again changes nothing; other pages, or a crawl, begin anew."""
+    desk = Desk()
+    first = Order(A, None, 1, only=("/x.html",))
+    desk.give(first)
+    number = desk.job(A).number
+    assert of(desk.give(first), "links") == []
+    assert desk.job(A).number == number
+    assert of(desk.give(Order(A, None, 1, only=("/y.html",))), "links") == [
+        Links(("http://a.example/y.html",), None, 0, 0)
+    ]
+    assert desk.job(A).number != number
+    assert of(desk.give(Order(A)), "links") == [Links(("http://a.example/",), None, 0, 0)]

@@ -46,7 +46,7 @@ def capture_of(url: str) -> EncodedCapture:
 
 def request_of(url: str, job: Job) -> Requested:
     return Requested(
-        HOST, url, job.number, 3, False, "answered", 200, 90, 400, 12.5, b"HTTP/1.1 200 OK\r\n", 7
+        HOST, url, job.number, 3, "crawl", "answered", 200, 90, 400, 12.5, b"HTTP/1.1 200 OK\r\n", 7
     )
 
 

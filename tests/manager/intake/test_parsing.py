@@ -35,6 +35,7 @@ def run(
     folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None, 7, "crawl"),),
     limit_bytes: int = 10**7,
     cpu_s: float = 100,
+    draw: int = 0,
 ) -> ParsedLog | RefusedLog:  # fmt: skip
     body = folder / "x.body"
     body.write_bytes(NAME + gzipped)
@@ -42,7 +43,7 @@ def run(
     target = folder / "x.parquet"
     memory_bytes = 256 * 1000**2
     outcome = parse_log(
-        LogJob(body, target, times, held, 6, "probe", limit_bytes, memory_bytes, cpu_s)
+        LogJob(body, target, times, held, 6, "probe", limit_bytes, memory_bytes, cpu_s, draw)
     )
     body.unlink()
     return outcome
@@ -232,3 +233,46 @@ def test_the_name_is_read(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"www1.example.jp.202611211000\r\n\x1f\x8b")
     name = read_name(tmp_path / "x")
     assert (name.agent, name.minute) == ("www1.example.jp", "202611211000")
+
+
+def test_pages_are_drawn_from_crawls_only(tmp_path: Path) -> None:
+    """Evenly, by chance, at most so many; never robots.txt, a probe, or what is of a moment."""
+    lines: list[LogLine | Comment] = [Comment("Round=8"), Comment("MaxTransfer=0")]
+    lines += [LogLine(f"http://www.example.jp/{n}", 1, 100 + n, 3, PAGE) for n in range(100)]
+    lines += [
+        LogLine("http://www.example.jp/robots.txt", 1, 2, 3, PAGE),
+        LogLine("http://www.example.jp/busy", 1, 2, 3, b"HTTP/1.1 503 x\r\n\r\n"),
+        LogLine("http://other.example/", 1, 2, 3, PAGE),
+        Comment("MaxTransfer=50"),
+        LogLine("http://www.example.jp/probed", 1, 2, 3, PAGE),
+    ]
+    seen: set[str] = set()
+    for _ in range(10):
+        outcome = run(tmp_path, b"".join(encode(lines)), draw=20)
+        assert isinstance(outcome, ParsedLog)
+        assert len(outcome.drawn) == 20
+        assert [one.rank for one in outcome.drawn] == sorted(one.rank for one in outcome.drawn)
+        for one in outcome.drawn:
+            assert (one.unit, one.round, one.status) == (HOST, 8, 200)
+            assert one.response_bytes == 100 + int(one.url.rpartition("/")[2])
+        seen |= {one.url for one in outcome.drawn}
+    assert len(seen) > 60  # of 100, in ten draws of 20
+
+
+def test_pages_that_were_fetched_again_measure_nothing(tmp_path: Path) -> None:
+    """They are handed on, and are in no sum: a distance is not made of single pages."""
+    lines: list[LogLine | Comment] = [
+        Comment("Round=8"), Comment("MaxTransfer=50"), Comment("Refetch=1"),
+        LogLine("http://www.example.jp/a", 1, 500, 3, PAGE),
+        LogLine("http://www.example.jp/b", 1, 0, 3, b"X-Crawl-Outcome: timeout\r\n"),
+        LogLine("http://other.example/", 1, 500, 3, PAGE),
+        Comment("MaxTransfer=50"),
+        LogLine("http://www.example.jp/c", 1, 700, 3, PAGE),
+    ]  # fmt: skip
+    outcome = run(tmp_path, b"".join(encode(lines)))
+    assert isinstance(outcome, ParsedLog)
+    assert [(one.url, one.status, one.response_bytes) for one in outcome.refetched] == [
+        ("http://www.example.jp/a", 200, 500),
+        ("http://www.example.jp/b", None, 0),
+    ]
+    assert [(one.unit, one.kind, one.requests) for one in outcome.sums] == [(HOST, "probe", 1)]

@@ -21,10 +21,10 @@ from manager.operations.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.hosts import import_hosts
 from manager.operations.lists import current_list
 from manager.operations.policy import Policy
-from manager.operations.reports import LogSummary, UnitSum, accept_log
+from manager.operations.reports import DrawnUrl, LogSummary, UnitSum, accept_log
 from manager.operations.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
-from shared.wire.orders import ListHead, orders
+from shared.wire.orders import ListHead, OrderKind, orders
 from shared.wire.sync import (
     FinishedUnit,
     HeldPermit,
@@ -62,6 +62,12 @@ class Work:
     round: int
     max_transfer: int
     share: int = 0  # agents at once on its host
+    only: tuple[str, ...] = ()  # pages to fetch again
+
+    @property
+    def key(self) -> str:
+        """Return what makes it another order for the same unit in the same round."""
+        return " ".join((self.kind, *self.only))
 
 
 @dataclass
@@ -70,6 +76,8 @@ class FakeAgent:
 
     identity: AgentIdentity
     speed: float = 1.0
+    refetches: bool = False  # whether it fetches pages again, and its own are drawn
+    sees_bytes: int = 9_000  # of every page; a liar says what it likes
     # On disk.
     sequence: int = 0
     held: int = 0
@@ -78,6 +86,8 @@ class FakeAgent:
     unanswered: list[FinishedUnit] = field(default_factory=list)
     claims: dict[tuple[str, str, int], FinishedUnit] = field(default_factory=dict)
     lines: list[UnitSum] = field(default_factory=list)
+    drawn: list[DrawnUrl] = field(default_factory=list)
+    again: list[tuple[str, int | None, int]] = field(default_factory=list)
     outbox: list[LogSummary] = field(default_factory=list)
     reports: int = 0
     requests: int = 0
@@ -99,7 +109,7 @@ class FakeAgent:
         return {
             unit: work
             for unit, work in self.listed.items()
-            if (unit, work.kind, work.round) not in self.done
+            if (unit, work.key, work.round) not in self.done
         }
 
     def reboot(self) -> None:
@@ -113,6 +123,7 @@ class FakeAgent:
         self.held = 0
         self.listed, self.done, self.claims = {}, set(), {}
         self.unanswered, self.lines, self.outbox = [], [], []
+        self.drawn, self.again = [], []
 
 
 class World:
@@ -191,8 +202,11 @@ class World:
             addresses=[
                 HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
             ],
+            refetches=agent.refetches,
             reports_waiting=(
-                bool(agent.lines or agent.outbox) if reports_waiting is None else reports_waiting
+                bool(agent.lines or agent.again or agent.outbox)
+                if reports_waiting is None
+                else reports_waiting
             ),
         )
 
@@ -227,9 +241,7 @@ class World:
         assert isinstance(head, ListHead)
         assert head.generation == version.generation
         agent.listed = {
-            item.url: Work(
-                "probe" if item.is_probe else "crawl", version.round, item.max_transfer, item.share
-            )
+            item.url: Work(item.kind, version.round, item.max_transfer, item.share, item.only)
             for item in items
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
@@ -257,21 +269,30 @@ class World:
         work = agent.fetchable(self.true_ms)[unit]
         fetched = min(kbytes, work.max_transfer) if work.max_transfer else kbytes
         took_ms = round(fetched * self.distance(name, unit))
-        agent.done.add((unit, work.kind, work.round))
+        agent.done.add((unit, work.key, work.round))
+        kind: OrderKind = "probe" if work.max_transfer else "crawl"
         claim = FinishedUnit(
             unit=unit,
-            kind="probe" if work.max_transfer else "crawl",
+            kind="refetch" if work.only else kind,
             round=work.round,
             pages=fetched,
             response_bytes=fetched * 1000,
         )
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
+        agent.requests += fetched
+        if work.only:
+            agent.again += ((unit[:-1] + path, 200, agent.sees_bytes) for path in work.only)
+            return
+        if work.kind == "crawl" and agent.refetches:
+            agent.drawn += (
+                DrawnUrl(unit, work.round, f"{unit}{n}.html", n * 7 % 101, 200, agent.sees_bytes)
+                for n in range(20)
+            )
         sums = UnitSum(
             unit, work.round, work.kind, fetched, fetched, 0, fetched * 200, fetched * 1000, took_ms
         )
         agent.lines.append(sums)
-        agent.requests += fetched
 
     def distance(self, name: str, unit: str) -> float:
         """Return the ms per KByte between an agent and a unit, the same each time."""
@@ -281,13 +302,15 @@ class World:
     def report(self, name: str) -> None:
         """Let an agent close its log and send what waits, each until it is accepted."""
         agent = self.agents[name]
-        if agent.lines:
+        if agent.lines or agent.again:
             agent.reports += 1
             units = tuple(_merged(agent.lines))
             agent.outbox.append(
                 LogSummary(
                     name=f"{name}.{agent.reports:012d}",
-                    sha256=hashlib.sha256(f"{agent.reports} {units}".encode()).hexdigest(),
+                    sha256=hashlib.sha256(
+                        f"{agent.reports} {units} {agent.again}".encode()
+                    ).hexdigest(),
                     size_bytes=1,
                     lines=sum(one.requests for one in units),
                     quarantined=0,
@@ -295,12 +318,14 @@ class World:
                     until_ms=self.now_ms,
                     path="",
                     units=units,
+                    drawn=tuple(agent.drawn),
+                    refetched=tuple(agent.again),
                 )
             )
-            agent.lines = []
+            agent.lines, agent.drawn, agent.again = [], [], []
         self.before_call()
         while agent.outbox:
-            accept_log(self.db, agent.identity, agent.outbox[0], self.now_ms)
+            accept_log(self.db, agent.identity, agent.outbox[0], self.now_ms, self.policy)
             del agent.outbox[0]
 
     def before_call(self) -> None:

@@ -125,6 +125,7 @@ ORDERS = st.builds(
     st.lists(
         st.tuples(WORDS.map(lambda text: "/" + text.replace("\t", "")), REFERERS), max_size=3
     ).map(tuple),
+    st.lists(WORDS.map(lambda text: "/" + text), max_size=3).map(tuple),
 )
 
 
@@ -137,3 +138,19 @@ def test_orders_survive_their_lines(head: ListHead, items: list[Order]) -> None:
     lines = [*orders.head_lines(head), *orders.order_lines(items)]
     body = b"".join(server_list.encode(lines))
     assert list(orders.orders(server_list.decode([body]))) == [head, *items]
+
+
+@pytest.mark.parametrize(
+    ("order", "kind"),
+    [
+        (Order("http://a/"), "crawl"),
+        (Order("http://a/", None, 50), "probe"),
+        (Order("http://a/", None, 2, only=("/x", "/y/")), "refetch"),
+    ],
+)
+def test_an_order_says_what_it_is_for(order: Order, kind: str) -> None:
+    """To an agent that does not know `#Only`, pages to fetch again read as a small probe."""
+    assert order.kind == kind
+    body = b"".join(server_list.encode(orders.order_lines([order])))
+    (_, read) = orders.orders(server_list.decode([body]))
+    assert read == order

@@ -10,6 +10,7 @@ from agent.adapters.ledger import ClosedLog, SqliteLedger
 from agent.pipeline.messages import Outcome, Requested
 from shared.errors import FormatError
 from shared.wire.crawl_log import Comment, LogLine, decode
+from shared.wire.orders import OrderKind
 from tests.agent.adapters.installation import lines_of, open_ledger
 
 NOW_MS = 1_800_000_000_000
@@ -19,7 +20,7 @@ def request(
     number: int,
     *,
     round_number: int = 3,
-    probe: bool = False,
+    kind: OrderKind = "crawl",
     outcome: Outcome = "answered",
     header: bytes = b"HTTP/1.1 200 OK\r\n\r\n",
 ) -> Requested:
@@ -28,7 +29,7 @@ def request(
         url=f"http://a.example/{number}",
         job=1,
         round=round_number,
-        probe=probe,
+        kind=kind,
         outcome=outcome,
         status=200,
         request_bytes=100,
@@ -58,7 +59,9 @@ def test_a_log_says_what_holds_for_its_lines(tmp_path: Path) -> None:
     ledger = open_ledger(tmp_path)
     ledger.append_log([request(1), request(2)])
     ledger.append_log([request(3)])
-    ledger.append_log([request(4, probe=True), request(5, probe=True, round_number=4)])
+    ledger.append_log([request(4, kind="probe"), request(5, kind="probe", round_number=4)])
+    ledger.append_log([request(6, kind="refetch", round_number=4)])
+    ledger.append_log([request(7, kind="probe", round_number=4)])
     log = closed(ledger)
     texts = [one.text if isinstance(one, Comment) else one.url[-1] for one in content(log)]
     assert texts == [
@@ -66,6 +69,8 @@ def test_a_log_says_what_holds_for_its_lines(tmp_path: Path) -> None:
         *("Round=3", "MaxTransfer=0", "1", "2", "3"),
         *("Round=3", "MaxTransfer=50", "4"),
         *("Round=4", "MaxTransfer=50", "5"),
+        *("Round=4", "MaxTransfer=50", "Refetch=1", "6"),
+        *("Round=4", "MaxTransfer=50", "7"),
     ]
     ledger.close()
 

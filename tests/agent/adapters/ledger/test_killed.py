@@ -59,7 +59,7 @@ def work(folder: Path, outbox: Path, done: Callable[[int], None]) -> None:
         capture = Capture(item.url, 1_700_000_000_000, b"", HEADER, b"<p>%d" % number)
         ledger.append_captures([(encode_capture(capture), (f"http://b.example/{number}",))])
         ledger.append_log(
-            [Requested(UNIT, item.url, 1, 1, False, "answered", 200, 9, 9, 1.0, HEADER, 0)]
+            [Requested(UNIT, item.url, 1, 1, "crawl", "answered", 200, 9, 9, 1.0, HEADER, 0)]
         )
         ledger.count(job.number, pages=1, kept=1, response_bytes=9)
         ledger.remove(job.number, item.position)

@@ -107,7 +107,20 @@ class LedgerMachine(RuleBasedStateMachine):
     def keep(self, page: int) -> None:
         url = f"http://a.example/{page}"
         capture = encode_capture(Capture(url, 1_700_000_000_000, b"", HEADER, b"x" * page))
-        request = Requested("h", url, 1, 1, page % 2 == 0, "answered", 200, 1, 1, 1.0, HEADER, 0)
+        request = Requested(
+            "h",
+            url,
+            1,
+            1,
+            "probe" if page % 2 == 0 else "crawl",
+            "answered",
+            200,
+            1,
+            1,
+            1.0,
+            HEADER,
+            0,
+        )
         for ledger in self.both():
             ledger.append_captures([(capture, ("http://b.example/",) if page % 3 else ())])
             ledger.append_log([request])

@@ -1,0 +1,109 @@
+"""Pages that are fetched again by other agents: which captures agree, and who is contradicted.
+
+Compared is what honest robots see alike from anywhere: an answer or none, its status, its size. A
+page that has changed since is no lie: the second agent sees it changed, and so does the third, but
+who is alone with its word on many pages invents. So a difference is decided by a third agent: of
+three, nobody is contradicted by one alone, and nobody where the two others differ as well.
+Not compared is what belongs to a moment: 304, 429, and 500 and above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "JUDGED_FROM",
+    "SUSPECT_SHARE",
+    "Seen",
+    "Tally",
+    "Verdict",
+    "is_comparable",
+    "judge",
+    "needs_another",
+    "pages_to_draw",
+    "same",
+]
+
+SIZE_SHARE: Final = 0.1
+SIZE_BYTES: Final = 1_000
+"""Header fields, dates and advertisements differ by so much from one visit to the next."""
+
+SUSPECT_SHARE: Final = 0.2
+"""Pages that change between visits, or answer by country, are a few; who invents, invents most."""
+
+JUDGED_FROM: Final = 10
+"""Pages below which a share says nothing."""
+
+Verdict = bool | None
+"""True: others agree. False: contradicted. None: nobody can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an agent logged of a page. status None: no answer. response_bytes: with the header."""
+
+    status: int | None
+    response_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of an agent's pages. compared: agreed or contradicted."""
+
+    compared: int
+    contradicted: int
+
+    @property
+    def is_suspect(self) -> bool:
+        """Tell whether an administrator should look."""
+        return self.compared >= JUDGED_FROM and self.contradicted > SUSPECT_SHARE * self.compared
+
+    @property
+    def reason(self) -> str:
+        """Return it in words."""
+        return (
+            f"of {self.compared} of its pages that were fetched again, {self.contradicted} were "
+            "otherwise for two other agents"
+        )
+
+
+def is_comparable(status: int | None) -> bool:
+    """Tell whether an answer says something that holds at another moment, too."""
+    return status is None or not (status in (304, 429) or status >= 500)
+
+
+def same(one: Seen, other: Seen) -> bool:
+    """Tell whether two agents saw the same, as far as two visits can."""
+    if one.status != other.status:
+        return False
+    if one.status is None:
+        return True
+    apart = abs(one.response_bytes - other.response_bytes)
+    return apart <= SIZE_BYTES + SIZE_SHARE * max(one.response_bytes, other.response_bytes)
+
+
+def judge(seen: Mapping[int, Seen]) -> dict[int, Verdict]:
+    """Return of each agent what the others' visits to one page say of its own."""
+    return {agent: _judged(agent, seen) for agent in seen}
+
+
+def _judged(agent: int, seen: Mapping[int, Seen]) -> Verdict:
+    others = [one for other, one in seen.items() if other != agent]
+    if any(same(seen[agent], one) for one in others):
+        return True
+    together = len(others) > 1 and all(same(others[0], one) for one in others[1:])
+    return False if together else None
+
+
+def needs_another(seen: Mapping[int, Seen]) -> bool:
+    """Tell whether a further agent should fetch the page: nobody did, or two of two differ."""
+    if len(seen) < 2:
+        return True
+    return len(seen) == 2 and not any(judge(seen).values())
+
+
+def pages_to_draw(requests: int, share: float, least: int, most: int) -> int:
+    """Return how many pages of an agent are fetched again, of so many requests in a round."""
+    return 0 if share <= 0 else min(most, max(least, round(share * requests)))

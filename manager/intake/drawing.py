@@ -1,0 +1,64 @@
+"""Draw pages from a log by chance, so that another agent may fetch them again.
+
+Each line of a crawl gets a number that nobody can foresee; the lines with the lowest numbers are
+drawn. So the lowest numbers of many logs together are an even draw from all of them. Memory is that
+of the lines that are kept. What says nothing at another moment, and robots.txt, is left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from manager.assignment.refetching import is_comparable
+
+__all__ = ["Draw", "DrawnLine"]
+
+RANKS: Final = 2**62
+URL_CHARS: Final = 2083
+"""What every agent takes, and a line of a list has room for."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DrawnLine:
+    """A page that was drawn, and what its agent said of it. status None: no answer."""
+
+    rank: int
+    unit: str
+    round: int
+    url: str
+    status: int | None
+    response_bytes: int
+
+
+class Draw:
+    """Keeps the lines with the lowest numbers."""
+
+    def __init__(self, most: int) -> None:
+        """most: lines; 0 draws none."""
+        self._most = most
+        self._chance = random.Random(secrets.randbits(128))  # noqa: S311  # seeded by the system
+        self._kept: list[tuple[int, DrawnLine]] = []  # a heap, the highest rank first
+
+    def offer(
+        self, unit: str, number: int, url: str, status: int | None, response_bytes: int
+    ) -> None:
+        """Take a line of a crawl into the draw."""
+        rank = self._chance.randrange(RANKS)
+        full = len(self._kept) >= self._most
+        if full and (not self._most or rank >= -self._kept[0][0]):
+            return
+        if len(url) > URL_CHARS or not is_comparable(status) or url.endswith("/robots.txt"):
+            return
+        entry = (-rank, DrawnLine(rank, unit, number, url, status, response_bytes))
+        if full:
+            heapq.heapreplace(self._kept, entry)
+        else:
+            heapq.heappush(self._kept, entry)
+
+    def result(self) -> tuple[DrawnLine, ...]:
+        """Return what was drawn, the lowest number first."""
+        return tuple(sorted(line for _, line in self._kept))
