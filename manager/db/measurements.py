@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import (
-    directory_sums,
     distances,
     host_sums,
     probe_orders,
@@ -19,17 +18,12 @@ from manager.db.tables import (
 
 __all__ = [
     "Crawled",
-    "DirectoryRow",
     "DistanceRow",
     "SumRow",
-    "add_directory_sums",
     "agent_totals",
     "crawled_of_host",
     "crawled_sums",
-    "directories_in",
-    "directories_of_host",
     "distances_of_units",
-    "newest_directories",
     "reasons_said",
     "set_distances",
     "set_sums",
@@ -59,23 +53,6 @@ class SumRow:
     slowest_bytes: int
     first_ms: int | None
     last_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class DirectoryRow:
-    """The same for one directory of a host's pages."""
-
-    agent_id: int
-    host_id: int
-    path: str
-    round: int
-    kind: str
-    requests: int
-    pages: int
-    errors: int
-    request_bytes: int
-    response_bytes: int
-    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +92,9 @@ class DistanceRow:
     unreachable_since_ms: int | None
 
 
-_COUNTED = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
-
-
 def set_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
     """Write sums down in the place of those with the same keys, which must differ."""
     tx.upsert(host_sums, [asdict(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
-
-
-def add_directory_sums(tx: Transaction, rows: Sequence[DirectoryRow]) -> None:
-    """Add what a log says of directories to what earlier logs said. Keys of one call differ."""
-    tx.upsert(
-        directory_sums,
-        [asdict(row) for row in rows],
-        ["agent_id", "host_id", "path", "round", "kind"],
-        add=_COUNTED,
-    )
 
 
 def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> list[SumRow]:
@@ -157,40 +121,6 @@ def sums_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[SumRow]:
             .order_by(host_sums.c.unit_id, host_sums.c.round.desc(), host_sums.c.kind),
         )
     return found
-
-
-def directories_of_host(tx: Transaction, host_id: int, limit: int) -> list[DirectoryRow]:
-    """Return what is known of a host's directories, the largest first."""
-    return tx.rows(
-        DirectoryRow,
-        sa.select(directory_sums)
-        .where(directory_sums.c.host_id == host_id)
-        .order_by(directory_sums.c.round.desc(), directory_sums.c.response_bytes.desc())
-        .limit(limit),
-    )
-
-
-def newest_directories(tx: Transaction, host_id: int) -> int | None:
-    """Return the newest round in which the directories of a host were crawled, or None."""
-    newest = sa.select(sa.func.max(directory_sums.c.round)).where(
-        directory_sums.c.host_id == host_id, directory_sums.c.kind == "crawl"
-    )
-    found = tx.value(newest)
-    return None if found is None else int(found)
-
-
-def directories_in(tx: Transaction, host_id: int, round_number: int) -> list[DirectoryRow]:
-    """Return what was crawled of a host's directories in a round, by each agent."""
-    return tx.rows(
-        DirectoryRow,
-        sa.select(directory_sums)
-        .where(
-            directory_sums.c.host_id == host_id,
-            directory_sums.c.round == round_number,
-            directory_sums.c.kind == "crawl",
-        )
-        .order_by(directory_sums.c.path, directory_sums.c.agent_id),
-    )
 
 
 def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled:

@@ -42,7 +42,7 @@ from manager.operations.reports import (
     known_report,
 )
 from manager.settings import IntakeSettings, LimitSettings
-from manager.store import Layout, LogSum, Rejected, Spool, Spooled, durable
+from manager.store import Layout, LogDirectory, LogSum, Rejected, Spool, Spooled, durable
 from shared.errors import FormatError, LimitError
 
 __all__ = ["LogIntake", "Receipt"]
@@ -171,6 +171,7 @@ class LogIntake:
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.memory_bytes,
             cpu_s=self._settings.log_cpu_s,
+            big=during.big,
             draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
         )
 
@@ -193,10 +194,8 @@ class LogIntake:
                     since_ms=parsed.since_ms,
                     until_ms=parsed.until_ms,
                     path=str(target.relative_to(self._layout.kept)),
-                    units=tuple(_unit_sum(each) for each in parsed.sums if each.unit is not None),
-                    directories=tuple(
-                        _directory_sum(each) for each in parsed.sums if each.directory is not None
-                    ),
+                    units=tuple(_unit_sum(each) for each in parsed.sums),
+                    directories=tuple(_directory_sum(each) for each in parsed.directories),
                     drawn=tuple(
                         DrawnUrl(
                             one.unit, one.round, one.url, one.rank, one.status, one.response_bytes
@@ -220,7 +219,6 @@ def _kind(word: str) -> LogKind:
 
 
 def _unit_sum(one: LogSum) -> UnitSum:
-    assert one.unit is not None
     return UnitSum(
         one.unit,
         one.round,
@@ -238,8 +236,7 @@ def _unit_sum(one: LogSum) -> UnitSum:
     )
 
 
-def _directory_sum(one: LogSum) -> DirectorySum:
-    assert one.directory is not None
+def _directory_sum(one: LogDirectory) -> DirectorySum:
     return DirectorySum(
         one.host,
         one.directory,

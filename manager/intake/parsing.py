@@ -19,7 +19,7 @@ from typing import Final
 from manager.assignment.holdings import Held, Holdings
 from manager.intake.drawing import Draw, DrawnLine
 from manager.intake.sections import LogKind, Section
-from manager.store import LogFile, LogRow, LogSum, read_sums
+from manager.store import LogDirectory, LogFile, LogRow, LogSum, read_directories, read_sums
 from shared.errors import FormatError, LimitError, LineError, UrlError
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import (
@@ -69,6 +69,7 @@ class LogJob:
     memory_bytes: int
     cpu_s: float
     draw: int = 0  # pages at most
+    big: tuple[str, ...] = ()  # hosts that are big by earlier logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ class Refetched:
 class ParsedLog:
     """What a log says. The rows are in the job's target.
 
-    drawn: of its crawls, to be fetched again by others. refetched: of others' crawls.
+    directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
+    others' crawls.
     """
 
     lines: int
@@ -92,6 +94,7 @@ class ParsedLog:
     since_ms: int
     until_ms: int
     sums: tuple[LogSum, ...]
+    directories: tuple[LogDirectory, ...] = ()
     drawn: tuple[DrawnLine, ...] = ()
     refetched: tuple[Refetched, ...] = ()
 
@@ -139,8 +142,12 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
         with LogFile(part, job.target) as file:
             for row in reading.rows():
                 file.add(row)
-        sums = read_sums(job.target, memory_bytes=job.memory_bytes, spill=job.target.parent)
-        return reading.result(tuple(sums))
+        spill = job.target.parent
+        sums = read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill)
+        directories = read_directories(
+            job.target, job.big, memory_bytes=job.memory_bytes, spill=spill
+        )
+        return reading.result(tuple(sums), tuple(directories))
     except LimitError as error:
         return RefusedLog(str(error), too_large=True)
     except FormatError as error:
@@ -163,7 +170,7 @@ class _Reading:
         self._draw = Draw(job.draw)
         self._refetched: dict[str, Refetched] = {}
 
-    def result(self, sums: tuple[LogSum, ...]) -> ParsedLog:
+    def result(self, sums: tuple[LogSum, ...], directories: tuple[LogDirectory, ...]) -> ParsedLog:
         """Return what was counted; a log without lines has the time it was expected to have."""
         defaults = self._job.defaults
         return ParsedLog(
@@ -172,6 +179,7 @@ class _Reading:
             since_ms=defaults.since_ms if self._since_ms is None else self._since_ms,
             until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
             sums=sums,
+            directories=directories,
             drawn=self._draw.result(),
             refetched=tuple(self._refetched.values()),
         )

@@ -10,6 +10,7 @@ from manager.db import (
     addresses,
     agents,
     assignments,
+    directories,
     host_views,
     hosts,
     measurements,
@@ -19,10 +20,11 @@ from manager.db import (
     starting,
 )
 from manager.db.assignments import AssignmentRow
+from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
 from manager.db.host_views import HostLine
 from manager.db.hosts import HostRow, UnitRow
-from manager.db.measurements import DirectoryRow, SumRow
+from manager.db.measurements import SumRow
 from manager.db.probes import OrderRow
 from manager.db.rights import RightRow
 from manager.db.starting import StartPageRow
@@ -158,7 +160,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             distances=distances_of(tx, unit_ids, policy),
             orders=[order for unit in unit_ids for order in probes.of_unit(tx, unit)],
             sums=measurements.sums_of_units(tx, unit_ids),
-            directories=measurements.directories_of_host(tx, host.id, 100),
+            directories=directories.largest(tx, host.id, 100),
             addresses=addresses.addresses_of(tx, host.id),
             group=addresses.hosts_of_group(tx, host.group_id, 100),
             start_pages=starting.start_pages_of(tx, unit_ids)[:100],

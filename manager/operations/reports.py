@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from manager.db import agents, hosts, listing, measurements, probes, reports, rights
+from manager.db import agents, directories, hosts, listing, probes, reports, rights
 from manager.db.agents import AgentRow
+from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction
-from manager.db.measurements import DirectoryRow, SumRow
+from manager.db.measurements import SumRow
 from manager.db.refetching import DrawnPage
 from manager.db.reports import NewReport, ReportRow
 from manager.errors import ConflictError, ForbiddenError
@@ -142,6 +143,7 @@ class HeldDuring:
 
     round, kind, since_ms: what holds for the lines of a log that does not say (a plain agent's):
     the round and kind of what it was given last, and the end of its log before.
+    big: hosts of which it has logged so much in that round that their directories are summed up.
     """
 
     agent_id: int
@@ -149,6 +151,7 @@ class HeldDuring:
     round: int
     kind: str
     since_ms: int
+    big: tuple[str, ...] = ()
 
 
 def known_report(db: Database, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
@@ -181,13 +184,15 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
             for row in listing.held_between(tx, agent.id, since_ms, until_ms)
         )
         before = reports.last_until(tx, agent.id)
-    newest = max(held, key=lambda unit: unit.since_ms, default=None)
+        newest = max(held, key=lambda unit: unit.since_ms, default=None)
+        big = directories.big_hosts(tx, agent.id, newest.round) if newest is not None else []
     return HeldDuring(
         agent.id,
         held,
         newest.round if newest is not None else 0,
         newest.kind if newest is not None else "crawl",
         before if before is not None else since_ms,
+        tuple(big),
     )
 
 
@@ -273,8 +278,9 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
         unit.key: unit.host_id
         for unit in hosts.units_of_hosts(tx, {one.host for one in summary.directories})
     }
-    measurements.add_directory_sums(
+    directories.add(
         tx,
+        row.id,
         [
             DirectoryRow(
                 agent_id=row.id,

@@ -18,6 +18,7 @@ from manager.balancing import Cut, cut
 from manager.db import (
     addresses,
     assignments,
+    directories,
     hosts,
     measurements,
     pieces,
@@ -244,28 +245,26 @@ def _takers(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
 
 def _directories(tx: Transaction, host: HostRow, interval_s: float) -> tuple[dict[str, _Size], int]:
     """Return what the newest crawl said of each directory, and which round that was."""
-    number = measurements.newest_directories(tx, host.id)
+    number = directories.newest_round(tx, host.id)
     if number is None:
         raise ConflictError(
             f"{host.key}: nothing is known of its directories; they are counted when a crawl of at "
             "least 1,000 pages was reported"
         )
     sizes: dict[str, _Size] = defaultdict(_Size)
-    for row in measurements.directories_in(tx, host.id, number):
+    rows = directories.crawled_in(tx, host.id, number)
+    whole = measurements.crawled_of_host(tx, host.id, number)
+    # Of a host that became big by its third log, the first two are in no directory: the others
+    # stand for them.
+    times = max(1.0, whole.requests / max(1, sum(row.requests for row in rows)))
+    for row in rows:
         # A path with two slashes in a row, or an endless one, is no directory to give away.
         good = "//" not in row.path and len(row.path) <= LONGEST_PATH
         size = sizes[row.path if good else "/"]
-        size.pages += row.pages
-        size.size_bytes += row.response_bytes
-        size.work += row.requests * interval_s * 1000 + row.ms
-    top = sizes["/"]
-    whole = measurements.crawled_of_host(tx, host.id, number)
-    # The pages beside all directories: what is counted of the host and of none of them.
-    top.pages += max(0, whole.pages - sum(size.pages for size in sizes.values()))
-    rest_bytes = whole.response_bytes - sum(size.size_bytes for size in sizes.values())
-    top.size_bytes += max(0, rest_bytes)
-    work = whole.requests * interval_s * 1000 + whole.ms
-    top.work += max(0.0, work - sum(size.work for size in sizes.values()))
+        size.pages += round(row.pages * times)
+        size.size_bytes += round(row.response_bytes * times)
+        size.work += (row.requests * interval_s * 1000 + row.ms) * times
+    _ = sizes["/"]  # of which there is always a unit
     return dict(sizes), number
 
 

@@ -9,6 +9,7 @@ from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
 from manager.store.log_compare import Comparison, Contradiction, compare_logs
+from manager.store.log_directories import LogDirectory, read_directories
 from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
 from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
@@ -20,6 +21,7 @@ __all__ = [
     "Contradiction",
     "Layout",
     "ListFiles",
+    "LogDirectory",
     "LogFile",
     "LogRow",
     "LogSum",
@@ -34,5 +36,6 @@ __all__ = [
     "UploadParts",
     "compare_logs",
     "merge_logs",
+    "read_directories",
     "read_sums",
 ]

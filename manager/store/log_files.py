@@ -101,11 +101,10 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class LogSum:
-    """What the held lines of one log say of a unit, or of a directory of a big host, together."""
+    """What the held lines of one log say of a unit together."""
 
-    unit: str | None  # unit key; None: a directory
+    unit: str  # unit key
     host: str  # host key
-    directory: str | None  # `/~koji/`; None: a unit
     round: int
     kind: str  # probe or crawl
     requests: int
@@ -114,18 +113,15 @@ class LogSum:
     request_bytes: int
     response_bytes: int
     ms: int
-    failed: int = 0  # no byte came back; this and what follows is known of units only
+    failed: int = 0  # no byte came back
     slowest_ms: int = 0  # of the line that took longest
     slowest_bytes: int = 0
     spread: str = ""  # as `manager.distance.Spread` writes it
 
 
-BIG_HOST_LINES: Final = 1000
-"""A host with so many lines is big: only its directories may ever be units of their own."""
-
 _SUMS: Final = r"""
 WITH lines AS (
-    SELECT unit, host, regexp_extract(path, '^/[^/?]*/') AS directory, round, kind,
+    SELECT unit, host, round, kind,
            CASE WHEN response_bytes > 0 THEN CAST(floor(
                $octave * log2(greatest(elapsed_ms * 1000.0 / response_bytes, $least))
            ) AS INTEGER) END AS bin,
@@ -143,8 +139,7 @@ WITH lines AS (
     FROM bins
     GROUP BY ALL
 ), sums AS (
-    SELECT unit, host, directory, round, kind,
-           grouping(directory) = 0 AS is_directory,
+    SELECT unit, host, round, kind,
            count(*) AS requests,
            count(*) FILTER (is_page) AS pages,
            count(*) FILTER (is_error) AS errors,
@@ -155,24 +150,19 @@ WITH lines AS (
            max(elapsed_ms) AS slowest_ms,
            arg_max(response_bytes, elapsed_ms) AS slowest_bytes
     FROM lines
-    GROUP BY GROUPING SETS ((unit, host, round, kind), (host, directory, round, kind))
-), sized AS (
-    SELECT *, sum(requests) FILTER (NOT is_directory) OVER (PARTITION BY host) AS lines_of_host
-    FROM sums
+    GROUP BY unit, host, round, kind
 )
-SELECT sized.unit, host, CASE WHEN is_directory THEN directory END, sized.round, sized.kind,
-       requests, pages, errors, request_bytes, response_bytes, ms, failed, slowest_ms,
-       slowest_bytes, coalesce(spread, '')
-FROM sized
-LEFT JOIN spreads ON NOT is_directory AND spreads.unit = sized.unit
-    AND spreads.round = sized.round AND spreads.kind = sized.kind
-WHERE NOT is_directory OR (directory <> '' AND lines_of_host >= $big)
+SELECT sums.unit, host, sums.round, sums.kind, requests, pages, errors, request_bytes,
+       response_bytes, ms, failed, slowest_ms, slowest_bytes, coalesce(spread, '')
+FROM sums
+LEFT JOIN spreads ON spreads.unit = sums.unit
+    AND spreads.round = sums.round AND spreads.kind = sums.kind
 ORDER BY ALL
 """
 
 
 def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]:
-    """Yield the sums of each unit, and of each top directory of big hosts, in one pass.
+    """Yield the sums of each unit, in one pass.
 
     spill: a folder for what does not fit in memory_bytes.
     """
@@ -181,7 +171,6 @@ def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]
             _SUMS,
             {
                 "path": str(path),
-                "big": BIG_HOST_LINES,
                 "octave": BINS_AN_OCTAVE,
                 "least": LEAST_MS_PER_KB,
             },

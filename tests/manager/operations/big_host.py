@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from manager.db import measurements
+from manager.db import directories, measurements
+from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
-from manager.db.measurements import DirectoryRow, SumRow
+from manager.db.measurements import SumRow
 from manager.operations.host_views import host_detail
 
 __all__ = ["SIZES", "know_directories"]
 
 SIZES = {"news": 400, "docs": 390, "maps": 210, "faq": 150}
-"""Pages by top directory; 50 more lie beside them."""
+"""Pages by directory; 50 more lie beside them."""
 
 BESIDE = 50
 
@@ -24,13 +25,15 @@ def know_directories(
     [top] = [unit.id for unit in detail.units if unit.path == "/"]
     total = sum(sizes.values()) + BESIDE
     with db.write() as tx:
-        measurements.add_directory_sums(
+        directories.add(
             tx,
+            agent_id,
             [
-                DirectoryRow(
-                    agent_id, detail.host.id, f"/{name}/", 1, "crawl", n, n, 0, 0, n * 1000, 50
-                )
-                for name, n in sizes.items()
+                DirectoryRow(agent_id, detail.host.id, path, 1, "crawl", n, n, 0, 0, n * 1000, 50)
+                for path, n in {
+                    "/": BESIDE,
+                    **{f"/{name}/": n for name, n in sizes.items()},
+                }.items()
             ],
         )
         measurements.set_sums(

@@ -448,6 +448,18 @@ def test_a_host_of_one_directory_cannot_be_cut(database: Database) -> None:
         split_host(database, HOST, ADMIN, world.now_ms)
 
 
+def test_a_host_below_one_directory_is_cut_deeper(database: Database) -> None:
+    """What lies in it may be given away, as deep as it is; the pages beside stay with `/`."""
+    sizes = {"only": 20, "only/a": 400, "only/b": 390, "only/c/deep": 410}
+    world = crawled(database, sizes=sizes)
+    split = split_host(database, HOST, ADMIN, world.now_ms, dry_run=True)
+    assert split.unevenness < 1.2
+    units = {unit for piece in split.pieces for unit in piece.units}
+    assert "/" in units
+    assert all(unit == "/" or unit.startswith("/only/") for unit in units)
+    assert len([unit for unit in units if unit.count("/") > 2]) >= 2
+
+
 def test_plain_agents_get_no_piece(database: Database) -> None:
     """An agent of the five messages cannot read what others own; the host must be another's."""
     world = crawled(database)

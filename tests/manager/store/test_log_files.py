@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
 from manager.store import LogFile, read_sums
-from manager.store.log_files import BIG_HOST_LINES, SCHEMA, LogRow
+from manager.store.log_files import SCHEMA, LogRow
 
 MEMORY_BYTES = 256 * 1000**2
 
@@ -81,35 +81,6 @@ def test_lines_and_sums_agree(
     for each in sums_read:
         assert (each.slowest_bytes, each.slowest_ms) in lines_of
         assert Spread.of_text(each.spread) == spreads[each.unit, each.round, each.kind]
-
-
-def test_directories_of_big_hosts_are_summed(tmp_path: Path) -> None:
-    """A host with many lines also gets a sum for each top directory; a small one does not."""
-    unit = "http://big:80/d0/"
-    big = [
-        (f"http://big:80/d{i % 3}/{i}", "http://big:80/", f"/d{i % 3}/{i}", 200, 1, i, 2, b"", 1,
-         "crawl", True, "http://big:80/" if i % 3 else unit)
-        for i in range(BIG_HOST_LINES - 1)
-    ]  # fmt: skip
-    top = ("http://big:80/", "http://big:80/", "/", None, 1, 5, 2, b"", 1, "crawl", True)
-    small = ("http://s:80/d/x", "http://s:80/", "/d/x", 200, 1, 1, 1, b"", 1, "crawl", True)
-    lines = numbered([*big, (*top, "http://big:80/"), (*small, "http://s:80/")])
-    path = write(tmp_path / "log.parquet", lines)
-    sums = list(read_sums(path, memory_bytes=MEMORY_BYTES, spill=tmp_path))
-    assert sorted(
-        (each.unit or each.host, each.directory or "", each.requests) for each in sums
-    ) == [
-        ("http://big:80/", "", 667),
-        ("http://big:80/", "/d0/", 333),
-        ("http://big:80/", "/d1/", 333),
-        ("http://big:80/", "/d2/", 333),
-        ("http://big:80/d0/", "", 333),
-        ("http://s:80/", "", 1),
-    ]
-    (zero,) = [each for each in sums if each.directory == "/d0/"]
-    assert zero.response_bytes == sum(range(0, 999, 3))
-    (rest,) = [each for each in sums if each.unit == "http://big:80/"]
-    assert (rest.pages, rest.errors) == (666, 1)
 
 
 def test_an_empty_log_is_a_file(tmp_path: Path) -> None:
