@@ -4,7 +4,7 @@
     ├── UnknownKeyError     401  the caller's: no key, or one that nobody has
     ├── ForbiddenError      403  the caller's: known, but may not do this
     ├── NotFoundError       404  the caller's: it names what does not exist
-    ├── GoneError           410  the caller's: it was there, and is no more
+    ├── GoneError           410  nobody's: it was here, and is no more
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
     ├── BusyError           503  nobody's: the database does not answer now; try again later
     ├── ConflictError       409  nobody's (shared)
@@ -49,7 +49,7 @@ class NotFoundError(PrsmError):
 
 
 class GoneError(PrsmError):
-    """It was here once: an upload that expired or was given up. Begin anew."""
+    """It was here once: an upload that is over, a file that was withdrawn."""
 
 
 class TooOldError(PrsmError):

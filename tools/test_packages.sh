@@ -11,6 +11,7 @@ folder() { [ -e "$1" ] || missing="$missing $2"; }
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
 tool curl curl
 tool openssl openssl
+tool nginx nginx-light
 if [ "${1:-}" = all ]; then
     tool wget wget
     tool strace strace

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from manager.api import (
     agents,
+    clients,
     exports,
     hosts,
     lists,
@@ -24,6 +25,7 @@ __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
 for subject in (
-    sessions, overview, people, agents, hosts, pins, lists, rounds, plans, records, exports,
+    sessions, overview, people, agents, clients, hosts, pins, lists, rounds, plans, records,
+    exports,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -6,6 +6,7 @@ asks for it by another way. The clock and the listeners are `manager.app.running
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 from starlette.types import ASGIApp
 
-from manager import agent_api, api
+from manager import agent_api, api, distribution
 from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
 from manager.app.connection import Connection, Entrance
@@ -24,6 +25,8 @@ from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
+from manager.distribution import DistributionDoor, Usage
+from manager.errors import BusyError
 from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
 from manager.intake.logs import Reader
 from manager.naming import Names
@@ -56,12 +59,15 @@ class Manager:
     logs: LogIntake
     store: SegmentStore
     segments: SegmentIntake
+    usage: Usage
     names: Names
     planner: Planner
     now_ms: Callable[[], int]
 
     def close(self) -> None:
         """Give back what is open."""
+        with contextlib.suppress(BusyError):  # a few seconds of counting, then
+            self.usage.write_down()
         self.db.close()
 
 
@@ -124,6 +130,7 @@ def open_manager(
         logs,
         store,
         SegmentIntake(db, reading, now_ms),
+        Usage(db, now_ms),
         Names(settings.naming),
         planner,
         now_ms,
@@ -186,7 +193,16 @@ def build_app(manager: Manager) -> FastAPI:
         manager.planner,
         manager.now_ms,
     )
+    app.state.distribution_door = DistributionDoor(
+        manager.db,
+        manager.layout,
+        manager.store,
+        manager.settings,
+        manager.usage,
+        manager.now_ms,
+    )
     app.include_router(agent_api.router)
+    app.include_router(distribution.router)
     app.include_router(api.router)
     pages = ConsoleDoor(
         manager.db,

@@ -29,6 +29,7 @@ from manager.store.segment_reading import examine_segment
 __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
+USAGE_S: Final = 10.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -95,6 +96,7 @@ def _clock(manager: Manager) -> Clock:
     clock = Clock()
     clock.every(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
     clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
+    clock.every(USAGE_S, "usage", manager.usage.write_down)
     clock.every(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 

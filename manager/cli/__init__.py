@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
+from manager.cli.clients import clients
 from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
 from manager.cli.hosts import hosts
@@ -57,6 +58,7 @@ for _command in (
     hosts,
     lists,
     agents,
+    clients,
     rounds,
     plan,
     plans,

@@ -13,6 +13,7 @@ from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, s
 
 __all__ = [
     "ArrivalRow",
+    "FileFilter",
     "HostShare",
     "NewArrival",
     "NewSegment",
@@ -23,6 +24,7 @@ __all__ = [
     "arrival_by_name",
     "arrival_by_sha256",
     "excluded_keys",
+    "public_segments",
     "segment_by_name",
     "segments_of_arrival",
 ]
@@ -125,6 +127,43 @@ def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostS
 def segment_by_name(tx: Transaction, name: str) -> SegmentRow | None:
     """Return the segment of this name, whatever its state."""
     return tx.row(SegmentRow, sa.select(segments).where(segments.c.name == name))
+
+
+@dataclass(frozen=True, slots=True)
+class FileFilter:
+    """Which public files are asked for. Times: from is inclusive, to is not; None: all."""
+
+    name: str = ""
+    agent_ids: tuple[int, ...] = ()
+    arrival_id: int | None = None
+    captured_from_ms: int | None = None
+    captured_to_ms: int | None = None
+    made_from_ms: int | None = None
+    made_to_ms: int | None = None
+
+
+def public_segments(
+    tx: Transaction, asked: FileFilter, limit: int, offset: int
+) -> tuple[int, list[SegmentRow]]:
+    """Return how many public files fit, and some of them in the order of their making."""
+    wanted = [segments.c.kind == "public", segments.c.state == "current"]
+    if asked.name:
+        wanted.append(segments.c.name == asked.name)
+    if asked.agent_ids:
+        wanted.append(segments.c.agent_id.in_(asked.agent_ids))
+    if asked.arrival_id is not None:
+        wanted.append(segments.c.arrival_id == asked.arrival_id)
+    for column, least, most in (
+        (segments.c.first_ms, asked.captured_from_ms, asked.captured_to_ms),
+        (segments.c.made_ms, asked.made_from_ms, asked.made_to_ms),
+    ):
+        if least is not None:
+            wanted.append(column >= least)
+        if most is not None:
+            wanted.append(column < most)
+    count = tx.value(sa.select(sa.func.count()).select_from(segments).where(*wanted))
+    query = sa.select(segments).where(*wanted).order_by(segments.c.id).limit(limit).offset(offset)
+    return int(count), tx.rows(SegmentRow, query)
 
 
 def segments_of_arrival(tx: Transaction, arrival_id: int) -> list[SegmentRow]:

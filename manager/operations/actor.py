@@ -11,12 +11,12 @@ from manager.db.engine import Transaction
 
 __all__ = ["CLOCK", "Actor", "ActorKind", "note"]
 
-ActorKind = Literal["user", "agent", "clock", "local"]
+ActorKind = Literal["user", "agent", "client", "clock", "local"]
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A user, an agent, the clock, or who may use this machine; and the request it came by."""
+    """A user, an agent, a third party, the clock, or who may use this machine; and its request."""
 
     kind: ActorKind
     name: str

@@ -217,6 +217,15 @@ class ArchiveSettings:
         most=DAY_S,
         reason="of a processor to read one segment strictly; a bomb must not hold a worker",
     )
+    download_idle_s: float = setting(
+        120.0, unit="s", least=1, most=HOUR_S, reason="who takes nothing for so long is given up"
+    )
+    front: str = setting(
+        "",
+        unit="path",
+        reason="as `/prsm-archive/`: where the web server in front finds the folder `archive`, so "
+        "that it sends the files (X-Accel-Redirect); empty: the manager sends them",
+    )
 
 
 @dataclass(frozen=True, slots=True)

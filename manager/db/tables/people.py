@@ -61,7 +61,7 @@ audit: Final = sa.Table(
     text("detail"),
     text("request_id"),
     flag("alert"),
-    one_of("actor_kind", "user", "agent", "clock", "local"),
+    one_of("actor_kind", "user", "agent", "client", "clock", "local"),
     sa.Index(None, "at_ms"),
     sa.Index(None, "subject", "id"),
 )

@@ -1,0 +1,111 @@
+"""Who may take what: third parties by their token.
+
+The token comes as `Authorization: Bearer TOKEN`, `Token TOKEN`, or as the password of Basic, whose
+user name is not looked at. Invariant: a token is taken over TLS or from loopback only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from manager.db import Database
+from manager.distribution.usage import Usage
+from manager.errors import ForbiddenError, UnknownKeyError
+from manager.operations.actor import Actor
+from manager.operations.clients import Client, Scope, authenticate_client, still_valid
+from manager.settings import Settings
+from manager.store import Layout
+from manager.store.segment_store import SegmentStore
+
+__all__ = ["Caller", "DistributionDoor", "Door", "caller_with"]
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionDoor:
+    """What the routes for third parties work with."""
+
+    db: Database
+    layout: Layout
+    store: SegmentStore
+    settings: Settings
+    usage: Usage
+    now_ms: Callable[[], int]
+
+
+def _door_of(request: Request) -> DistributionDoor:
+    door = request.app.state.distribution_door
+    assert isinstance(door, DistributionDoor)
+    return door
+
+
+Door = Annotated[DistributionDoor, Depends(_door_of)]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A third party that asks, and the request it asks by."""
+
+    client: Client
+    request_id: str
+    door: DistributionDoor
+
+    @property
+    def actor(self) -> Actor:
+        """Return it as who asks."""
+        return self.client.actor(self.request_id)
+
+    def took(self, size_bytes: int) -> None:
+        """Count bytes that it was sent."""
+        self.door.usage.took(self.client, size_bytes)
+
+    async def may_go_on(self) -> bool:
+        """Tell whether its token is still good."""
+        door = self.door
+        return await asyncio.to_thread(still_valid, door.db, self.client, door.now_ms())
+
+
+def caller_with(scope: Scope, *, only_403: bool = False) -> Callable[..., object]:
+    """Return the dependency that gives the caller of a request, where its token has a scope.
+
+    only_403: clients of WASAPI understand no other status of a token that is not good.
+    """
+
+    async def caller_of(request: Request, door: Door) -> Caller:
+        if not request.state.private_line:
+            raise ForbiddenError(
+                "tokens are taken over TLS or from loopback only, and this line is plain HTTP"
+            )
+        try:
+            token = _token(request.headers.get("authorization", ""))
+            client = await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())
+        except UnknownKeyError as error:
+            if only_403:
+                raise ForbiddenError(str(error)) from error
+            raise
+        client.require(scope)
+        door.usage.begin(client)
+        return Caller(client, str(request.state.request_id), door)
+
+    return caller_of
+
+
+def _token(header: str) -> str:
+    """Return the token of an Authorization header, or an empty text."""
+    kind, _, value = header.partition(" ")
+    value = value.strip()
+    if kind.lower() in ("bearer", "token"):
+        return value
+    if kind.lower() != "basic":
+        return ""
+    try:
+        pair = base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return pair.partition(":")[2]

@@ -1,0 +1,58 @@
+"""Whole segments, and the index and CDXJ beside each: `/api/v1/segments/NAME`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.sending import FileToSend, SentFile
+from manager.operations.archive_files import SegmentRow, public_file, take_file
+
+__all__ = ["router", "segment_path"]
+
+WARC: Final = "application/warc"
+
+router: Final = APIRouter(prefix="/api/v1/segments", tags=["captures"])
+Segments = Annotated[Caller, Depends(caller_with("segments"))]
+
+
+def segment_path(name: str) -> str:
+    """Return where a segment is fetched."""
+    return f"/api/v1/segments/{name}"
+
+
+@router.head("/{name}", include_in_schema=False)
+@router.get("/{name}", response_class=Response)
+async def segment(request: Request, door: Door, caller: Segments, name: str) -> Response:
+    """Send a segment: WARC, a gzip member a record. Ranges and If-Range are answered."""
+    row = await _row(request, door, caller, name)
+    return SentFile(
+        FileToSend(
+            name=row.name,
+            media_type=WARC,
+            size_bytes=row.size_bytes,
+            sha256=row.sha256,
+            changed_ms=row.made_ms,
+            open=lambda: door.store.open(row.key),
+            front=_front(door, row),
+        ),
+        caller,
+    )
+
+
+async def _row(request: Request, door: Door, caller: Caller, name: str) -> SegmentRow:
+    # A download that is resumed, or asked about, is not another one.
+    if request.method == "HEAD" or "range" in request.headers:
+        return await asyncio.to_thread(public_file, door.db, name)
+    return await asyncio.to_thread(take_file, door.db, name, "segment", caller.actor, door.now_ms())
+
+
+def _front(door: DistributionDoor, row: SegmentRow) -> str | None:
+    front = door.settings.archive.front
+    if not front or door.store.path(row.key) is None:
+        return None
+    return f"{front.rstrip('/')}/segments/{row.key}"

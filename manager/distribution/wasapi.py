@@ -1,0 +1,139 @@
+"""WASAPI v1, as archives speak it: `/wasapi/v1/webdata` lists files, checksums and addresses.
+
+`collection` is the number of the agent that crawled, `crawl` that of the arrival. `after` is
+inclusive, `before` is not.
+Source: WASAPI-Community/data-transfer-apis, the Archive-It v1 interface; `py-wasapi-client` 1.1.0
+works against it unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import JSONResponse
+
+from manager.distribution.door import Caller, Door, caller_with
+from manager.distribution.segments import segment_path
+from manager.operations.archive_files import FileFilter, SegmentRow, list_files
+from shared.archive.record import warc_date
+from shared.errors import FormatError
+
+__all__ = ["at_address", "router", "time_ms"]
+
+PAGE: Final = 100
+LARGEST_PAGE: Final = 2000
+
+router: Final = APIRouter(prefix="/wasapi/v1", tags=["WASAPI"])
+Segments = Annotated[Caller, Depends(caller_with("segments", only_403=True))]
+When = Annotated[str | None, Query(description="RFC 3339, or YYYY, YYYY-MM, YYYY-MM-DD")]
+
+_SHORT: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
+
+
+def time_ms(name: str, text: str | None) -> int | None:
+    """Return milliseconds since 1970 of a date or time; raises FormatError."""
+    if text is None or text == "":
+        return None
+    try:
+        if _SHORT.fullmatch(text):
+            moment = datetime.fromisoformat(text + "-01" * (2 - text.count("-")))
+        else:
+            # A plus sign in an address means a space; nobody writes a space there.
+            moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
+    except ValueError as error:
+        raise FormatError(
+            f"{name} = {text[:40]!a}: must be like 2026-01-02T03:04:05Z, or 2026, 2026-01, "
+            "2026-01-02"
+        ) from error
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
+
+
+def at_address(request: Request, door: Door, path: str) -> str:
+    """Return a path of this server as its clients reach it."""
+    public = door.settings.server.public_url
+    if public:
+        return public.rstrip("/") + path
+    secure = request.headers.get("x-forwarded-proto") == "https"
+    scheme = "https" if secure and door.settings.server.behind_tls_proxy else request.url.scheme
+    return f"{scheme}://{request.url.netloc}{path}"
+
+
+@router.get("/webdata", response_class=JSONResponse)
+async def webdata(
+    request: Request,
+    door: Door,
+    _: Segments,
+    filename: Annotated[str, Query(max_length=400)] = "",
+    filetype: Annotated[str, Query(max_length=40)] = "",
+    collection: Annotated[list[int] | None, Query(max_length=1000)] = None,
+    crawl: int | None = None,
+    crawl_time_after: Annotated[When, Query(alias="crawl-time-after")] = None,
+    crawl_time_before: Annotated[When, Query(alias="crawl-time-before")] = None,
+    crawl_start_after: Annotated[When, Query(alias="crawl-start-after")] = None,
+    crawl_start_before: Annotated[When, Query(alias="crawl-start-before")] = None,
+    store_time_after: Annotated[When, Query(alias="store-time-after")] = None,
+    store_time_before: Annotated[When, Query(alias="store-time-before")] = None,
+    page: Annotated[int, Query(ge=1, le=10**9)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = PAGE,
+) -> JSONResponse:
+    """List the files that fit: name, size, checksums, where they are fetched."""
+    starts = [
+        time_ms("crawl-time-after", crawl_time_after),
+        time_ms("crawl-start-after", crawl_start_after),
+    ]
+    ends = [
+        time_ms("crawl-time-before", crawl_time_before),
+        time_ms("crawl-start-before", crawl_start_before),
+    ]
+    asked = FileFilter(
+        name=filename,
+        agent_ids=tuple(collection or ()),
+        arrival_id=crawl,
+        captured_from_ms=max((at for at in starts if at is not None), default=None),
+        captured_to_ms=min((at for at in ends if at is not None), default=None),
+        made_from_ms=time_ms("store-time-after", store_time_after),
+        made_to_ms=time_ms("store-time-before", store_time_before),
+    )
+    if filetype not in ("", "warc"):
+        return JSONResponse(_answer(request, door, 0, [], page, page_size))
+    found = await asyncio.to_thread(list_files, door.db, asked, page_size, (page - 1) * page_size)
+    return JSONResponse(_answer(request, door, found.count, found.files, page, page_size))
+
+
+def _answer(
+    request: Request, door: Door, count: int, files: list[SegmentRow], page: int, page_size: int
+) -> dict[str, Any]:
+    def at_page(number: int) -> str:
+        url = request.url.include_query_params(page=number, page_size=page_size)
+        return at_address(request, door, f"{url.path}?{url.query}")
+
+    return {
+        "count": count,
+        "next": at_page(page + 1) if page * page_size < count else None,
+        "previous": at_page(page - 1) if page > 1 else None,
+        "includes-extra": False,
+        "request-url": at_address(request, door, f"{request.url.path}?{request.url.query}"),
+        "files": [_file(request, door, row) for row in files],
+    }
+
+
+def _file(request: Request, door: Door, row: SegmentRow) -> dict[str, Any]:
+    return {
+        "filename": row.name,
+        "filetype": "warc",
+        "checksums": {"md5": row.md5, "sha1": row.sha1, "sha256": row.sha256},
+        "size": row.size_bytes,
+        "locations": [at_address(request, door, segment_path(row.name))],
+        "account": 1,
+        "collection": row.agent_id,
+        "crawl": row.arrival_id,
+        "crawl-time": warc_date(row.first_ms),
+        "crawl-start": warc_date(row.first_ms),
+        "store-time": warc_date(row.made_ms),
+    }

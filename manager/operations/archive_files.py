@@ -1,0 +1,52 @@
+"""Public segments, as third parties list and take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from manager.db import archive
+from manager.db.archive import FileFilter, SegmentRow
+from manager.db.engine import Database
+from manager.errors import GoneError, NotFoundError
+from manager.operations.actor import Actor, note
+
+__all__ = ["FileFilter", "FilePage", "SegmentRow", "list_files", "public_file", "take_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """How many files fit in all, and some of them in the order of their making."""
+
+    count: int
+    files: list[SegmentRow]
+
+
+def list_files(db: Database, asked: FileFilter, limit: int, offset: int) -> FilePage:
+    """Return a page of the public files that fit."""
+    with db.read() as tx:
+        return FilePage(*archive.public_segments(tx, asked, limit, offset))
+
+
+def public_file(db: Database, name: str) -> SegmentRow:
+    """Return a public segment; raises NotFoundError, GoneError where it was withdrawn."""
+    with db.read() as tx:
+        row = archive.segment_by_name(tx, name)
+    if row is None or row.kind != "public":
+        raise NotFoundError(f"segment {name[:200]!a}: there is none of this name")
+    if row.state != "current":
+        raise GoneError(
+            f"segment {name}: was withdrawn. What of it may still be given away comes under "
+            "another name: see /api/v1/changes. Delete what you have of it"
+        )
+    return row
+
+
+def take_file(db: Database, name: str, what: str, actor: Actor, now_ms: int) -> SegmentRow:
+    """Return a public segment for somebody who takes it, and note who; raises as `public_file`.
+
+    what: `segment`, or the ending of what lies beside it.
+    """
+    row = public_file(db, name)
+    with db.write() as tx:
+        note(tx, now_ms, actor, f"{what}.take", name)
+    return row

@@ -1,0 +1,83 @@
+"""Debian's nginx with the configuration that is shipped, in a folder of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+__all__ = ["nginx_in_front", "reserved_port"]
+
+SHIPPED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Give a port that nobody else is given in the meantime, and that nginx may take."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
+
+
+@contextmanager
+def nginx_in_front(folder: Path, manager_port: int, archive: Path, port: int) -> Iterator[str]:
+    """Start nginx before a manager; give its address. Certificates are made for it."""
+    binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+    if binary is None:
+        pytest.skip("nginx is not installed (apt install nginx-light)")
+    folder.mkdir()
+    key, certificate = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-keyout", key, "-out", certificate, "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    shipped = SHIPPED.read_text()
+    for what, chosen in (
+        (r"127\.0\.0\.1:8000", f"127.0.0.1:{manager_port}"),
+        (r"listen 443", f"listen 127.0.0.1:{port}"),
+        (r"/etc/ssl/prsm\.pem", str(certificate)),
+        (r"/etc/ssl/prsm\.key", str(key)),
+        (r"/var/lib/prsm/archive/", f"{archive}/"),
+    ):
+        shipped, changed = re.subn(what, chosen, shipped)
+        assert changed == 1, what
+    config = folder / "nginx.conf"
+    paths = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    config.write_text(
+        f"user root;\ndaemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
+        f"http {{\naccess_log {folder}/access.log;\n{paths}{shipped}\n}}\n"
+    )
+    with (folder / "out").open("wb") as out:
+        process = subprocess.Popen([binary, "-p", folder, "-c", config], stdout=out, stderr=out)
+    try:
+        _wait(port, process, folder)
+        yield f"https://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+    give_up = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            assert process.poll() is None, (folder / "out").read_text()
+            assert time.monotonic() < give_up, "nginx does not answer"
+            time.sleep(0.05)
+        else:
+            return

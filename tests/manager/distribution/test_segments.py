@@ -1,0 +1,169 @@
+"""Segments go to who may have them: whole, by ranges, as long as the token is good."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from typing import Any
+
+import pytest
+from starlette.types import Message
+
+from manager.distribution import sending
+from manager.operations.audit import audit_page
+from manager.operations.clients import issue_token, list_clients, register_client, revoke_token
+from tests.manager.archived import collected, page
+from tests.manager.asgi import Caller
+from tests.manager.running import LOCAL, Agent, Running
+
+NAME = "x-a.example.warc.gz"
+PATH = f"/api/v1/segments/{NAME}"
+
+
+def token_of(prsm: Running, name: str = "library", **options: Any) -> str:
+    db = prsm.manager.db
+    register_client(db, name, "a@library.example", "", LOCAL, prsm.clock())
+    return issue_token(db, name, LOCAL, prsm.clock(), **options).token
+
+
+def caller(prsm: Running, token: str, **options: Any) -> Caller:
+    return Caller(prsm.public, headers={"Authorization": f"Bearer {token}"}, **options)
+
+
+def test_a_segment_is_sent(prsm: Running, agent: Agent, library: Caller) -> None:
+    """The bytes, their length, digest and name; HEAD the same without the bytes."""
+    collected(prsm, agent, [page()])
+    answer = library.get(PATH)
+    assert answer.status_code == 200
+    digest = hashlib.sha256(answer.content).hexdigest()
+    assert answer.headers["etag"] == f'"{digest}"'
+    assert answer.headers["content-length"] == str(len(answer.content))
+    assert "content-encoding" not in answer.headers
+    asked = library.send("HEAD", PATH)
+    assert (asked.content, asked.headers["content-length"]) == (b"", str(len(answer.content)))
+    assert [row.action for row in audit_page(prsm.manager.db, action="segment.take")] == [
+        "segment.take"
+    ]
+
+
+def test_a_download_is_resumed(prsm: Running, agent: Agent, library: Caller) -> None:
+    """The rest of a file, if it is still the same; where it ends is said when too much is asked."""
+    collected(prsm, agent, [page(body=b"x" * 5000)])
+    whole = library.get(PATH)
+    etag = whole.headers["etag"]
+    rest = library.get(PATH, headers={"Range": "bytes=100-", "If-Range": etag})
+    assert (rest.status_code, rest.content) == (206, whole.content[100:])
+    size = len(whole.content)
+    assert rest.headers["content-range"] == f"bytes 100-{size - 1}/{size}"
+    over = library.get(PATH, headers={"Range": f"bytes={size}-"})
+    assert (over.status_code, over.headers["content-range"]) == (416, f"bytes */{size}")
+    assert library.get(PATH, headers={"If-None-Match": etag}).status_code == 304
+
+
+def test_who_may_take(prsm: Running, agent: Agent) -> None:
+    """No token, a wrong one, an agent's key, one without the scope, over, revoked, plain HTTP."""
+    collected(prsm, agent, [page()])
+    db = prsm.manager.db
+    assert prsm.anybody.get(PATH).status_code == 401
+    assert caller(prsm, "x" * 43).get(PATH).status_code == 401
+    assert agent.call.get(PATH).status_code == 401
+    pages = token_of(prsm, scopes=["pages"])
+    answer = caller(prsm, pages).get(PATH)
+    assert (answer.status_code, "this needs segments" in answer.text) == (403, True)
+    token = issue_token(db, "library", LOCAL, prsm.clock(), days=1)
+    good = caller(prsm, token.token)
+    assert good.get(PATH).status_code == 200
+    assert caller(prsm, token.token, address="192.0.2.7").get(PATH).status_code == 403
+    basic = base64.b64encode(f"whoever:{token.token}".encode()).decode()
+    assert prsm.anybody.get(PATH, headers={"Authorization": f"Basic {basic}"}).status_code == 200
+    assert prsm.anybody.get(PATH, headers={"Authorization": "Basic %%%"}).status_code == 401
+    revoke_token(db, "library", token.id, LOCAL, prsm.clock())
+    assert "revoked" in good.get(PATH).text
+    over = caller(prsm, issue_token(db, "library", LOCAL, prsm.clock(), days=1).token)
+    prsm.clock.advance(86_400)
+    assert "over" in over.get(PATH).text
+
+
+def test_a_disabled_client_is_kept_out(prsm: Running, agent: Agent, library: Caller) -> None:
+    """All its tokens open nothing, until it is let in again."""
+    collected(prsm, agent, [page()])
+    path = "/api/v1/clients/library/disable"
+    assert prsm.local.post(path, json={}).status_code == 204
+    assert library.get(PATH).status_code == 403
+    assert prsm.local.post(path, json={"disabled": False}).status_code == 204
+    assert library.get(PATH).status_code == 200
+
+
+def test_rates_and_quotas(prsm: Running, agent: Agent) -> None:
+    """Too many requests, or a day that is used up, are 429 with a sentence and when to go on."""
+    collected(prsm, agent, [page()])
+    token = token_of(prsm, requests_per_minute=2, daily_bytes=10)
+    mine = caller(prsm, token)
+    assert mine.get(PATH).status_code == 200
+    used = mine.get(PATH)
+    assert (used.status_code, "gives 10 a day" in used.text) == (429, True)
+    assert int(used.headers["retry-after"]) > 60
+    often = mine.get(PATH)
+    assert (often.status_code, often.headers["retry-after"]) == (429, "30")
+    prsm.manager.usage.write_down()
+    prsm.clock.advance(60)
+    assert "gives 10 a day" in mine.get(PATH).text
+    prsm.clock.advance(86_400)
+    assert mine.get(PATH).status_code == 200
+    prsm.manager.usage.write_down()
+    (shown,) = list_clients(prsm.manager.db, prsm.clock())
+    assert [row.requests for row in shown.usage] == [3, 1]
+
+
+def test_a_revoked_token_ends_a_download(
+    prsm: Running, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a file the connection ends, before the length that was declared."""
+    monkeypatch.setattr(sending, "ASK_AGAIN_S", -1.0)
+    monkeypatch.setattr(sending, "READ_BYTES", 64)
+    collected(prsm, agent, [page(body=bytes(range(256)) * 20)])
+    db = prsm.manager.db
+    token = token_of(prsm)
+    sent: list[Message] = []
+
+    async def download() -> None:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if len(sent) == 4:
+                await asyncio.to_thread(revoke_token, db, "library", 1, LOCAL, prsm.clock())
+
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET",
+            "scheme": "http", "path": PATH, "raw_path": PATH.encode(), "query_string": b"",
+            "root_path": "", "client": ("127.0.0.1", 1), "server": ("manager", 80),
+            "headers": [(b"authorization", f"Bearer {token}".encode())],
+        }  # fmt: skip
+        await prsm.public(scope, receive, send)
+
+    with pytest.raises(Exception, match="not good any more"):
+        asyncio.run(download())
+    declared = dict(sent[0]["headers"])[b"content-length"]
+    got = sum(len(message.get("body", b"")) for message in sent)
+    assert got < int(declared)
+    assert sent[-1]["more_body"]
+
+
+def test_unknown_and_hostile_names(prsm: Running, agent: Agent, library: Caller) -> None:
+    """A name that is no segment's is 404, whatever is in it; withheld segments have no address."""
+    collected(prsm, agent, [page(fields="X-Robots-Tag: noindex\r\n")])
+    for name in ("y.warc.gz", "..%2f..%2fprsm.sqlite", "%00", "x-a.example-withheld.warc.gz"):
+        assert library.get(f"/api/v1/segments/{name}").status_code == 404, name
+
+
+def test_the_server_in_front_sends(prsm: Running, agent: Agent, library: Caller) -> None:
+    """With archive.front the manager only says where the file is."""
+    collected(prsm, agent, [page()])
+    object.__setattr__(prsm.manager.settings.archive, "front", "/prsm-archive/")
+    answer = library.get(PATH)
+    digest = hashlib.sha256(prsm.files("archive/segments")[0].read_bytes()).hexdigest()
+    assert answer.headers["x-accel-redirect"] == f"/prsm-archive/segments/1/{digest}.warc.gz"
+    assert answer.content == b""
