@@ -24,6 +24,7 @@ from agent.link.actions import (
     RunCommand,
     ShowMessage,
     TakeList,
+    TakeOrders,
     View,
 )
 from agent.link.client import ManagerClient
@@ -59,9 +60,13 @@ class Conversation:
         memory: Memory,
         server_list: ManagerList,
         view: Callable[[], View],
+        take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
         reached: Callable[[], None],
     ) -> None:
-        """view: the agent as it is now. reached: called when the manager has answered."""
+        """view: the agent as it is now. take_orders: keeps what is to be sent to the centre.
+
+        reached: called when the manager has answered.
+        """
         self.poller = poller
         self._site = site
         self._margin_s = permit_margin_s(site)  # that the gate was made with
@@ -71,6 +76,7 @@ class Conversation:
         self._memory = memory
         self._list = server_list
         self._view = view
+        self._take_orders = take_orders
         self._reached = reached
         self._update_result: str | None = None
         self.message = ""  # from the manager, for the partner
@@ -151,6 +157,8 @@ class Conversation:
                     self._apply(settings)
                 case RunCommand(command_id, name, argument):
                     await self._command(command_id, name, argument)
+                case TakeOrders(orders):
+                    self._take_orders(orders)
                 case ShowMessage(text):
                     self.message = text
                     if text:

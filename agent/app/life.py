@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent.app.collecting import Collecting
 from agent.app.conversation import Conversation
 from agent.app.mapping import permit_margin_s, user_agent, version
 from agent.app.parts import Parts, Say
@@ -26,6 +27,7 @@ from agent.app.single_run import SingleRun
 from agent.app.site import capacity_of, windows_of
 from agent.app.viewing import Viewing
 from agent.app.watching import Watch
+from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
 from agent.control.rereading import Rereading
@@ -93,7 +95,9 @@ async def live(
     rereading.listen()
     wake = asyncio.Event()
     async with client_of(settings, identity) as client:
-        parts, talk = _put_together(settings, identity, client, clock, stopping, say, wake.set)
+        parts, talk, collecting = _put_together(
+            settings, identity, client, clock, stopping, say, wake.set
+        )
         single_run = SingleRun(parts) if once else None
         retuning = Retuning(parts, settings, reread, rereading)
         watch = Watch(parts, Viewing(parts), retuning, single_run, show=show, send=wake.set)
@@ -102,7 +106,7 @@ async def live(
             await parts.reporting.hand_over_logs("it was left by a crash")
             await _side_by_side(
                 parts,
-                [talk.run(), watch.run(talk), _send_reports(parts, wake)],
+                [talk.run(), watch.run(talk), _send_reports(parts, wake), collecting.run()],
             )
             await watch.look(talk)
             await talk.goodbye()
@@ -153,7 +157,7 @@ def _put_together(
     stopping: Stopping,
     say: Say,
     wake: Callable[[], None],
-) -> tuple[Parts, Conversation]:
+) -> tuple[Parts, Conversation, Collecting]:
     home, chance = Home(settings.home), random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
     windows = windows_of(settings)
@@ -209,6 +213,7 @@ def _put_together(
         list_held=server_list.held(),
         command_done=memory.command_done,
         capacity=capacity_of(settings),
+        orders_held=bool(read_orders(home.collection)),
         now_s=clock.boottime_s(),
     )
 
@@ -216,6 +221,7 @@ def _put_together(
         parts.sender.retry_now()
         wake()
 
+    collecting = Collecting(parts, identity)
     talk = Conversation(
         settings,
         parts,
@@ -224,6 +230,7 @@ def _put_together(
         memory=memory,
         server_list=server_list,
         view=Viewing(parts).view,
+        take_orders=collecting.take,
         reached=reached,
     )
-    return parts, talk
+    return parts, talk, collecting

@@ -32,6 +32,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         "pause": "holding",
         "resume": "holding",
         "status": "showing",
+        "collect": "collecting",
         "doctor": "showing",
         "settings": "showing",
         "fetch": "fetching",

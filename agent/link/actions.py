@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from shared.wire.sync import (
     AgentState,
+    CollectionOrder,
     CommandName,
     Counters,
     FinishedUnit,
     HeldPermit,
     HostAddresses,
     HostRest,
+    Serving,
     Settings,
 )
 
@@ -24,6 +26,7 @@ __all__ = [
     "RunCommand",
     "ShowMessage",
     "TakeList",
+    "TakeOrders",
     "View",
 ]
 
@@ -49,6 +52,7 @@ class View:
     disk_free_bytes: int | None = None
     reports_waiting: int = 0
     update_result: str | None = None
+    serving: Serving | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,20 @@ class ForgetTold:
     addresses: tuple[HostAddresses, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TakeOrders:
+    """What the manager wants to be sent to the centre now; what it named before is over."""
+
+    orders: tuple[CollectionOrder, ...]
+
+
 Action = (
-    TakeList | GrantPermit | RevokePermit | ApplySettings | RunCommand | ShowMessage | ForgetTold
+    TakeOrders
+    | TakeList
+    | GrantPermit
+    | RevokePermit
+    | ApplySettings
+    | RunCommand
+    | ShowMessage
+    | ForgetTold
 )

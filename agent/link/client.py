@@ -114,7 +114,7 @@ class ManagerClient:
         Raises LinkError, DiskFullError.
         """
         size_bytes = 0
-        async with self._asking("GET", "/servlets/list", params={"host": self._name}) as answer:
+        async with self.asking("GET", "/servlets/list", params={"host": self._name}) as answer:
             file = await asyncio.to_thread(_open_new, target)
             try:
                 async for chunk in guarded(answer.aiter_raw(CHUNK_BYTES)):
@@ -164,7 +164,7 @@ class ManagerClient:
 
         The cheapest question that needs the key: `prs doctor` asks it.
         """
-        async with self._asking("GET", "/servlets/isrestart", params={"host": self._name}) as got:
+        async with self.asking("GET", "/servlets/isrestart", params={"host": self._name}) as got:
             body = await read_body(got, REASON_LIMIT_BYTES)
             date = got.headers.get("Date", "")
         lines = body.decode("utf-8", "replace").splitlines()
@@ -174,7 +174,7 @@ class ManagerClient:
         file = await asyncio.to_thread(file_path.open, "rb")
         try:
             size_bytes = os.fstat(file.fileno()).st_size
-            async with self._asking(
+            async with self.asking(
                 "POST",
                 path,
                 params={"host": self._name},
@@ -189,10 +189,11 @@ class ManagerClient:
             await asyncio.to_thread(file.close)
 
     async def _exchange(self, method: str, path: str, **how: Any) -> bytes:
-        async with self._asking(method, path, **how) as answer:
+        async with self.asking(method, path, **how) as answer:
             return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def _asking(self, method: str, path: str, **how: Any) -> Asking:
+    def asking(self, method: str, path: str, **how: Any) -> Asking:
+        """Return a request to the manager; inside its `async with` stands a 2xx answer."""
         return Asking(self._http, self._http.build_request(method, self._url + path, **how))
 
 

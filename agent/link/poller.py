@@ -29,12 +29,13 @@ from agent.link.actions import (
     RunCommand,
     ShowMessage,
     TakeList,
+    TakeOrders,
     View,
 )
 from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.remedies import remedy
-from shared.wire.sync import MAX_ITEMS, Capacity, Settings, SyncAnswer, SyncRequest
+from shared.wire.sync import MAX_ITEMS, Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["ListHeld", "Poller"]
 
@@ -85,8 +86,10 @@ class Poller:
         list_held: ListHeld,
         command_done: str = "",
         capacity: Capacity | None = None,
+        orders_held: bool = False,
         now_s: float,
     ) -> None:
+        """orders_held: orders to send are on the disk; whether they still hold is asked at once."""
         self._name = name
         self._version = version
         self._boot_id = boot_id
@@ -105,6 +108,7 @@ class Poller:
         self._command_running = ""
         self._settings = Settings()
         self._message = ""
+        self._orders: list[CollectionOrder] | None = None if orders_held else []
         self._items = MAX_ITEMS
         self._failures = 0
         self._pace_s = 0.0
@@ -158,6 +162,7 @@ class Poller:
             reports_waiting=view.reports_waiting,
             command_done=self._command_done or None,
             update_result=view.update_result,
+            serving=view.serving,
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s
@@ -191,6 +196,9 @@ class Poller:
         if command is not None and not self._command_running and command.id != self._command_done:
             self._command_running = command.id
             actions.append(RunCommand(command.id, command.name, command.argument))
+        if answer.collection != self._orders:
+            self._orders = answer.collection
+            actions.append(TakeOrders(tuple(answer.collection)))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

@@ -7,6 +7,7 @@
 
 from agent.settings.asked import tightened
 from agent.settings.groups import (
+    CollectionSettings,
     DiskSettings,
     LimitSettings,
     ManagerSettings,
@@ -30,6 +31,7 @@ from agent.settings.texts import (
 
 __all__ = [
     "SETTINGS_FILE",
+    "CollectionSettings",
     "DiskSettings",
     "Home",
     "LimitSettings",

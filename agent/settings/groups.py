@@ -12,6 +12,7 @@ from pathlib import Path
 from shared.settings import setting
 
 __all__ = [
+    "CollectionSettings",
     "DiskSettings",
     "LimitSettings",
     "ManagerSettings",
@@ -307,6 +308,44 @@ class ReportSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionSettings:
+    """How segments go to the centre, and how long they stay here."""
+
+    bytes_per_s: int = setting(
+        0, unit="bytes/s", least=0, reason="of segments that are sent; 0: no limit"
+    )
+    weekday: tuple[str, ...] = setting(
+        ("00:00-24:00",), unit="times", reason="Monday to Friday, in windows.zone"
+    )
+    weekend: tuple[str, ...] = setting(
+        ("00:00-24:00",), unit="times", reason="Saturday and Sunday; empty: never on these days"
+    )
+    chunk_bytes: int = setting(
+        8 * KIB * KIB,
+        unit="bytes",
+        least=64 * KIB,
+        most=64 * KIB * KIB,
+        reason="of a request; a proxy that buffers loses one at most",
+    )
+    retry_s: float = setting(
+        float(HOUR_S), unit="s", least=1, most=DAY_S, reason="until a failed order's second try"
+    )
+    keep_s: float = setting(
+        7.0 * DAY_S,
+        unit="s",
+        least=0,
+        most=3650 * DAY_S,
+        reason="segments that the centre has; shorter where disk.reserve_bytes is not free",
+    )
+    serve_listen: str = setting(
+        "0.0.0.0:8443", unit="address:port", reason="of `prs serve`, for the manager to fetch from"
+    )
+    serve_url: str = setting(
+        "", unit="URL", reason="as the manager reaches it; empty: https://NAME:PORT of this agent"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one agent. `home` is the folder that holds everything it keeps."""
 
@@ -321,3 +360,4 @@ class Settings:
     windows: WindowSettings = field(default_factory=WindowSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)
     reports: ReportSettings = field(default_factory=ReportSettings)
+    collection: CollectionSettings = field(default_factory=CollectionSettings)

@@ -91,10 +91,23 @@ class Home:
         """The durable state of the crawl: ledger, open log, segments."""
         return self.path / "crawl"
 
+    @property
+    def segments(self) -> Path:
+        """Captures as WARC, one file open and the others sealed."""
+        return self.crawl / "segments"
+
+    @property
+    def collection(self) -> Path:
+        """What was sent to the centre and what is to be: see `agent.collection`."""
+        return self.path / "collection"
+
     def make(self) -> None:
         """Make the folders, readable by this user only. Raises SettingError."""
         try:
-            for folder in (self.path, self.outbox, self.refused, self.sent, self.crawl):
+            for folder in (
+                *(self.path, self.outbox, self.refused, self.sent, self.crawl),
+                self.collection,
+            ):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise SettingError(

@@ -32,6 +32,11 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
     "network": frozenset({"parallel_hosts", "bytes_per_s"}),
     "windows": frozenset({"weekday", "weekend", "zone"}),
     "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s"}),
+    "collection": frozenset(
+        {
+            *("bytes_per_s", "weekday", "weekend", "chunk_bytes", "retry_s", "keep_s"),
+        }
+    ),
     "reports": frozenset({"at", "every_s", "hosts_s", "probe_s", "log_bytes"}),
 }
 

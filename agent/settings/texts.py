@@ -46,9 +46,20 @@ def check_texts(settings: Settings) -> None:
     _check_network(settings)
     _check_seen_by(settings.memory.seen_by)
     windows = settings.windows
+    collection = settings.collection
     for name in ("weekday", "weekend"):
         for text in getattr(windows, name):
             window_minutes(text, f"windows.{name}")
+        for text in getattr(collection, name):
+            window_minutes(text, f"collection.{name}")
+    if not collection.weekday and not collection.weekend:
+        raise SettingError(
+            "collection.weekday and collection.weekend are both empty: nothing would ever be sent; "
+            'the default is ["00:00-24:00"], always'
+        )
+    name_server(collection.serve_listen, "collection.serve_listen")
+    if collection.serve_url:
+        check_serve_url(collection.serve_url)
     if not windows.weekday and not windows.weekend:
         raise SettingError(
             "windows.weekday and windows.weekend are both empty: the agent would never work; "
@@ -93,6 +104,16 @@ def check_manager_url(url: str, name: str = "manager.url") -> str:
             "readable on the way; plain http is for a manager on this machine (127.0.0.1)"
         )
     return url.rstrip("/")
+
+
+def check_serve_url(url: str) -> None:
+    """Refuse what is no `https://name[:port]`; raises SettingError."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname or parts.path or parts.query:
+        raise SettingError(
+            f'collection.serve_url = "{url}": must be https://name[:port], as the manager reaches '
+            "this machine"
+        )
 
 
 def window_minutes(text: str, name: str = "window") -> tuple[int, int]:

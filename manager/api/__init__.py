@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from manager.api import (
     agents,
     clients,
+    collection,
     exports,
     hosts,
     lists,
@@ -26,6 +27,6 @@ __all__ = ["AdminDoor", "router"]
 router = APIRouter(prefix="/api/v1")
 for subject in (
     sessions, overview, people, agents, clients, hosts, pins, lists, rounds, plans, records,
-    exports,
+    exports, collection,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -22,7 +22,7 @@ from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
-from manager.store import Layout, Spool
+from manager.store import Layout, Spool, UploadParts
 from shared.wire.names import hash_of_key
 
 __all__ = [
@@ -53,6 +53,7 @@ class AdminDoor:
     settings: Settings
     layout: Layout
     spool: Spool
+    parts: UploadParts
     planner: Planner
     now_ms: Callable[[], int]
     reading: threading.Lock = field(default_factory=threading.Lock)  # see `scratch`

@@ -28,6 +28,7 @@ from manager.db.migrate import migrate
 from manager.distribution import DistributionDoor, Usage
 from manager.errors import BusyError
 from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
+from manager.intake.accepting import Acceptance
 from manager.intake.logs import Reader
 from manager.naming import Names
 from manager.operations.archive_accepting import Examine, Reading
@@ -37,6 +38,7 @@ from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_store import DirectoryStore, SegmentStore
+from shared.week_log import WeekLog
 from shared.wire import PROTOCOL
 
 __all__ = ["Manager", "build_app", "layout_of", "open_manager", "policy_of", "wrapped"]
@@ -60,6 +62,7 @@ class Manager:
     store: SegmentStore
     segments: SegmentIntake
     usage: Usage
+    acceptance: Acceptance
     names: Names
     planner: Planner
     now_ms: Callable[[], int]
@@ -114,6 +117,11 @@ def open_manager(
         archive.memory_bytes,
         archive.segment_cpu_s,
     )
+    parts = UploadParts(
+        layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
+    )
+    segments = SegmentIntake(db, reading, now_ms)
+    transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
     return Manager(
         settings,
         policy,
@@ -122,15 +130,12 @@ def open_manager(
         spool,
         rejected,
         ListFiles(layout.lists),
-        UploadParts(
-            layout.uploads,
-            layout.incoming,
-            reserve_bytes=settings.collection.reserve_bytes,
-        ),
+        parts,
         logs,
         store,
-        SegmentIntake(db, reading, now_ms),
+        segments,
         Usage(db, now_ms),
+        Acceptance(db, parts, segments, transfer_log, now_ms, settings.archive.workers),
         Names(settings.naming),
         planner,
         now_ms,
@@ -190,6 +195,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.settings,
         manager.layout,
         manager.spool,
+        manager.parts,
         manager.planner,
         manager.now_ms,
     )
@@ -208,6 +214,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.db,
         manager.policy,
         manager.settings,
+        manager.parts,
         manager.planner,
         manager.now_ms,
         status_of,

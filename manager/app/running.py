@@ -23,6 +23,7 @@ from manager.clock import Clock, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.tick import tick
+from manager.operations.uploads import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
 
@@ -30,6 +31,7 @@ __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
 USAGE_S: Final = 10.0
+ACCEPT_S: Final = 1.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -97,6 +99,12 @@ def _clock(manager: Manager) -> Clock:
     clock.every(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
     clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
     clock.every(USAGE_S, "usage", manager.usage.write_down)
+    clock.every(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
+    clock.every(
+        HOUR_S,
+        "uploads",
+        lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
+    )
     clock.every(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 

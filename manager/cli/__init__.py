@@ -13,6 +13,7 @@ import click
 
 from manager.cli.agents import agents
 from manager.cli.clients import clients
+from manager.cli.collecting import collect
 from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
 from manager.cli.hosts import hosts
@@ -68,5 +69,6 @@ for _command in (
     audit,
     reports,
     export,
+    collect,
 ):
     main.add_command(_command)

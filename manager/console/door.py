@@ -11,6 +11,7 @@ from manager.db import Database
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.settings import Settings
+from manager.store import UploadParts
 from shared.errors import PrsmError
 
 __all__ = ["ConsoleDoor"]
@@ -22,6 +23,7 @@ HOST_COUNTS_MS: Final = 10_000
 class ConsoleDoor:
     """The parts of the manager that pages reach.
 
+    parts: of uploads, which a person may give up.
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
     refusal, or None where it is the manager's own failure. host_counts: hosts by state, which
     are dear to count and looked at every few seconds by everybody.
@@ -30,6 +32,7 @@ class ConsoleDoor:
     db: Database
     policy: Policy
     settings: Settings
+    parts: UploadParts
     planner: Planner
     now_ms: Callable[[], int]
     status_of: Callable[[PrsmError], int | None]

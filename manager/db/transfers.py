@@ -143,9 +143,12 @@ def outstanding_bytes(tx: Transaction) -> int:
     return int(tx.value(query) or 0)
 
 
-def received(tx: Transaction, limit: int) -> list[TransferRow]:
+def received(tx: Transaction, now_ms: int, limit: int) -> list[TransferRow]:
     """Return whole files that wait to be verified, the longest waiting first."""
-    query = sa.select(transfers).where(transfers.c.state == "received")
+    query = sa.select(transfers).where(
+        transfers.c.state == "received",
+        sa.or_(transfers.c.next_try_ms.is_(None), transfers.c.next_try_ms <= now_ms),
+    )
     return tx.rows(TransferRow, query.order_by(transfers.c.changed_ms).limit(limit))
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "JoinToken",
     "authenticate",
     "enrol",
+    "identity_by_id",
     "issue_join_token",
     "replace_key",
 ]
@@ -167,6 +168,15 @@ def _join(tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: in
         again=before is not None,
     )
     return AgentIdentity(agent_id, name, kind)
+
+
+def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
+    """Return the agent with this number. Raises ForbiddenError where there is none any more."""
+    with db.read() as tx:
+        row = agents.by_id(tx, agent_id)
+    if row is None:
+        raise ForbiddenError(f"agent {agent_id} does not exist any more")
+    return _identity(row)
 
 
 def authenticate(db: Database, key_hash: str) -> AgentIdentity | None:

@@ -16,6 +16,7 @@ from manager.db.engine import Database, Transaction
 from manager.errors import CloneError, ConflictError, ForbiddenError, PrsmError
 from manager.operations.actor import note
 from manager.operations.addresses import record_addresses
+from manager.operations.collecting import orders_for
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.permits import renew_permit
@@ -152,6 +153,7 @@ def _answered(
         generation=row.generation,
         permit=permit,
         command=_command(row),
+        collection=orders_for(tx, row),
         message=_message(row, permit),
     )
 
@@ -183,6 +185,8 @@ def _note_state(
         update_result=request.update_result or row.update_result,
         round_held=request.round_held,
         generation_held=request.generation_held,
+        serving_url=request.serving.url if request.serving else "",
+        serving_fingerprint=request.serving.fingerprint if request.serving else "",
     )
 
 

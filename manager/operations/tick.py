@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from manager.balancing import make_plan
 from manager.db import agents, refetching, rounds
 from manager.db.engine import Database
+from manager.operations.collecting import start_collections
 from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
 from manager.operations.new_hosts import order_probes, place_probed
@@ -44,6 +45,7 @@ class TickOutcome:
     units_taken_over: int
     units_given_back: int
     rounds_scheduled: int
+    collections_ordered: int
     units_joined: int
     units_placed: int
     crawl_began: bool
@@ -59,7 +61,7 @@ class TickOutcome:
         return self != NOTHING
 
 
-NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
 
 
 def tick(
@@ -81,6 +83,7 @@ def tick(
         units_taken_over=take_over(db, now_ms, policy),
         units_given_back=give_back(db, now_ms, policy),
         rounds_scheduled=start_scheduled(db, now_ms, policy),
+        collections_ordered=start_collections(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=begin_crawl(db, now_ms, policy, planner),

@@ -25,6 +25,7 @@ from shared.errors import FormatError
 from shared.wire.uploads import (
     SEGMENT_SUFFIX,
     FileDigests,
+    UploadState,
     UploadStatus,
     split_blocks,
 )
@@ -42,6 +43,9 @@ __all__ = [
     "note_bytes",
     "note_whole",
     "offset",
+    "put_off",
+    "received_uploads",
+    "settle",
     "status_of",
     "upload_of",
 ]
@@ -228,6 +232,29 @@ def note_arrived(db: Database, row: TransferRow, now_ms: int) -> TransferRow:
                 tx, row.id, state="received", gaps="[]", received_ms=now_ms, changed_ms=now_ms
             )
         return transfers.by_key(tx, row.key) or row
+
+
+def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[TransferRow]:
+    """Return whole files that wait to be accepted, the longest waiting first."""
+    with db.read() as tx:
+        return transfers.received(tx, now_ms, limit)
+
+
+def put_off(db: Database, row: TransferRow, why: str, until_ms: int) -> None:
+    """Let a whole file wait: it could not be judged now."""
+    with db.write() as tx:
+        transfers.update(tx, row.id, next_try_ms=until_ms, result=why, tries=row.tries + 1)
+
+
+def settle(db: Database, row: TransferRow, state: UploadState, said: str, now_ms: int) -> None:
+    """Write down what became of a whole file: accepted, quarantined, refused; or it is lost."""
+    values: dict[str, object] = {"state": state, "result": said, "changed_ms": now_ms}
+    if state == "receiving":
+        values |= {"gaps": write_gaps([(0, row.size_bytes)]), "received_ms": None}
+    else:
+        values |= {"ended_ms": now_ms, "source": ""}
+    with db.write() as tx:
+        transfers.update(tx, row.id, next_try_ms=None, **values)
 
 
 def drop_upload(

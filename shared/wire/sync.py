@@ -25,6 +25,8 @@ from shared.wire.orders import OrderKind
 __all__ = [
     "AgentState",
     "Capacity",
+    "CollectionCondition",
+    "CollectionOrder",
     "Command",
     "CommandName",
     "Counters",
@@ -32,7 +34,9 @@ __all__ = [
     "HeldPermit",
     "HostAddresses",
     "HostRest",
+    "OrderReport",
     "Permit",
+    "Serving",
     "Settings",
     "StoppedUrls",
     "SyncAnswer",
@@ -52,7 +56,10 @@ Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=24)]
 AgentState = Literal["starting", "working", "idle", "asleep", "paused", "draining", "stopping"]
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
 
+CollectionCondition = Literal["full", "difference", "since", "period"]
+
 MAX_REASONS = 50
+MAX_ORDERS = 100
 MAX_ITEMS = 10_000  # of one kind in one request; the rest goes with the next
 
 
@@ -167,6 +174,7 @@ class SyncRequest(_Message):
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: Annotated[str, StringConstraints(max_length=64)] | None = None
     update_result: ShortText | None = None
+    serving: Serving | None = None
 
 
 class Permit(_Message):
@@ -193,6 +201,39 @@ class Command(_Message):
     argument: ShortText = ""
 
 
+class CollectionOrder(_Message):
+    """What to send to the centre; repeated until its end was reported (docs/protocol.md).
+
+    full: all that is kept, asked about one by one. difference: what the centre has not accepted.
+    since, period: of that, segments with captures from from_ms on, and before until_ms.
+    pull: offer them to be fetched instead of sending them.
+    """
+
+    id: Annotated[int, Field(ge=1, lt=2**63)]
+    condition: CollectionCondition
+    way: Literal["push", "pull"] = "push"
+    from_ms: EpochMs | None = None
+    until_ms: EpochMs | None = None
+
+
+class OrderReport(_Message):
+    """How far an order is; sent to `/api/v1/collection/orders/ID` by who carries it out."""
+
+    state: Literal["open", "done", "failed"]
+    tries: Count = 0
+    next_try_ms: EpochMs | None = None
+    segments: Count = 0  # of this order that the centre has settled
+    sent_bytes: Count = 0
+    result: ShortText = ""
+
+
+class Serving(_Message):
+    """Where segments can be fetched from (`prs serve`), and the SHA-256 of its certificate."""
+
+    url: Annotated[str, StringConstraints(pattern=r"^https://[^/\s]{1,300}$")]
+    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 class SyncAnswer(_Message):
     """What the manager says back."""
 
@@ -204,5 +245,5 @@ class SyncAnswer(_Message):
     permit: Permit | None = None  # None: no right to fetch
     settings: Settings = Settings()
     command: Command | None = None
-    transfers: list[ShortText] = []
+    collection: Annotated[list[CollectionOrder], Field(max_length=MAX_ORDERS)] = []
     message: ShortText = ""  # for the partner, to show

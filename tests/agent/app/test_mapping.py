@@ -34,6 +34,7 @@ USED_AS_THEY_ARE = {
     "manager": None,  # the link's: client, back-off
     "windows": None,
     "reports": None,
+    "collection": None,  # those of the process that sends
     "disk": None,
     "memory": {"whole_days"},
     "robot": {"token"},

@@ -51,6 +51,9 @@ NEEDS = [
     ("GET", "/api/v1/hosts/bans", None, "viewer"),
     ("GET", "/api/v1/rounds/schedules", None, "viewer"),
     ("GET", "/api/v1/rounds/1/report", None, "viewer"),
+    ("GET", "/api/v1/collection/schedules", None, "viewer"),
+    ("GET", "/api/v1/collection/orders", None, "viewer"),
+    ("GET", "/api/v1/collection/transfers", None, "viewer"),
     ("GET", "/api/v1/audit", None, "viewer"),
     ("GET", "/api/v1/reports", None, "viewer"),
     ("GET", "/api/v1/check", None, "viewer"),
@@ -72,6 +75,11 @@ NEEDS = [
     ("GET", "/api/v1/export/costs", None, "operator"),
     ("POST", "/api/v1/rounds/schedules", {"crontab": "@daily"}, "operator"),
     ("POST", "/api/v1/rounds/schedules/1/remove", {}, "operator"),
+    ("POST", "/api/v1/collection/schedules", {"crontab": "@daily"}, "operator"),
+    ("POST", "/api/v1/collection/schedules/1/remove", {}, "operator"),
+    ("POST", "/api/v1/collection/orders", {"agent": "a.example"}, "operator"),
+    ("POST", "/api/v1/collection/orders/1/cancel", {}, "operator"),
+    ("POST", "/api/v1/collection/transfers/1/cancel", {}, "operator"),
     ("POST", "/api/v1/plans/undo", {}, "operator"),
     ("POST", "/api/v1/rounds", {}, "operator"),
     ("POST", "/api/v1/rounds/cancel", {}, "operator"),
@@ -101,9 +109,9 @@ def test_every_route_is_in_the_table(prsm: Running) -> None:
     paths = prsm.local.get("/api/v1/openapi.json").json()["paths"]
     known = {(method, path.split("?")[0]) for method, path, _, _ in NEEDS}
     known |= {("POST", "/api/v1/login"), ("POST", "/api/v1/logout")}
-    agents = {"/api/v1/sync", "/api/v1/enrol", "/api/v1/key"}
+    agents = {"/api/v1/sync", "/api/v1/enrol", "/api/v1/key", "/api/v1/collection/orders/{number}"}
     for path, methods in paths.items():
-        if path.startswith("/servlets/") or path in agents:
+        if path.startswith(("/servlets/", "/api/v1/uploads")) or path in agents:
             continue
         tags = {tag for method in methods.values() for tag in method["tags"]}
         if tags & {"captures", "WASAPI", "uploads of segments (tus 1.0)"}:

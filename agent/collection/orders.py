@@ -1,0 +1,146 @@
+"""Orders to send, and how far each is: two small files in the folder `collection`.
+
+`orders.json` is written by who hears the manager (`agent.app`), `progress.json` by who carries
+orders out. So neither waits for the other, and a process that is killed leaves both whole.
+An order of the site itself (`prs collect now`) is one whose id begins with `site-`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from agent.settings.home import write_whole
+from shared.wire.sync import CollectionOrder
+
+__all__ = [
+    "Order", "Progress", "ask_now", "due", "failed", "forget_now", "keep_orders", "keep_progress",
+    "order_of", "read_orders", "read_progress",
+]  # fmt: skip
+
+ORDERS: Final = "orders.json"
+PROGRESS: Final = "progress.json"
+NOW: Final = "now.json"
+TRIES: Final = 2  # the second one an hour after the first; then the next order. The source
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be sent; `shared.wire.sync.CollectionOrder` says what the fields mean."""
+
+    id: str
+    condition: str = "difference"
+    way: str = "push"
+    from_ms: int | None = None
+    until_ms: int | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether the site asked for it: then nobody is told."""
+        return self.id.startswith("site-")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an order is. state: open, done or failed; told: the manager knows the state."""
+
+    state: str = "open"
+    tries: int = 0
+    next_try_ms: int = 0
+    segments: int = 0
+    sent_bytes: int = 0
+    result: str = ""
+    told: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Tell whether nothing is left to do but to tell of it."""
+        return self.state != "open"
+
+
+def order_of(asked: CollectionOrder) -> Order:
+    """Return an order of the manager as it is kept here."""
+    return Order(str(asked.id), asked.condition, asked.way, asked.from_ms, asked.until_ms)
+
+
+def keep_orders(folder: Path, orders: Iterable[Order]) -> None:
+    """Keep what the manager asks for now. Raises DiskFullError."""
+    _write(folder / ORDERS, [asdict(order) for order in orders])
+
+
+def read_orders(folder: Path) -> list[Order]:
+    """Return what is asked for, by the manager and by the site; what cannot be read is nothing."""
+    found = []
+    for name in (ORDERS, NOW):
+        for values in _read(folder / name, list):
+            try:
+                found.append(Order(**values))
+            except TypeError:
+                continue
+    return found
+
+
+def ask_now(folder: Path, now_ms: int, condition: str = "difference") -> Order:
+    """Let the site ask for its segments to be sent. Raises DiskFullError."""
+    order = Order(f"site-{now_ms}", condition)
+    _write(folder / NOW, [asdict(order)])
+    return order
+
+
+def forget_now(folder: Path, order_id: str) -> None:
+    """Forget an order of the site that is over, unless a newer one took its place."""
+    if any(values.get("id") == order_id for values in _read(folder / NOW, list)):
+        (folder / NOW).unlink(missing_ok=True)
+
+
+def read_progress(folder: Path) -> dict[str, Progress]:
+    """Return how far orders are, by id; what cannot be read begins anew, which is harmless."""
+    found = {}
+    for order_id, values in _read(folder / PROGRESS, dict).items():
+        try:
+            found[str(order_id)] = Progress(**values)
+        except TypeError:
+            continue
+    return found
+
+
+def keep_progress(folder: Path, progress: dict[str, Progress]) -> None:
+    """Keep how far orders are. Raises DiskFullError."""
+    _write(folder / PROGRESS, {order_id: asdict(one) for order_id, one in progress.items()})
+
+
+def due(orders: Iterable[Order], progress: dict[str, Progress], now_ms: int) -> list[Order]:
+    """Return the orders about which something is to be done now."""
+    found = []
+    for order in orders:
+        one = progress.get(order.id, Progress())
+        waiting = not one.over or (not one.told and not order.is_ours)
+        # A clock that was set back must not put a try off for longer than it ever is.
+        if waiting and not now_ms < one.next_try_ms <= now_ms + 86_400_000:
+            found.append(order)
+    return found
+
+
+def failed(progress: Progress, why: str, now_ms: int, retry_s: float) -> Progress:
+    """Return an order after a try that failed: to be tried again, or given up."""
+    tries = progress.tries + 1
+    if tries >= TRIES:
+        return replace(progress, state="failed", tries=tries, next_try_ms=0, result=why, told=False)
+    next_try_ms = now_ms + round(retry_s * 1000)
+    return replace(progress, tries=tries, next_try_ms=next_try_ms, result=why, told=False)
+
+
+def _write(path: Path, value: object) -> None:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(path, [json.dumps(value).encode()])
+
+
+def _read(path: Path, kind: type[Any]) -> Any:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return kind()
+    return value if isinstance(value, kind) else kind()

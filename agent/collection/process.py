@@ -1,0 +1,186 @@
+"""The process that sends segments: started when something is due, it ends when nothing is.
+
+It ends with its parent, keeps out of the way of the crawl (nice), and holds the lock of the folder
+`collection`, so that nobody sends twice at once. Killed at any moment it loses a chunk at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from multiprocessing.connection import wait
+from typing import Final
+
+from agent.collection.carrying import Carrier
+from agent.collection.holdings import Holdings
+from agent.collection.rate import Rate, hours_of
+from agent.collection.retention import drop_kept
+from agent.collection.sending import Patience, SegmentSender, StopSendingError
+from agent.collection.tus import TusClient
+from agent.control.disk import free_bytes
+from agent.errors import HomeError
+from agent.link.client import ManagerClient
+from agent.link.keys import Identity
+from agent.settings import Home, Settings
+from shared.archive.errors import DiskFullError
+from shared.week_log import WeekLog
+
+__all__ = ["collect", "keep_room", "run_process"]
+
+LOCK: Final = "lock"
+STATUS: Final = "status.json"
+LOGS: Final = "logs"
+NICE: Final = 5
+KEEP_LOGS_S: Final = 365 * 86400.0
+
+
+def run_process(settings: Settings, identity: Identity, user_agent: str) -> None:
+    """Carry out what is due, as a child of the agent; the process's program."""
+    with suppress(OSError):
+        os.nice(NICE)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    try:
+        collect(settings, identity, user_agent, say=say, stopped=stopped.is_set)
+    except (HomeError, DiskFullError) as error:
+        say(f"collection: {error}")
+
+
+def collect(
+    settings: Settings,
+    identity: Identity,
+    user_agent: str,
+    *,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool] = lambda: False,
+    patience: Patience | None = None,
+) -> None:
+    """Carry out all that is due in a home, then delete what may go.
+
+    Raises HomeError where another process does so already, DiskFullError.
+    """
+    with _alone(Home(settings.home)):
+        asyncio.run(_collect(settings, identity, user_agent, say, stopped, patience))
+
+
+async def _collect(
+    settings: Settings,
+    identity: Identity,
+    user_agent: str,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool],
+    patience: Patience | None,
+) -> None:
+    home, site = Home(settings.home), settings.manager
+    holdings = Holdings(home.segments, home.collection)
+    hours = hours_of(settings)
+
+    def may_send() -> bool:
+        return not stopped() and hours.is_open(datetime.now(UTC))
+
+    manager = ManagerClient(
+        identity.manager,
+        name=identity.name,
+        key=identity.key,
+        ca_file=settings.home / site.ca_file if site.ca_file else None,
+        proxy=site.proxy,
+        timeout_s=site.timeout_s,
+        user_agent=user_agent,
+    )
+    async with manager:
+        sender = SegmentSender(
+            TusClient(manager, Rate(settings.collection.bytes_per_s)),
+            chunk_bytes=settings.collection.chunk_bytes,
+            may_send=may_send,
+            patience=patience,
+            note=_Noting(home),
+        )
+        carrier = Carrier(
+            home.collection,
+            holdings,
+            sender,
+            manager,
+            WeekLog(home.collection / LOGS, KEEP_LOGS_S),
+            agent=identity.name,
+            retry_s=settings.collection.retry_s,
+            may_send=may_send,
+            say=say,
+            now_ms=_now_ms,
+        )
+        with suppress(StopSendingError):
+            await carrier.carry_out()
+    keep_room(settings, holdings, say)
+
+
+def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]) -> None:
+    """Delete segments that the centre has and that may go."""
+    folder, reserve_bytes = settings.home, settings.disk.reserve_bytes
+    count, freed_bytes = drop_kept(
+        holdings,
+        settings.collection.keep_s,
+        _now_ms(),
+        lambda: free_bytes(folder) < reserve_bytes,
+    )
+    if count:
+        say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
+
+
+class _Noting:
+    """Says now and then how far the segment under way is, for `prs collect`."""
+
+    def __init__(self, home: Home) -> None:
+        self._path = home.collection / STATUS
+        self._next_s = 0.0
+
+    def __call__(self, name: str, offset: int, size_bytes: int) -> None:
+        if time.monotonic() < self._next_s and offset < size_bytes:
+            return
+        self._next_s = time.monotonic() + 1.0
+        told = {"name": name, "offset": offset, "size_bytes": size_bytes, "at_ms": _now_ms()}
+        with suppress(OSError):
+            draft = self._path.with_suffix(".part")
+            draft.write_text(json.dumps(told), "utf-8")
+            draft.replace(self._path)
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    home.collection.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(home.collection / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise HomeError(
+                f"{home.collection}: another process sends segments of this home already"
+            ) from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

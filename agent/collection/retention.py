@@ -1,0 +1,30 @@
+"""How long segments stay here after the centre has them.
+
+Invariant: only what the centre said that it keeps is deleted; oldest first. Where the disk lacks
+its reserve, time does not protect them any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.collection.holdings import Holdings
+
+__all__ = ["drop_kept"]
+
+
+def drop_kept(
+    holdings: Holdings, keep_s: float, now_ms: int, short_of_disk: Callable[[], bool]
+) -> tuple[int, int]:
+    """Delete segments whose time is over, or as many as the disk needs; return (count, bytes)."""
+    count = freed_bytes = 0
+    for name in holdings.names():
+        held = holdings.held(name)
+        if not held.is_kept_there:
+            continue
+        over = now_ms - held.ended_ms >= keep_s * 1000
+        if over or short_of_disk():
+            freed_bytes += holdings.remove(name)
+            count += 1
+    holdings.forget_strangers()
+    return count, freed_bytes

@@ -1,0 +1,182 @@
+"""One segment to the centre, whatever happens on the way.
+
+Breaks are gone over at once: the manager is asked where to go on. Only so many failures in a row
+without a byte of progress end a try. Chunks shrink where they break before they are through, since
+a proxy that buffers loses a whole one, and grow again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from agent.collection.tus import TusClient, Uploading
+from agent.link.backoff import Backoff
+from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from shared.wire.uploads import FileDigests, block_bytes_of, digest_file
+
+__all__ = ["DamagedError", "Patience", "SegmentSender", "StopSendingError"]
+
+LEAST_CHUNK_BYTES: Final = 256 * 1024
+LOOK_AGAIN: Final = frozenset({409, 423, 460})  # the upload is elsewhere than thought
+GONE: Final = frozenset({404, 410})
+NO_ROOM: Final = 507
+
+
+class StopSendingError(Exception):
+    """Nothing more is to be sent now: hours are over, or the agent stops. No failure."""
+
+
+class DamagedError(Exception):
+    """A segment is not what it was when it was sealed: sending it helps nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often, and after which pauses, a segment is tried again before its order has failed."""
+
+    backoff: Backoff = field(default_factory=lambda: Backoff(1.0, 60.0))
+    failures: int = 8
+    begins: int = 3  # uploads that vanished at the manager
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class SegmentSender:
+    """Sends segments one after the other."""
+
+    def __init__(
+        self,
+        client: TusClient,
+        *,
+        chunk_bytes: int,
+        may_send: Callable[[], bool],
+        patience: Patience | None = None,
+        note: Callable[[str, int, int], None] = lambda name, offset, size: None,
+    ) -> None:
+        """may_send: asked before each chunk. note: told of progress (name, offset, size)."""
+        self.client = client
+        self._chunk_most = chunk_bytes
+        self._chunk_bytes = chunk_bytes
+        self._may_send = may_send
+        self._patience = patience or Patience()
+        self._note = note
+        self._chance = random.SystemRandom()
+        self._failures = 0
+
+    async def send(self, path: Path, sha256: str, order: str = "") -> str:
+        """Send a segment until the manager has all of it; return its upload's path.
+
+        sha256: what it was sealed with. Raises LinkError after too many failures,
+        StopSendingError, DamagedError, OSError.
+        """
+        with path.open("rb") as file:
+            size_bytes = os.fstat(file.fileno()).st_size
+            digests = await asyncio.to_thread(digest_file, file, size_bytes)
+            if digests.sha256 != sha256:
+                raise DamagedError(
+                    f"{path.name}: its SHA-256 is {digests.sha256}, and was {sha256 or 'unknown'} "
+                    "when it was sealed"
+                )
+            for _ in range(self._patience.begins):
+                upload = await self._begun(path.name, digests, order)
+                if await self._to_the_end(file, path.name, upload, digests):
+                    return upload.where
+        raise LinkError(f"{path.name}: the manager forgot its upload again and again")
+
+    async def _begun(self, name: str, digests: FileDigests, order: str) -> Uploading:
+        self._failures = 0
+        while True:
+            self._check()
+            try:
+                return await self.client.begin(name, digests, order)
+            except LinkError as error:
+                if isinstance(error, RefusedError):
+                    raise
+                await self._failed(error)
+
+    async def _to_the_end(
+        self, file: BinaryIO, name: str, upload: Uploading, digests: FileDigests
+    ) -> bool:
+        """Send what is missing; False: the upload is gone, and must be begun anew."""
+        size_bytes, self._failures = digests.size_bytes, 0
+        while upload.offset < size_bytes:
+            self._check()
+            start = upload.offset
+            try:
+                data = await asyncio.to_thread(_read, file, start, self._end(start, size_bytes))
+                upload.offset = await self.client.append(upload.where, start, data, size_bytes)
+            except LinkError as error:
+                if not await self._found_again(upload, start, size_bytes, error):
+                    return False
+                continue
+            self._failures = 0
+            self._chunk_bytes = min(self._chunk_most, self._chunk_bytes * 2)
+            self._note(name, upload.offset, size_bytes)
+        return True
+
+    async def _found_again(
+        self, upload: Uploading, start: int, size_bytes: int, error: LinkError
+    ) -> bool:
+        """After a failure: find out where to go on. False: the upload is gone."""
+        if isinstance(error, RefusedError):
+            if error.status in GONE:
+                return False
+            if error.status not in LOOK_AGAIN:
+                raise error
+        if not isinstance(error, RefusedError) or error.status == 423:
+            await self._failed(error)
+        else:
+            self._failures += 1
+            self._give_up(error)
+        while True:
+            self._check()
+            try:
+                upload.offset = await self.client.look(upload.where, size_bytes)
+                break
+            except RefusedError as refused:
+                if refused.status in GONE:
+                    return False
+                if refused.status not in LOOK_AGAIN:
+                    raise
+                await self._failed(refused)
+            except LinkError as again:
+                await self._failed(again)
+        if upload.offset > start:
+            self._failures = 0
+        else:
+            self._chunk_bytes = max(LEAST_CHUNK_BYTES, self._chunk_bytes // 2)
+        return True
+
+    async def _failed(self, error: LinkError) -> None:
+        """Count a failure and wait; raises it where there were too many, or no room is left."""
+        self._failures += 1
+        self._give_up(error)
+        pause_s = self._patience.backoff.pause_s(self._failures, self._chance)
+        if isinstance(error, WaitError) and error.retry_after_s is not None:
+            pause_s += min(error.retry_after_s, self._patience.backoff.most_s)
+        await self._patience.sleep(pause_s)
+
+    def _give_up(self, error: LinkError) -> None:
+        full = isinstance(error, FaultError) and error.status == NO_ROOM
+        if full or self._failures >= self._patience.failures:
+            raise error
+
+    def _check(self) -> None:
+        if not self._may_send():
+            raise StopSendingError
+
+    def _end(self, start: int, size_bytes: int) -> int:
+        """Return the end of a chunk: never across a block, so that each can be sent alone."""
+        block_bytes = block_bytes_of(size_bytes)
+        end_of_block = (start // block_bytes + 1) * block_bytes
+        return min(start + self._chunk_bytes, end_of_block, size_bytes)
+
+
+def _read(file: BinaryIO, start: int, end: int) -> bytes:
+    file.seek(start)
+    return file.read(end - start)

@@ -1,0 +1,126 @@
+"""Collection: when agents send, ask them to send now, what has come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from manager.api.door import Door, Operator, Viewer
+from manager.operations import collecting, uploads
+from manager.operations.collecting import CollectionRuns, ListedOrder, NewCollection
+from manager.operations.uploads import ListedTransfer
+from shared.wire.sync import CollectionCondition
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/collection", tags=["collection"])
+AgentText = Annotated[str, Query(max_length=253)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Moment = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class Asked(BaseModel):
+    """What to send: full, difference, since (from_ms), period (from_ms to until_ms); push or pull.
+
+    Times are epoch milliseconds of the captures.
+    """
+
+    condition: CollectionCondition = "difference"
+    way: Literal["push", "pull"] = "push"
+    from_ms: Moment | None = None
+    until_ms: Moment | None = None
+
+    def asked(self) -> NewCollection:
+        """Return it as the operation takes it."""
+        return NewCollection(self.condition, self.way, self.from_ms, self.until_ms)
+
+
+class NewOrder(Asked):
+    """Ask one agent now."""
+
+    agent: Annotated[str, Field(max_length=253)]
+
+
+class NewCollectionSchedule(Asked):
+    """crontab: as cron reads it, in the zone. agent: none is all that have no schedule."""
+
+    agent: Annotated[str, Field(max_length=253)] | None = None
+    crontab: Annotated[str, Field(max_length=200)]
+    zone: Annotated[str, Field(max_length=64)] = "UTC"
+
+
+@router.get("/schedules")
+async def list_schedules(door: Door, _: Viewer) -> list[CollectionRuns]:
+    """List schedules, the next to run first, with their next five runs."""
+    return await asyncio.to_thread(collecting.list_collection_schedules, door.db, door.now_ms())
+
+
+@router.post("/schedules", status_code=201)
+async def add_schedule(door: Door, actor: Operator, asked: NewCollectionSchedule) -> CollectionRuns:
+    """Let an agent, or all, send by the clock."""
+    return await asyncio.to_thread(
+        collecting.add_collection_schedule,
+        door.db,
+        asked.agent,
+        asked.crontab,
+        asked.zone,
+        asked.asked(),
+        actor,
+        door.now_ms(),
+    )
+
+
+@router.post("/schedules/{number}/remove", status_code=204)
+async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
+    """Let nothing be sent by a schedule any more."""
+    await asyncio.to_thread(
+        collecting.remove_collection_schedule, door.db, number, actor, door.now_ms()
+    )
+
+
+@router.get("/orders")
+async def list_orders(
+    door: Door, _: Viewer, agent: AgentText = "", limit: Limit = 100
+) -> list[ListedOrder]:
+    """List what agents were asked to send, newest first."""
+    return await asyncio.to_thread(collecting.list_orders, door.db, agent=agent, limit=limit)
+
+
+@router.post("/orders", status_code=201)
+async def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
+    """Ask an agent to send now; it hears of it with its next sync."""
+    return await asyncio.to_thread(
+        collecting.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
+    )
+
+
+@router.post("/orders/{number}/cancel", status_code=204)
+async def cancel_order(door: Door, actor: Operator, number: int) -> None:
+    """Ask no more for what was not sent."""
+    await asyncio.to_thread(collecting.cancel_order, door.db, number, actor, door.now_ms())
+
+
+@router.get("/transfers")
+async def list_transfers(
+    door: Door,
+    _: Viewer,
+    agent: AgentText = "",
+    state: Annotated[str, Query(max_length=20)] = "",
+    before: int | None = None,
+    limit: Limit = 100,
+) -> list[ListedTransfer]:
+    """List files that came or are coming, newest first; before: the last number of a page."""
+    return await asyncio.to_thread(
+        uploads.list_transfers, door.db, agent=agent, state=state, before=before, limit=limit
+    )
+
+
+@router.post("/transfers/{number}/cancel", status_code=204)
+async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
+    """Give up a file that is coming; its agent begins it anew with its next order."""
+    await asyncio.to_thread(
+        uploads.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
+    )

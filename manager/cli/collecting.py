@@ -1,0 +1,243 @@
+"""`prsm collect`: what agents send to the centre, and when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["collect"]
+
+CONDITIONS: Final = click.Choice(["difference", "full", "since", "period"])
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_Command = Callable[..., object]
+
+
+class _Day(click.ParamType[int]):
+    """A day or a moment in UTC, as epoch milliseconds."""
+
+    name = "YYYY-MM-DD"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the milliseconds of `2026-11-22` or `2026-11-22T02:00`."""
+        if isinstance(value, int):
+            return value
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r}: write it as 2026-11-22 or 2026-11-22T02:00 (UTC)", param, ctx)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return round(moment.timestamp() * 1000)
+
+
+def _what(command: _Command) -> _Command:
+    """Add the options that say what is to be sent."""
+    for option in reversed(
+        (
+            click.option("--condition", type=CONDITIONS, default="difference", show_default=True),
+            click.option("--from", "first", type=_Day(), help="First day, with since and period."),
+            click.option(
+                "--until", "end", type=_Day(), help="The day after the last, of a period."
+            ),
+            click.option("--pull", is_flag=True, help="Fetch from the agent's `prs serve`."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def _asked(condition: str, first: int | None, end: int | None, *, pull: bool) -> dict[str, Any]:
+    return {
+        "condition": condition,
+        "way": "pull" if pull else "push",
+        "from_ms": first,
+        "until_ms": end,
+    }
+
+
+@click.group()
+def collect() -> None:
+    """Segments from the agents to the centre."""
+
+
+@collect.command()
+@click.argument("agent")
+@_what
+@json_option
+@pass_place
+def now(
+    place: Place,
+    agent: str,
+    condition: str,
+    first: int | None,
+    end: int | None,
+    pull: bool,
+    as_json: bool,
+) -> None:
+    """Ask AGENT to send now. It hears of it with its next sync.
+
+    difference: what the centre has not accepted. full: all that is kept there. since, period: of
+    what is missing here, segments with captures of those days.
+    """
+    body = {"agent": agent, **_asked(condition, first, end, pull=pull)}
+    made = place.calls.post("/collection/orders", body)
+    if as_json:
+        showing.as_json(made)
+    else:
+        click.echo(f"order {made['id']}: {agent} is asked to send ({condition})")
+
+
+@collect.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def schedule(context: click.Context, as_json: bool) -> None:
+    """When agents send; alone, it lists the schedules with their next runs."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/collection/schedules")
+    if as_json:
+        showing.as_json(found)
+        return
+    if not found:
+        click.echo("No schedule. `prsm collect schedule set '0 3 * * *'` lets all send each night.")
+    for one in found:
+        _show(one)
+
+
+@schedule.command("set")
+@click.argument("crontab")
+@click.option("--agent", help="One agent; without, all that have no schedule of their own.")
+@click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo.")
+@_what
+@json_option
+@pass_place
+def set_schedule(
+    place: Place,
+    crontab: str,
+    agent: str | None,
+    zone: str,
+    condition: str,
+    first: int | None,
+    end: int | None,
+    pull: bool,
+    as_json: bool,
+) -> None:
+    """Let agents send at the times of CRONTAB: minute, hour, day, month, day of week."""
+    body = {
+        "crontab": crontab,
+        "agent": agent,
+        "zone": zone,
+        **_asked(condition, first, end, pull=pull),
+    }
+    made = place.calls.post("/collection/schedules", body)
+    if as_json:
+        showing.as_json(made)
+    else:
+        _show(made)
+
+
+@schedule.command()
+@click.argument("number", type=int)
+@pass_place
+def remove(place: Place, number: int) -> None:
+    """Let nothing be sent by schedule NUMBER any more."""
+    place.calls.post(f"/collection/schedules/{number}/remove")
+    click.echo(f"schedule {number} is removed")
+
+
+@collect.command()
+@click.option("--agent", default="", help="Of one agent.")
+@json_option
+@pass_place
+def orders(place: Place, agent: str, as_json: bool) -> None:
+    """Show what agents were asked to send, and how far they are."""
+    found = place.calls.get("/collection/orders", agent=agent)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("order", "agent", "condition", "way", "made", "state", "tries", "next try", "segments",
+         "sent", "result"),
+        (
+            (
+                one["id"], one["agent"], one["condition"], one["way"],
+                showing.time_text(one["made_ms"]), one["state"], one["tries"],
+                showing.time_text(one["next_try_ms"]), one["segments"],
+                showing.bytes_text(one["sent_bytes"]), one["result"],
+            )
+            for one in found
+        ),
+        "No order yet. `prsm collect now AGENT` asks an agent to send.",
+    )  # fmt: skip
+
+
+@collect.command()
+@click.argument("number", type=int)
+@pass_place
+def cancel(place: Place, number: int) -> None:
+    """Ask no more for what order NUMBER has not brought."""
+    place.calls.post(f"/collection/orders/{number}/cancel")
+    click.echo(f"order {number} is cancelled")
+
+
+@collect.command()
+@click.option("--agent", default="", help="Of one agent.")
+@click.option("--state", default="", help="As receiving, received, accepted, quarantined, refused.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
+@json_option
+@pass_place
+def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -> None:
+    """Show the files that came or are coming, newest first."""
+    found = place.calls.get("/collection/transfers", agent=agent, state=state, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("transfer", "agent", "file", "size", "came", "way", "state", "breaks", "begun", "result"),
+        (
+            (
+                one["id"], one["agent"], one["filename"], showing.bytes_text(one["size_bytes"]),
+                showing.bytes_text(one["received_bytes"]), one["way"], one["state"],
+                one["breaks"], showing.time_text(one["begun_ms"]), one["result"],
+            )
+            for one in found
+        ),
+        "Nothing has come yet.",
+    )  # fmt: skip
+
+
+@collect.command("give-up")
+@click.argument("number", type=int)
+@pass_place
+def give_up(place: Place, number: int) -> None:
+    """Give up transfer NUMBER, which is coming; its agent begins it anew with its next order."""
+    place.calls.post(f"/collection/transfers/{number}/cancel")
+    click.echo(f"transfer {number} is given up")
+
+
+def _show(one: dict[str, Any]) -> None:
+    about = one["schedule"]
+    days = [showing.time_text(day) for day in (about["from_ms"], about["until_ms"]) if day]
+    showing.facts(
+        (
+            ("schedule", about["id"]),
+            ("agent", about["agent"] or "all without one of their own"),
+            ("times", f"{about['crontab']} ({about['zone']})"),
+            ("sends", " ".join([about["condition"], *days])),
+            ("way", about["way"]),
+            ("made by", about["made_by"]),
+            ("last time", about["last_ms"] and showing.time_text(about["last_ms"])),
+            ("result", about["last_result"]),
+            *(("next" if not number else "", run) for number, run in enumerate(one["next_runs"])),
+        )
+    )
+    click.echo()

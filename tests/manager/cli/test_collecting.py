@@ -1,0 +1,36 @@
+"""`prsm collect`."""
+
+from __future__ import annotations
+
+import json
+
+from tests.manager.cli.conftest import Prsm
+from tests.manager.running import Running
+
+
+def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) -> None:
+    """Orders and schedules are made, listed, taken back; what cannot be is refused in words."""
+    manager.agent("a.example", kind="sync")
+    manager.agent("plain.example")
+    assert "No order yet" in prsm("collect", "orders").stdout
+    assert "Nothing has come yet" in prsm("collect", "transfers").stdout
+    assert "No schedule" in prsm("collect", "schedule").stdout
+    assert "order 1: a.example is asked" in prsm("collect", "now", "a.example").stdout
+    since = ("collect", "now", "a.example", "--condition", "since")
+    assert "since needs a first day" in prsm(*since, code=1).stderr
+    prsm(*since, "--from", "2026-11-20")
+    listed = json.loads(prsm("collect", "orders", "--json").stdout)
+    assert [(one["condition"], one["from_ms"]) for one in listed] == [
+        ("since", 1_795_132_800_000), ("difference", None),
+    ]  # fmt: skip
+    assert "speaks only the five messages" in prsm("collect", "now", "plain.example", code=1).stderr
+    prsm(*since, "--from", "yesterday", code=2)
+    assert "order 1 is cancelled" in prsm("collect", "cancel", "1").stdout
+    made = prsm("collect", "schedule", "set", "0 3 * * *", "--zone", "Asia/Tokyo").stdout
+    assert "all without one of their own" in made
+    assert "03:00 JST" in made
+    prsm("collect", "schedule", "set", "@daily", "--agent", "a.example", "--pull")
+    assert "pull" in prsm("collect", "schedule").stdout
+    assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
+    assert "there is none" in prsm("collect", "schedule", "remove", "2", code=1).stderr
+    assert "there is none" in prsm("collect", "give-up", "9", code=1).stderr

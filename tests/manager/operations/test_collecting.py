@@ -1,0 +1,138 @@
+"""When agents are asked to send, and how what they were asked ends."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from manager.db.engine import Database
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.audit import audit_page
+from manager.operations.collecting import (
+    NewCollection,
+    add_collection_schedule,
+    cancel_order,
+    collect_now,
+    list_collection_schedules,
+    list_orders,
+    remove_collection_schedule,
+    report_order,
+)
+from shared.errors import FormatError
+from shared.wire.sync import CollectionOrder, OrderReport
+from tests.manager.operations.world import ADMIN, World
+
+DAY_MS = 86_400_000
+
+
+def ready(database: Database) -> World:
+    """Return a world with two agents, at 12:00 UTC."""
+    world = World(database)
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    world.true_ms = round(noon.timestamp() * 1000)
+    for name in ("a", "b"):
+        world.join(name)
+    return world
+
+
+def asked(world: World, name: str) -> list[CollectionOrder]:
+    """Return what an agent hears in its next sync."""
+    return world.sync(name).collection
+
+
+def test_a_schedule_asks_once_and_until_it_is_answered(database: Database) -> None:
+    """At its time, each agent once; repeated in syncs; a report ends it, the same again is fine."""
+    world = ready(database)
+    made = add_collection_schedule(
+        database, None, "30 2 * * *", "Asia/Tokyo", NewCollection(), ADMIN, world.now_ms
+    )
+    assert made.next_runs[0] == "Sunday, 22 November 2026, 02:30 JST"
+    assert len(made.next_runs) == 5
+    world.tick()
+    assert asked(world, "a") == []
+    world.wait(5.5 * 3600)
+    assert world.tick().collections_ordered == 2
+    assert world.tick().collections_ordered == 0
+    (order,) = asked(world, "a")
+    assert (order.condition, order.way) == ("difference", "push")
+    assert asked(world, "a") == [order]
+    identity = world.agents["a"].identity
+    trying = OrderReport(state="open", tries=1, next_try_ms=world.now_ms + 5, result="502")
+    report_order(database, identity, order.id, trying, world.now_ms)
+    assert asked(world, "a") == [order]
+    done = OrderReport(state="done", tries=2, segments=3, sent_bytes=99, result="3 accepted")
+    report_order(database, identity, order.id, done, world.now_ms)
+    report_order(database, identity, order.id, trying, world.now_ms)
+    assert asked(world, "a") == []
+    listed = {one.agent: one for one in list_orders(database)}
+    assert (listed["a"].state, listed["a"].segments, listed["a"].made_by) == (
+        "done", 3, "schedule 1",
+    )  # fmt: skip
+    assert [row.subject for row in audit_page(database, action="collection.done")] == ["1"]
+    world.wait(86_400)
+    assert world.tick().collections_ordered == 1, "b has not answered its last one"
+
+
+def test_an_agents_own_schedule_goes_before_that_of_all(database: Database) -> None:
+    """Who has one of its own is not asked by the general one."""
+    world = ready(database)
+    for agent, crontab in ((None, "0 13 * * *"), ("a", "0 14 * * *")):
+        add_collection_schedule(
+            database, agent, crontab, "UTC", NewCollection("full"), ADMIN, world.now_ms
+        )
+    world.wait(3600)
+    world.tick()
+    assert [one.agent for one in list_orders(database)] == ["b"]
+    world.wait(3600)
+    world.tick()
+    assert [one.agent for one in list_orders(database)] == ["a", "b"]
+    remove_collection_schedule(database, 2, ADMIN, world.now_ms)
+    assert [one.schedule.agent for one in list_collection_schedules(database, world.now_ms)] == [
+        None
+    ]
+    with pytest.raises(NotFoundError, match="schedule 2"):
+        remove_collection_schedule(database, 2, ADMIN, world.now_ms)
+
+
+def test_an_agent_is_asked_now(database: Database) -> None:
+    """The order names days; it is in the audit; cancelling takes it back."""
+    world = ready(database)
+    period = NewCollection("period", "push", DAY_MS, 3 * DAY_MS)
+    made = collect_now(database, "a", period, ADMIN, world.now_ms)
+    (heard,) = asked(world, "a")
+    assert (heard.id, heard.from_ms, heard.until_ms) == (made.id, DAY_MS, 3 * DAY_MS)
+    assert audit_page(database, action="collection.order")[0].subject == "a"
+    cancel_order(database, made.id, ADMIN, world.now_ms)
+    assert asked(world, "a") == []
+    with pytest.raises(ConflictError, match="cancelled already"):
+        cancel_order(database, made.id, ADMIN, world.now_ms)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        NewCollection("all"),
+        NewCollection("full", "carrier pigeon"),
+        NewCollection("since"),
+        NewCollection("difference", "push", DAY_MS),
+        NewCollection("period", "push", DAY_MS),
+        NewCollection("period", "push", DAY_MS, DAY_MS),
+    ],
+)
+def test_what_cannot_be_sent_is_refused(database: Database, wrong: NewCollection) -> None:
+    """Unknown words, days that are missing or too many, periods without a length."""
+    with pytest.raises(FormatError):
+        collect_now(ready(database).db, "a", wrong, ADMIN, 1)
+
+
+def test_others_orders_are_unknown(database: Database) -> None:
+    """An agent reports its own orders only; nobody orders of who is not there."""
+    world = ready(database)
+    made = collect_now(database, "a", NewCollection(), ADMIN, world.now_ms)
+    with pytest.raises(NotFoundError):
+        report_order(
+            database, world.agents["b"].identity, made.id, OrderReport(state="done"), world.now_ms
+        )
+    with pytest.raises(NotFoundError, match="agent c"):
+        collect_now(database, "c", NewCollection(), ADMIN, world.now_ms)
