@@ -40,12 +40,17 @@ ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 c
 CONNECT_S: Final = 20.0
 
 
-def tls_context(ca_file: Path | None) -> ssl.SSLContext:
+def tls_context(ca_file: Path | None, *, encrypted: bool = True) -> ssl.SSLContext:
     """Return how the manager's certificate is judged: by the system's authorities, or a file's.
+
+    encrypted: whether its URL asks for one at all; if not, the system's two hundred authorities
+    are not read, and no certificate would be believed.
 
     Raises HomeError for a file that holds no certificate.
     """
     try:
+        if not (encrypted or ca_file):
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
     except (OSError, ssl.SSLError) as error:
         raise HomeError(f"manager.ca_file {ca_file}: no PEM certificates ({error})") from error
@@ -76,7 +81,7 @@ class ManagerClient:
         self._http = httpx.AsyncClient(
             headers=headers,
             timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            verify=tls_context(ca_file),
+            verify=tls_context(ca_file, encrypted=url.lower().startswith("https:")),
             proxy=(proxy or None) if not near else None,
             trust_env=not near,  # HTTPS_PROXY and NO_PROXY; never for this very machine
             follow_redirects=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,13 @@ def test_a_ca_file_must_hold_certificates(tmp_path: Path) -> None:
     path.write_text("nothing")
     with pytest.raises(HomeError, match=r"ca\.pem: no PEM certificates"):
         tls_context(path)
+
+
+def test_authorities_are_read_only_where_a_certificate_is_judged(tmp_path: Path) -> None:
+    """Without TLS none is believed, and a wrong file is still told."""
+    assert tls_context(None).cert_store_stats()["x509_ca"] > 0
+    bare = tls_context(None, encrypted=False)
+    assert bare.cert_store_stats()["x509_ca"] == 0
+    assert bare.verify_mode == ssl.CERT_REQUIRED
+    with pytest.raises(HomeError, match="No such file"):
+        tls_context(tmp_path / "gone.pem", encrypted=False)
