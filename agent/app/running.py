@@ -18,6 +18,7 @@ from agent.control.lock import HomeLock, end, holder_of
 from agent.control.status import Status
 from agent.errors import HomeError
 from agent.link.keys import Identity, read_identity
+from agent.runners.gathering import gathering_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 
 __all__ = ["identity_of", "run_agent"]
@@ -50,17 +51,18 @@ def run_agent(
     lock = HomeLock.take(home.lock)
     try:
         allow_files(settings, say)
-        return asyncio.run(
-            live(
-                settings,
-                identity,
-                SystemClock(),
-                once=once,
-                say=say,
-                show=show,
-                reread=reread or (lambda: settings),
+        with asyncio.Runner(loop_factory=gathering_loop) as runner:
+            return runner.run(
+                live(
+                    settings,
+                    identity,
+                    SystemClock(),
+                    once=once,
+                    say=say,
+                    show=show,
+                    reread=reread or (lambda: settings),
+                )
             )
-        )
     finally:
         lock.release()
 

@@ -12,7 +12,7 @@ from typing import Final
 
 __all__ = ["Pauses"]
 
-BEAT_S: Final = 0.02
+BEAT_S: Final = 0.05
 
 
 class Pauses:

@@ -1,0 +1,57 @@
+"""An event loop that lets events gather for a moment before it looks at them.
+
+What happens to a page wakes the loop several times: an answer's first bytes, the rest of it, the
+worker's results. Each waking costs system calls, a turn of all modules and a look at the time,
+whatever it brings. So the loop is not woken again before `GATHER_S` are over since it was last;
+what came meanwhile is taken together. A turn that takes longer than that waits for nothing.
+
+Invariant: what is ready inside the process is never put off, and nothing is put off for longer
+than `GATHER_S`: an address rests for seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections.abc import Callable
+from typing import Final
+
+__all__ = ["GATHER_S", "GatheringSelector", "gathering_loop"]
+
+GATHER_S: Final = 0.002
+
+
+class GatheringSelector(selectors.EpollSelector):
+    """Waits as its base does, but not twice within `gather_s`."""
+
+    def __init__(
+        self,
+        gather_s: float = GATHER_S,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        super().__init__()
+        self._gather_s = gather_s
+        self._monotonic_s = monotonic_s
+        self._sleep = sleep
+        self._woken_s = monotonic_s() - gather_s
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Return what is ready; timeout: seconds to wait for it, None: until something is."""
+        if timeout is not None and timeout <= 0:
+            return super().select(timeout)
+        left_s = self._woken_s + self._gather_s - self._monotonic_s()
+        if left_s > 0:
+            if timeout is not None:
+                left_s = min(left_s, timeout)
+                timeout -= left_s
+            self._sleep(left_s)
+        ready = super().select(timeout)
+        self._woken_s = self._monotonic_s()
+        return ready
+
+
+def gathering_loop() -> asyncio.AbstractEventLoop:
+    """Return a new event loop on such a selector."""
+    return asyncio.SelectorEventLoop(GatheringSelector())
