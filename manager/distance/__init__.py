@@ -21,7 +21,7 @@ from manager.distance.spread import (
     Spread,
     merged,
 )
-from manager.distance.trust import Believed, believed, too_near
+from manager.distance.trust import Believed, believed, on_the_whole, too_near
 
 __all__ = [
     "BINS_AN_OCTAVE",
@@ -46,6 +46,7 @@ __all__ = [
     "nearest_pairs",
     "network_distance",
     "odd_agents",
+    "on_the_whole",
     "sick_hosts",
     "spanning_tree",
     "too_near",

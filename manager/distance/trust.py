@@ -2,14 +2,16 @@
 
 An agent could claim no time at all and be given everything, or a thousand times too much and be
 given nothing. A claim counts as at least a quarter-best distance of the others to the unit, divided
-by the factor, and at most a quarter-worst one, times it. Who claims to be nearer than that on the
-whole is not believed to be nearer than the quarter-best of the others at all, until an
-administrator has looked; so up to a quarter of the agents may lie together.
+by the factor, and at most a quarter-worst one, times it. Who claims to be nearer on the whole, by
+more than the root of the factor, is not believed to be nearer than the quarter-best of the others
+at all: one host may be on the same campus, all hosts are not (docs/adr/0083). So up to a quarter of
+the agents may lie together.
 Invariant: with fewer than two others nothing is changed: of two, nobody can say who lies.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +22,7 @@ from manager.distance.errors import DistanceError
 from manager.distance.prediction import Model
 from manager.distance.spread import LEAST_MS_PER_KB
 
-__all__ = ["Believed", "believed", "too_near"]
+__all__ = ["Believed", "believed", "on_the_whole", "too_near"]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -52,6 +54,12 @@ def too_near(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.fl
     times = np.exp(low[:, 0] - model.levels[rows])
     found[rows] = np.where(times > factor, times, 0)
     return found
+
+
+def on_the_whole(factor: float) -> float:
+    """Return within which factor an agent is believed of all hosts together, by that of one."""
+    _check(factor)
+    return math.sqrt(factor)
 
 
 def believed(claimed: Matrix, factor: float, distrusted: BoolArray) -> Believed:

@@ -23,6 +23,7 @@ from manager.distance import (
     fit,
     landmarks,
     network_distance,
+    on_the_whole,
     spanning_tree,
     too_near,
 )
@@ -61,7 +62,7 @@ def complete(measured: Matrix, learned: Learned | None, trust: float) -> Distanc
         return DistanceMatrix(measured, gaps)
     if gaps.any():
         _fill(measured, gaps, learned)
-    distrusted = too_near(learned.model, learned.known, trust) > 0
+    distrusted = too_near(learned.model, learned.known, on_the_whole(trust)) > 0
     return DistanceMatrix(believed(measured, trust, distrusted).ms_per_kb, gaps)
 
 
