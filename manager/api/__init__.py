@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from manager.api import (
     agents,
+    archive,
     clients,
     collection,
     exports,
@@ -26,7 +27,7 @@ __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
 for subject in (
-    sessions, overview, people, agents, clients, hosts, pins, lists, rounds, plans, records,
-    exports, collection,
+    sessions, overview, people, agents, archive, clients, hosts, pins, lists, rounds, plans,
+    records, exports, collection,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -56,6 +56,7 @@ class AdminDoor:
     parts: UploadParts
     planner: Planner
     now_ms: Callable[[], int]
+    compact: Callable[[Actor], tuple[int, int]]
     reading: threading.Lock = field(default_factory=threading.Lock)  # see `scratch`
 
 

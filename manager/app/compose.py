@@ -21,23 +21,22 @@ from manager import agent_api, api, distribution
 from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
 from manager.app.connection import Connection, Entrance
+from manager.app.keeping import Archive, Readers, open_archive
 from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
-from manager.distribution import DistributionDoor, Usage
+from manager.distribution import DistributionDoor
 from manager.errors import BusyError
 from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
 from manager.intake.accepting import Acceptance
 from manager.intake.logs import Reader
 from manager.naming import Names
-from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
-from manager.store.segment_reading import examine_segment
-from manager.store.segment_store import DirectoryStore, SegmentStore
+from manager.store.segment_store import SegmentStore
 from shared.week_log import WeekLog
 from shared.wire import PROTOCOL
 
@@ -59,18 +58,26 @@ class Manager:
     lists: ListFiles
     parts: UploadParts
     logs: LogIntake
-    store: SegmentStore
-    segments: SegmentIntake
-    usage: Usage
+    archive: Archive
     acceptance: Acceptance
     names: Names
     planner: Planner
     now_ms: Callable[[], int]
 
+    @property
+    def segments(self) -> SegmentIntake:
+        """Return who takes segments that came whole."""
+        return self.archive.intake
+
+    @property
+    def store(self) -> SegmentStore:
+        """Return where segments lie."""
+        return self.archive.store
+
     def close(self) -> None:
         """Give back what is open."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
-            self.usage.write_down()
+            self.archive.usage.write_down()
         self.db.close()
 
 
@@ -79,12 +86,12 @@ def open_manager(
     read: Reader,
     planner: Planner,
     now_ms: Callable[[], int],
-    examine: Examine = examine_segment,
+    readers: Readers | None = None,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
     read: who reads logs, as `Workers(...).run`. planner: who makes plans.
-    examine: who reads segments; without, the thread that asks.
+    readers: who reads segments; without, the thread that asks.
     Raises SettingError, StoreError.
     """
     layout = layout_of(settings)
@@ -107,20 +114,10 @@ def open_manager(
         settings=settings.intake,
         now_ms=now_ms,
     )
-    store = DirectoryStore(layout.segments)
-    archive = settings.archive
-    reading = Reading(
-        layout,
-        store,
-        examine,
-        lambda: spool.temporary(".segment"),
-        archive.memory_bytes,
-        archive.segment_cpu_s,
-    )
+    archive = open_archive(settings.archive, db, layout, spool, readers or Readers(), now_ms)
     parts = UploadParts(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
-    segments = SegmentIntake(db, reading, now_ms)
     transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
     return Manager(
         settings,
@@ -132,10 +129,8 @@ def open_manager(
         ListFiles(layout.lists),
         parts,
         logs,
-        store,
-        segments,
-        Usage(db, now_ms),
-        Acceptance(db, parts, segments, transfer_log, now_ms, settings.archive.workers),
+        archive,
+        Acceptance(db, parts, archive.intake, transfer_log, now_ms, settings.archive.workers),
         Names(settings.naming),
         planner,
         now_ms,
@@ -198,13 +193,14 @@ def build_app(manager: Manager) -> FastAPI:
         manager.parts,
         manager.planner,
         manager.now_ms,
+        manager.archive.compact,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
         manager.layout,
-        manager.store,
+        manager.archive.store,
         manager.settings,
-        manager.usage,
+        manager.archive.usage,
         manager.now_ms,
     )
     app.include_router(agent_api.router)

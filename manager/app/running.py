@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
+from manager.app.keeping import Readers
 from manager.app.lock import held_by_us
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
@@ -26,11 +27,11 @@ from manager.operations.tick import tick
 from manager.operations.uploads import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
+from manager.store.segment_rewriting import rewrite_segment
 
 __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
-USAGE_S: Final = 10.0
 ACCEPT_S: Final = 1.0
 
 _log: Final = logging.getLogger(__name__)
@@ -53,7 +54,10 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
             workers.run,
             planner,
             wall_clock_ms,
-            lambda job: readers.run_here(examine_segment, job),
+            Readers(
+                lambda job: readers.run_here(examine_segment, job),
+                lambda job: readers.run_here(rewrite_segment, job),
+            ),
         )
         try:
             manager.spool.clean()
@@ -98,7 +102,7 @@ def _clock(manager: Manager) -> Clock:
     clock = Clock()
     clock.every(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
     clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
-    clock.every(USAGE_S, "usage", manager.usage.write_down)
+    manager.archive.begin(clock)
     clock.every(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     clock.every(
         HOUR_S,

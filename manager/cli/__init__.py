@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
+from manager.cli.archive import compact, withdraw
 from manager.cli.clients import clients
 from manager.cli.collecting import collect
 from manager.cli.explaining import explain_tree
@@ -60,6 +61,8 @@ for _command in (
     lists,
     agents,
     clients,
+    withdraw,
+    compact,
     rounds,
     plan,
     plans,

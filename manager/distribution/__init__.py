@@ -6,12 +6,13 @@ web server in front; each other module holds the routes of one way in.
 
 from fastapi import APIRouter
 
-from manager.distribution import segments, wasapi
+from manager.distribution import changes, pages, segments, wasapi, wasapi_jobs
 from manager.distribution.door import DistributionDoor
 from manager.distribution.usage import Usage
+from manager.distribution.wasapi_jobs import read_query
 
-__all__ = ["DistributionDoor", "Usage", "router"]
+__all__ = ["DistributionDoor", "Usage", "read_query", "router"]
 
 router = APIRouter()
-for way in (segments, wasapi):
+for way in (segments, pages, changes, wasapi, wasapi_jobs):
     router.include_router(way.router)

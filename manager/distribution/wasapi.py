@@ -9,59 +9,25 @@ works against it unchanged.
 from __future__ import annotations
 
 import asyncio
-import re
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse
 
+from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, Door, caller_with
 from manager.distribution.segments import segment_path
+from manager.distribution.times import When, time_ms
 from manager.operations.archive_files import FileFilter, SegmentRow, list_files
 from shared.archive.record import warc_date
-from shared.errors import FormatError
 
-__all__ = ["at_address", "router", "time_ms"]
+__all__ = ["router"]
 
 PAGE: Final = 100
 LARGEST_PAGE: Final = 2000
 
 router: Final = APIRouter(prefix="/wasapi/v1", tags=["WASAPI"])
 Segments = Annotated[Caller, Depends(caller_with("segments", only_403=True))]
-When = Annotated[str | None, Query(description="RFC 3339, or YYYY, YYYY-MM, YYYY-MM-DD")]
-
-_SHORT: Final = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?")
-
-
-def time_ms(name: str, text: str | None) -> int | None:
-    """Return milliseconds since 1970 of a date or time; raises FormatError."""
-    if text is None or text == "":
-        return None
-    try:
-        if _SHORT.fullmatch(text):
-            moment = datetime.fromisoformat(text + "-01" * (2 - text.count("-")))
-        else:
-            # A plus sign in an address means a space; nobody writes a space there.
-            moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
-    except ValueError as error:
-        raise FormatError(
-            f"{name} = {text[:40]!a}: must be like 2026-01-02T03:04:05Z, or 2026, 2026-01, "
-            "2026-01-02"
-        ) from error
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return round(moment.timestamp() * 1000)
-
-
-def at_address(request: Request, door: Door, path: str) -> str:
-    """Return a path of this server as its clients reach it."""
-    public = door.settings.server.public_url
-    if public:
-        return public.rstrip("/") + path
-    secure = request.headers.get("x-forwarded-proto") == "https"
-    scheme = "https" if secure and door.settings.server.behind_tls_proxy else request.url.scheme
-    return f"{scheme}://{request.url.netloc}{path}"
 
 
 @router.get("/webdata", response_class=JSONResponse)

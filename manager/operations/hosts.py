@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from manager.db import assignments, hosts, probes, rights, rounds
+from manager.db import archive_withdrawing, assignments, hosts, probes, rights, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import HostRow
 from manager.errors import NotFoundError
@@ -95,7 +95,8 @@ def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | No
 def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int) -> None:
     """Take a host out of the crawl: no agent owns it or is sent to it any more.
 
-    Whoever fetches it now stops when it takes its next list. Excluding again changes the reason.
+    Whoever fetches it now stops when it takes its next list. What the archive has of it is given to
+    nobody from now on, and is rewritten without it. Excluding again changes the reason.
     Raises NotFoundError, UrlError.
     """
     with db.write() as tx:
@@ -108,7 +109,17 @@ def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int)
         if current is not None:
             rounds.cancel_units(tx, current.number, "excluded", unit_ids)
         rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
-        note(tx, now_ms, actor, "host.exclude", host.key, reason=reason)
+        segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
+        note(
+            tx,
+            now_ms,
+            actor,
+            "host.exclude",
+            host.key,
+            reason=reason,
+            segments=segments,
+            results=results,
+        )
 
 
 def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:

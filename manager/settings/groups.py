@@ -200,6 +200,17 @@ class IntakeSettings:
 class ArchiveSettings:
     """The captures of the centre."""
 
+    store: str = setting(
+        "",
+        unit="URL",
+        reason="segments: empty: a folder beside the logs; or s3://bucket/prefix, with "
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment. Indexes stay here",
+    )
+    store_endpoint: str = setting(
+        "", unit="URL", reason="of an object store that is not Amazon's; empty: Amazon's"
+    )
+    store_region: str = setting("", unit="name", reason="empty: AWS_REGION, or us-east-1")
+
     workers: int = setting(
         1, unit="processes", least=1, most=64, reason="read segments that came; one reads 5 MB/s"
     )
@@ -216,6 +227,19 @@ class ArchiveSettings:
         least=1,
         most=DAY_S,
         reason="of a processor to read one segment strictly; a bomb must not hold a worker",
+    )
+    compact_s: float = setting(
+        1.0 * HOUR_S,
+        unit="s",
+        least=1,
+        most=30 * DAY_S,
+        reason="how often what was withdrawn is rewritten",
+    )
+    keep_results_s: float = setting(
+        7.0 * DAY_S, unit="s", least=60, most=3650 * DAY_S, reason="results of third parties' jobs"
+    )
+    keep_changes_s: float = setting(
+        400.0 * DAY_S, unit="s", least=DAY_S, most=36_500 * DAY_S, reason="who follows yearly may"
     )
     download_idle_s: float = setting(
         120.0, unit="s", least=1, most=HOUR_S, reason="who takes nothing for so long is given up"

@@ -106,12 +106,12 @@ def test_rates_and_quotas(prsm: Running, agent: Agent) -> None:
     assert int(used.headers["retry-after"]) > 60
     often = mine.get(PATH)
     assert (often.status_code, often.headers["retry-after"]) == (429, "30")
-    prsm.manager.usage.write_down()
+    prsm.manager.archive.usage.write_down()
     prsm.clock.advance(60)
     assert "gives 10 a day" in mine.get(PATH).text
     prsm.clock.advance(86_400)
     assert mine.get(PATH).status_code == 200
-    prsm.manager.usage.write_down()
+    prsm.manager.archive.usage.write_down()
     (shown,) = list_clients(prsm.manager.db, prsm.clock())
     assert [row.requests for row in shown.usage] == [3, 1]
 

@@ -1,0 +1,107 @@
+"""The centre's archive put together: what comes in, what is made of it, what the clock does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from manager.clock import Clock
+from manager.db import Database
+from manager.distribution import Usage, read_query
+from manager.intake import SegmentIntake
+from manager.operations import archive_jobs, archive_upkeep
+from manager.operations.actor import CLOCK, Actor
+from manager.operations.archive_accepting import Examine, Reading
+from manager.operations.archive_making import Making
+from manager.operations.archive_upkeep import Rewrite
+from manager.settings import ArchiveSettings
+from manager.store import Layout, Spool
+from manager.store.object_store import ObjectStore
+from manager.store.segment_reading import examine_segment
+from manager.store.segment_rewriting import rewrite_segment
+from manager.store.segment_store import DirectoryStore, SegmentStore
+
+__all__ = ["Archive", "Readers", "open_archive"]
+
+USAGE_S = 10.0
+JOBS_S = 2.0
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads and writes segments; by itself the thread that asks, which tests want."""
+
+    examine: Examine = examine_segment
+    rewrite: Rewrite = rewrite_segment
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The parts of the archive."""
+
+    settings: ArchiveSettings
+    reading: Reading
+    rewrite: Rewrite
+    making: Making
+    store: SegmentStore
+    intake: SegmentIntake
+    usage: Usage
+
+    def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
+        """Rewrite what was withdrawn; return how many were rewritten and deleted."""
+        making = self.making
+        return archive_upkeep.compact(making.db, self.reading, self.rewrite, actor, making.now_ms())
+
+    def run_jobs(self) -> int:
+        """Make the results that third parties wait for; return how many."""
+        made = 0
+        while archive_jobs.run_next_job(self.making, read_query):
+            made += 1
+        return made
+
+    def tidy(self) -> None:
+        """Remove results that are old, files that nobody names, changes of long ago."""
+        making, settings = self.making, self.settings
+        archive_jobs.remove_old_results(making, settings.keep_results_s)
+        archive_upkeep.remove_strays(making.db, self.reading)
+        archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
+
+    def begin(self, clock: Clock) -> None:
+        """Go on where the process before ended, and declare what happens when."""
+        archive_jobs.begin_again(self.making.db)
+        clock.every(USAGE_S, "usage", self.usage.write_down)
+        clock.every(JOBS_S, "archive jobs", self.run_jobs)
+        clock.every(self.settings.compact_s, "compaction", self.compact)
+        clock.every(DAY_S, "archive tidying", self.tidy)
+
+
+def open_archive(
+    settings: ArchiveSettings,
+    db: Database,
+    layout: Layout,
+    spool: Spool,
+    readers: Readers,
+    now_ms: Callable[[], int],
+) -> Archive:
+    """Return the archive of a manager."""
+    store: SegmentStore = DirectoryStore(layout.segments)
+    if settings.store:
+        store = ObjectStore(settings.store, settings.store_endpoint, settings.store_region)
+    reading = Reading(
+        layout,
+        store,
+        readers.examine,
+        lambda: spool.temporary(".segment"),
+        settings.memory_bytes,
+        settings.segment_cpu_s,
+    )
+    return Archive(
+        settings,
+        reading,
+        readers.rewrite,
+        Making(db, layout, store, settings.memory_bytes, now_ms),
+        store,
+        SegmentIntake(db, reading, now_ms),
+        Usage(db, now_ms),
+    )

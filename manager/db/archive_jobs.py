@@ -1,0 +1,146 @@
+"""Selections that are made as files: what was asked, how far it is, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import archive_jobs, hosts, job_hosts
+
+__all__ = [
+    "JobRow",
+    "add_job",
+    "change_job",
+    "count_open",
+    "excluded_since",
+    "finished_before",
+    "job_by_token",
+    "jobs_of",
+    "jobs_with_host",
+    "next_queued",
+    "queue_again",
+    "set_hosts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job, as it is kept. done, total: captures; total is an upper bound."""
+
+    id: int
+    token: str
+    client_id: int
+    function: str
+    query: str
+    state: str
+    submitted_ms: int
+    finished_ms: int | None
+    done: int
+    total: int
+    problem: str
+    name: str
+    size_bytes: int
+    md5: str
+    sha1: str
+    sha256: str
+
+
+def add_job(
+    tx: Transaction, token: str, client_id: int, function: str, query: str, now_ms: int
+) -> None:
+    """Queue a job."""
+    tx.insert(
+        archive_jobs,
+        [
+            {
+                "token": token,
+                "client_id": client_id,
+                "function": function,
+                "query": query,
+                "state": "queued",
+                "submitted_ms": now_ms,
+            }
+        ],
+    )
+
+
+def job_by_token(tx: Transaction, token: str) -> JobRow | None:
+    """Return the job of this name."""
+    return tx.row(JobRow, sa.select(archive_jobs).where(archive_jobs.c.token == token))
+
+
+def jobs_of(tx: Transaction, client_id: int, limit: int, offset: int) -> tuple[int, list[JobRow]]:
+    """Return how many jobs a client has, and some of them, newest first."""
+    mine = archive_jobs.c.client_id == client_id
+    count = tx.value(sa.select(sa.func.count()).select_from(archive_jobs).where(mine))
+    query = sa.select(archive_jobs).where(mine).order_by(archive_jobs.c.id.desc())
+    return int(count), tx.rows(JobRow, query.limit(limit).offset(offset))
+
+
+def count_open(tx: Transaction, client_id: int) -> int:
+    """Return how many jobs of a client wait or run."""
+    return int(
+        tx.value(
+            sa.select(sa.func.count())
+            .select_from(archive_jobs)
+            .where(
+                archive_jobs.c.client_id == client_id,
+                archive_jobs.c.state.in_(("queued", "running")),
+            )
+        )
+    )
+
+
+def next_queued(tx: Transaction) -> JobRow | None:
+    """Return the job that waits longest."""
+    waiting = archive_jobs.c.state == "queued"
+    return tx.row(JobRow, sa.select(archive_jobs).where(waiting).order_by(archive_jobs.c.id))
+
+
+def change_job(tx: Transaction, job_id: int, **values: Any) -> None:
+    """Write down how far a job is, or what came of it."""
+    tx.execute(archive_jobs.update().where(archive_jobs.c.id == job_id).values(**values))
+
+
+def queue_again(tx: Transaction) -> int:
+    """Let the jobs wait again that a manager was at when it ended; return how many."""
+    running = archive_jobs.c.state == "running"
+    return tx.changed(archive_jobs.update().where(running).values(state="queued", done=0))
+
+
+def set_hosts(tx: Transaction, job_id: int, host_ids: Collection[int]) -> None:
+    """Write down which hosts a result holds."""
+    tx.execute(job_hosts.delete().where(job_hosts.c.job_id == job_id))
+    for part in chunks(host_ids):
+        tx.insert(job_hosts, [{"job_id": job_id, "host_id": host} for host in part])
+
+
+def excluded_since(tx: Transaction, host_ids: Collection[int]) -> bool:
+    """Tell whether one of some hosts is excluded."""
+    for part in chunks(host_ids):
+        query = sa.select(hosts.c.id).where(hosts.c.id.in_(part), hosts.c.excluded_ms.is_not(None))
+        if tx.value(query.limit(1)) is not None:
+            return True
+    return False
+
+
+def jobs_with_host(tx: Transaction, host_id: int) -> list[int]:
+    """Return the complete jobs whose result holds a host."""
+    return tx.values(
+        sa.select(archive_jobs.c.id)
+        .join(job_hosts, job_hosts.c.job_id == archive_jobs.c.id)
+        .where(job_hosts.c.host_id == host_id, archive_jobs.c.state == "complete")
+    )
+
+
+def finished_before(tx: Transaction, moment_ms: int) -> list[int]:
+    """Return the complete jobs that were finished before a moment."""
+    return tx.values(
+        sa.select(archive_jobs.c.id).where(
+            archive_jobs.c.state == "complete", archive_jobs.c.finished_ms < moment_ms
+        )
+    )

@@ -1,0 +1,123 @@
+"""What is withdrawn with a host, and what is to be rewritten without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db import archive, archive_jobs
+from manager.db.archive import SegmentRow
+from manager.db.engine import Transaction
+from manager.db.tables import archive_changes, hosts, segment_hosts, segments
+
+__all__ = [
+    "ChangeRow",
+    "change_at",
+    "changes_after",
+    "end_segment",
+    "excluded_in",
+    "keys_in_use",
+    "last_change",
+    "oldest_change",
+    "prune_changes",
+    "to_rewrite",
+    "withdraw",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """Something that happened to a public segment. id: rises with each."""
+
+    id: int
+    at_ms: int
+    what: str
+    name: str
+    segment_id: int
+
+
+def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
+    """Withdraw what holds a host: segments and results; return how many of each.
+
+    What was public is news for who took it.
+    """
+    held = sa.exists().where(
+        segment_hosts.c.segment_id == segments.c.id, segment_hosts.c.host_id == host_id
+    )
+    rows = tx.execute(
+        sa.select(segments.c.id, segments.c.name, segments.c.kind).where(
+            segments.c.state == "current", held
+        )
+    ).all()
+    tx.execute(
+        segments.update()
+        .where(segments.c.state == "current", held)
+        .values(state="withdrawn", ended_ms=now_ms)
+    )
+    public = [(row.id, row.name) for row in rows if row.kind == "public"]
+    archive.add_change(tx, now_ms, "deleted", public)
+    jobs = archive_jobs.jobs_with_host(tx, host_id)
+    for number in jobs:
+        archive_jobs.change_job(
+            tx, number, state="gone", problem="a host of it was withdrawn; submit it again"
+        )
+    return len(rows), len(jobs)
+
+
+def to_rewrite(tx: Transaction) -> SegmentRow | None:
+    """Return the oldest segment that was withdrawn and is not rewritten yet."""
+    withdrawn = segments.c.state == "withdrawn"
+    return tx.row(SegmentRow, sa.select(segments).where(withdrawn).order_by(segments.c.id))
+
+
+def excluded_in(tx: Transaction, segment_id: int) -> list[str]:
+    """Return the keys of the excluded hosts in a segment."""
+    return tx.values(
+        sa.select(hosts.c.key)
+        .join(segment_hosts, segment_hosts.c.host_id == hosts.c.id)
+        .where(segment_hosts.c.segment_id == segment_id, hosts.c.excluded_ms.is_not(None))
+    )
+
+
+def end_segment(tx: Transaction, segment_id: int) -> None:
+    """Note that a segment is deleted; what hosts it held is forgotten."""
+    tx.execute(segment_hosts.delete().where(segment_hosts.c.segment_id == segment_id))
+    tx.execute(segments.update().where(segments.c.id == segment_id).values(state="gone"))
+
+
+def keys_in_use(tx: Transaction) -> set[str]:
+    """Return the keys of all segments that are not deleted."""
+    return set(tx.values(sa.select(segments.c.key).where(segments.c.state != "gone")))
+
+
+def changes_after(tx: Transaction, after_id: int, limit: int) -> list[ChangeRow]:
+    """Return the next changes."""
+    query = sa.select(archive_changes).where(archive_changes.c.id > after_id)
+    return tx.rows(ChangeRow, query.order_by(archive_changes.c.id).limit(limit))
+
+
+def last_change(tx: Transaction) -> int:
+    """Return the number of the newest change, 0: there was none."""
+    return int(tx.value(sa.select(sa.func.max(archive_changes.c.id))) or 0)
+
+
+def oldest_change(tx: Transaction) -> ChangeRow | None:
+    """Return the oldest change that is kept."""
+    return tx.row(ChangeRow, sa.select(archive_changes).order_by(archive_changes.c.id))
+
+
+def change_at(tx: Transaction, moment_ms: int) -> int:
+    """Return the number of the last change before a moment, 0: there was none."""
+    before = sa.select(sa.func.max(archive_changes.c.id)).where(archive_changes.c.at_ms < moment_ms)
+    return int(tx.value(before) or 0)
+
+
+def prune_changes(tx: Transaction, moment_ms: int) -> int:
+    """Forget the changes before a moment, but the newest; return how many."""
+    newest = last_change(tx)
+    return tx.changed(
+        archive_changes.delete().where(
+            archive_changes.c.at_ms < moment_ms, archive_changes.c.id < newest
+        )
+    )

@@ -1,0 +1,19 @@
+"""Addresses of this server as its clients reach it."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from manager.distribution.door import DistributionDoor
+
+__all__ = ["at_address"]
+
+
+def at_address(request: Request, door: DistributionDoor, path: str) -> str:
+    """Return a path of this server with its scheme and host."""
+    public = door.settings.server.public_url
+    if public:
+        return public.rstrip("/") + path
+    secure = request.headers.get("x-forwarded-proto") == "https"
+    scheme = "https" if secure and door.settings.server.behind_tls_proxy else request.url.scheme
+    return f"{scheme}://{request.url.netloc}{path}"

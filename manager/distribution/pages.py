@@ -1,0 +1,121 @@
+"""The source's request: pages of hosts, by name, time and change, as a zip of zips or as WARC.
+
+Made while it is sent, so it has no length and no ranges; what must be resumable is a job
+(`/wasapi/v1/jobs`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.sending import SentStream
+from manager.distribution.times import When, time_ms
+from manager.operations import archive_making
+from manager.operations.archive_selecting import Selection, checked_selection, total_of
+from manager.store.selecting import Conditions
+
+__all__ = ["making_of", "router", "selection_of"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["captures"])
+Pages = Annotated[Caller, Depends(caller_with("pages"))]
+
+
+class Size(BaseModel):
+    """How much a selection is at most: captures of the hosts, whatever their time."""
+
+    hosts: int
+    captures: int
+
+
+def _asked(
+    host: Annotated[str, Query(description="RE2, matches all of `www.example.jp:80`")] = "",
+    url: Annotated[str, Query(max_length=8192, description="canonical URL, or its beginning")] = "",
+    since: When = None,
+    until: When = None,
+    updated_since: When = None,
+    one_of_each: Annotated[
+        bool, Query(description="of pages with nearly the same text on a host only one")
+    ] = False,
+) -> Selection:
+    """Return the selection of a request."""
+    return selection_of(
+        host=host,
+        url=url,
+        since=since,
+        until=until,
+        updated_since=updated_since,
+        one_of_each=one_of_each,
+    )
+
+
+def selection_of(
+    *,
+    host: str,
+    url: str,
+    since: str | None,
+    until: str | None,
+    updated_since: str | None,
+    one_of_each: bool,
+) -> Selection:
+    """Return a selection of its texts; raises FormatError, UrlError."""
+    default = Conditions()
+    since_ms, until_ms = time_ms("since", since), time_ms("until", until)
+    return checked_selection(
+        host,
+        Conditions(
+            url=url,
+            since_ms=default.since_ms if since_ms is None else since_ms,
+            until_ms=default.until_ms if until_ms is None else until_ms,
+            updated_since_ms=time_ms("updated_since", updated_since),
+            one_of_each=one_of_each,
+        ),
+    )
+
+
+Asked = Annotated[Selection, Depends(_asked)]
+
+
+@router.head("/pages.zip", include_in_schema=False)
+@router.get("/pages.zip", response_class=Response)
+async def pages_zip(door: Door, caller: Pages, asked: Asked) -> Response:
+    """Send `html/sumh/suml/host:port.zip` of each host: of each URL the newest answer."""
+    return await _sent(door, caller, "zip", asked)
+
+
+@router.head("/pages.warc.gz", include_in_schema=False)
+@router.get("/pages.warc.gz", response_class=Response)
+async def pages_warc(door: Door, caller: Pages, asked: Asked) -> Response:
+    """Send every capture that fits as WARC; a revisit whose original does not fit becomes whole."""
+    return await _sent(door, caller, "warc", asked)
+
+
+@router.get("/pages")
+async def pages_size(door: Door, _: Pages, asked: Asked) -> Size:
+    """Say how many hosts and captures a selection has at most, without making it."""
+    found = await asyncio.to_thread(total_of, door.db, asked)
+    return Size(hosts=found[0], captures=found[1])
+
+
+async def _sent(door: DistributionDoor, caller: Caller, form: str, asked: Selection) -> Response:
+    making = making_of(door)
+    await asyncio.to_thread(
+        archive_making.note_selection, door.db, asked, form, caller.actor, door.now_ms()
+    )
+    pieces: Iterator[bytes] = archive_making.make(making, asked, form)
+    ending = archive_making.FORMS[form]
+    return SentStream(f"pages.{ending.suffix}", ending.media_type, pieces, caller)
+
+
+def making_of(door: DistributionDoor) -> archive_making.Making:
+    """Return what selections are made with."""
+    settings: Any = door.settings.archive
+    return archive_making.Making(
+        door.db, door.layout, door.store, settings.memory_bytes, door.now_ms
+    )

@@ -1,0 +1,170 @@
+"""WASAPI jobs: large selections as files, with progress, to be fetched with ranges.
+
+`POST /wasapi/v1/jobs` with `{"function": "extract-zip", "query": "host=.*&since=2026"}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Final
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse, Response
+
+from manager.distribution.addresses import at_address
+from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.pages import making_of, selection_of
+from manager.distribution.sending import FileToSend, SentFile
+from manager.operations import archive_jobs
+from manager.operations.archive_jobs import JobRow
+from manager.operations.archive_making import FORMS
+from manager.operations.archive_selecting import Selection
+from shared.archive.record import warc_date
+from shared.errors import FormatError
+
+__all__ = ["read_query", "router"]
+
+KNOWN: Final = frozenset({"host", "url", "since", "until", "updated_since", "one_of_each"})
+
+router: Final = APIRouter(tags=["WASAPI"])
+Pages = Annotated[Caller, Depends(caller_with("pages", only_403=True))]
+
+
+class NewJob(BaseModel):
+    """A selection to make. query: as behind the question mark of /api/v1/pages.zip."""
+
+    function: Annotated[str, Field(max_length=40)]
+    query: Annotated[str, Field(max_length=12_000)]
+
+
+def read_query(query: str) -> Selection:
+    """Return the selection that a query writes; raises FormatError, UrlError."""
+    try:
+        given = parse_qs(query, keep_blank_values=True, strict_parsing=True, max_num_fields=20)
+    except ValueError as error:
+        raise FormatError(f"query {query[:100]!a}: must be like host=.*&since=2026") from error
+    unknown = sorted(set(given) - KNOWN)
+    if unknown:
+        raise FormatError(f"query: {unknown[0][:40]!a} is none of {', '.join(sorted(KNOWN))}")
+    text = {name: values[-1] for name, values in given.items()}
+    return selection_of(
+        host=text.get("host", ""),
+        url=text.get("url", ""),
+        since=text.get("since"),
+        until=text.get("until"),
+        updated_since=text.get("updated_since"),
+        one_of_each=text.get("one_of_each", "").lower() in ("1", "true", "yes"),
+    )
+
+
+@router.post("/wasapi/v1/jobs", status_code=201, response_class=JSONResponse)
+async def submit(request: Request, door: Door, caller: Pages, asked: NewJob) -> JSONResponse:
+    """Queue a job: `extract-zip` or `extract-warc`."""
+    read_query(asked.query)
+    row = await asyncio.to_thread(
+        archive_jobs.submit_job,
+        door.db,
+        caller.client,
+        asked.function,
+        asked.query,
+        caller.actor,
+        door.now_ms(),
+    )
+    return JSONResponse(_job(row), 201)
+
+
+@router.get("/wasapi/v1/jobs", response_class=JSONResponse)
+async def jobs(
+    request: Request,
+    door: Door,
+    caller: Pages,
+    page: Annotated[int, Query(ge=1, le=10**9)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=2000)] = 100,
+) -> JSONResponse:
+    """List the jobs of this client, newest first."""
+    found = await asyncio.to_thread(
+        archive_jobs.jobs_of, door.db, caller.client, page_size, (page - 1) * page_size
+    )
+    path = "/wasapi/v1/jobs"
+    more = page * page_size < found.count
+    following = f"{path}?page={page + 1}&page_size={page_size}"
+    before = f"{path}?page={page - 1}&page_size={page_size}"
+    return JSONResponse(
+        {
+            "count": found.count,
+            "next": at_address(request, door, following) if more else None,
+            "previous": at_address(request, door, before) if page > 1 else None,
+            "jobs": [_job(row) for row in found.jobs],
+        }
+    )
+
+
+@router.get("/wasapi/v1/jobs/{token}", response_class=JSONResponse)
+async def job(door: Door, caller: Pages, token: str) -> JSONResponse:
+    """Show how far a job is."""
+    return JSONResponse(_job(await _row(door, caller, token)))
+
+
+@router.get("/wasapi/v1/jobs/{token}/result", response_class=JSONResponse)
+async def result(request: Request, door: Door, caller: Pages, token: str) -> JSONResponse:
+    """List the file of a complete job."""
+    row = await _row(door, caller, token)
+    archive_jobs.result_path(making_of(door), row)
+    file = {
+        "filename": row.name,
+        "filetype": FORMS[archive_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
+        "checksums": {"md5": row.md5, "sha1": row.sha1, "sha256": row.sha256},
+        "size": row.size_bytes,
+        "locations": [at_address(request, door, f"/api/v1/results/{row.token}")],
+    }
+    return JSONResponse(
+        {
+            "count": 1,
+            "next": None,
+            "previous": None,
+            "includes-extra": False,
+            "request-url": at_address(request, door, request.url.path),
+            "files": [file],
+        }
+    )
+
+
+@router.head("/api/v1/results/{token}", include_in_schema=False)
+@router.get("/api/v1/results/{token}", response_class=Response)
+async def file_of(door: Door, caller: Pages, token: str) -> Response:
+    """Send the result of a job; ranges and If-Range are answered."""
+    row = await _row(door, caller, token)
+    path = archive_jobs.result_path(making_of(door), row)
+    front = door.settings.archive.front
+    return SentFile(
+        FileToSend(
+            name=row.name,
+            media_type=FORMS[archive_jobs.FUNCTIONS[row.function]].media_type,
+            size_bytes=row.size_bytes,
+            sha256=row.sha256,
+            changed_ms=row.finished_ms or 0,
+            open=lambda: path.open("rb"),
+            front=f"{front.rstrip('/')}/results/{path.name}" if front else None,
+        ),
+        caller,
+    )
+
+
+async def _row(door: DistributionDoor, caller: Caller, token: str) -> JobRow:
+    return await asyncio.to_thread(archive_jobs.job_of, door.db, caller.client, token)
+
+
+def _job(row: JobRow) -> dict[str, Any]:
+    return {
+        "jobtoken": row.token,
+        "function": row.function,
+        "query": row.query,
+        "state": row.state,
+        "submit-time": warc_date(row.submitted_ms),
+        "termination-time": None if row.finished_ms is None else warc_date(row.finished_ms),
+        "done": row.done,
+        "total": row.total,
+        "problem": row.problem,
+    }

@@ -1,0 +1,108 @@
+"""What changed among the public segments, for who follows.
+
+Invariant: numbers rise with the transactions, so who has taken all up to one number misses nothing.
+A cursor is signed: only what was given out comes back, and a follower's bug is no silent gap.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from manager.db import archive, archive_withdrawing
+from manager.db.archive import SegmentRow
+from manager.db.archive_withdrawing import ChangeRow
+from manager.db.engine import Database
+from manager.errors import GoneError
+from manager.store.durable import open_new
+from shared.errors import FormatError
+
+__all__ = ["Change", "Changes", "changes_since", "cursor_key", "present_cursor"]
+
+KEY_BYTES: Final = 32
+_CURSOR: Final = re.compile(r"([0-9]{1,19})\.([A-Za-z0-9_-]{22})")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change, and the segment where it was made and is still there."""
+
+    row: ChangeRow
+    segment: SegmentRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Some changes, oldest first; next: the cursor behind them; more: whether others follow."""
+
+    changes: list[Change]
+    next: str
+    more: bool
+
+
+def cursor_key(folder: Path) -> bytes:
+    """Return the key that signs cursors, which all managers on these files share."""
+    path = folder / "cursor.key"
+    try:
+        with open_new(path) as file:
+            file.write(os.urandom(KEY_BYTES))
+    except FileExistsError:
+        pass
+    return path.read_bytes()
+
+
+def present_cursor(db: Database, key: bytes) -> str:
+    """Return the cursor behind everything that happened so far."""
+    with db.read() as tx:
+        return _signed(archive_withdrawing.last_change(tx), key)
+
+
+def changes_since(
+    db: Database, key: bytes, since: str, since_ms: int | None, limit: int
+) -> Changes:
+    """Return the changes behind a cursor, or since a moment.
+
+    Raises FormatError for a cursor that is not ours, GoneError where changes behind it are
+    forgotten already.
+    """
+    with db.read() as tx:
+        oldest = archive_withdrawing.oldest_change(tx)
+        if since_ms is None:
+            after = _number(since, key)
+            forgotten = oldest is not None and after < oldest.id - 1
+        else:
+            after = archive_withdrawing.change_at(tx, since_ms)
+            forgotten = oldest is not None and oldest.id > 1 and since_ms <= oldest.at_ms
+        if forgotten:
+            raise GoneError(
+                "changes that old are forgotten: ask /api/v1/changes for the present cursor, take "
+                "the full list of /wasapi/v1/webdata, then follow the cursor"
+            )
+        found = archive_withdrawing.changes_after(tx, after, limit + 1)
+        shown = found[:limit]
+        made = [
+            Change(row, archive.segment_by_name(tx, row.name) if row.what == "created" else None)
+            for row in shown
+        ]
+    last = shown[-1].id if shown else after
+    return Changes(made, _signed(last, key), len(found) > limit)
+
+
+def _signed(number: int, key: bytes) -> str:
+    digest = hmac.digest(key, str(number).encode(), "sha256")[:16]
+    return f"{number}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+
+
+def _number(cursor: str, key: bytes) -> int:
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or not hmac.compare_digest(_signed(int(match[1]), key), cursor):
+        raise FormatError(
+            f"since = {cursor[:60]!a}: must be a `next` that this server gave, or a date; without "
+            "since the answer is the present cursor"
+        )
+    return int(match[1])

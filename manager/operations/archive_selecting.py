@@ -1,0 +1,149 @@
+"""What third parties select: hosts by an expression, captures of each by conditions.
+
+Invariant: an expression is matched against the hosts that lie in public segments, in linear time;
+never against captures. A host that is excluded while a selection runs is left out from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import re2
+
+from manager.db import archive_hosts
+from manager.db.archive_hosts import HeldHost
+from manager.db.engine import Database
+from manager.store import Layout
+from manager.store.selecting import Conditions
+from shared.archive.sums import check_host_port
+from shared.errors import FormatError, UrlError
+from shared.urls import canonical, host_of, name_and_port
+
+__all__ = ["HostFiles", "Selection", "checked_selection", "hosts_of", "total_of"]
+
+MOST_CHARACTERS: Final = 1_000
+MEMORY_BYTES: Final = 8 * 1024**2
+HOSTS_AT_ONCE: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is asked for; made by `checked_selection`. host: RE2, "": every host."""
+
+    host: str
+    conditions: Conditions
+
+
+@dataclass(frozen=True, slots=True)
+class HostFiles:
+    """One host (a name and port) and where its captures lie. ids, keys: of its schemes."""
+
+    name: str
+    ids: tuple[int, ...]
+    keys: tuple[str, ...]
+    captures: int
+    indexes: tuple[Path, ...]
+    segments: dict[str, str]  # name to key in the store
+
+
+def checked_selection(host: str, conditions: Conditions) -> Selection:
+    """Return a selection; raises FormatError, UrlError for what cannot be asked."""
+    if not host and not conditions.url:
+        raise FormatError(
+            "host, url: give at least one; `host=.*` selects every host. host is an RE2 expression "
+            "for all of `www.example.jp:80`"
+        )
+    expression_of(host)
+    if conditions.url and conditions.url != canonical(conditions.url):
+        raise UrlError(
+            f"url = {conditions.url[:200]!a}: must begin like a canonical URL, as "
+            f"{canonical(conditions.url)[:200]!a}"
+        )
+    if conditions.since_ms >= conditions.until_ms:
+        raise FormatError(
+            f"since = {conditions.since_ms}, until = {conditions.until_ms}: nothing lies between"
+        )
+    return Selection(host, conditions)
+
+
+def expression_of(host: str) -> Any:
+    """Return an expression ready to match; raises FormatError where it is none, or too large."""
+    if len(host) > MOST_CHARACTERS:
+        raise FormatError(
+            f"host of {len(host)} characters: the limit is {MOST_CHARACTERS}; ask in parts"
+        )
+    options = re2.Options()
+    options.max_mem = MEMORY_BYTES
+    options.log_errors = False
+    try:
+        return re2.compile(host or ".*", options)
+    except re2.error as error:
+        said = error.args[0].decode("utf-8", "replace") if error.args else "unknown"
+        raise FormatError(
+            f"host = {host[:100]!a}: {said}; write an RE2 expression for all of "
+            "`www.example.jp:80`, as `.*[.]example[.]jp:80`"
+        ) from error
+
+
+def hosts_of(db: Database, layout: Layout, asked: Selection) -> Iterator[HostFiles]:
+    """Yield the hosts that match and lie in public segments, in the order of their numbers.
+
+    Each is read when it is asked for, so what is withdrawn in the meantime does not come.
+    """
+    for name, found in _named(db, asked):
+        with db.read() as tx:
+            files = archive_hosts.segments_of(tx, [host.id for host in found])
+        if files:
+            yield HostFiles(
+                name,
+                tuple(host.id for host in found),
+                tuple(host.key for host in found),
+                sum(host.captures for host in found),
+                tuple(layout.index_file(file.key) for file in files),
+                {file.name: file.key for file in files},
+            )
+
+
+def total_of(db: Database, asked: Selection) -> tuple[int, int]:
+    """Return how many hosts match, and how many captures they have at most."""
+    hosts = captures = 0
+    for _, found in _named(db, asked):
+        hosts += 1
+        captures += sum(host.captures for host in found)
+    return hosts, captures
+
+
+def _named(db: Database, asked: Selection) -> Iterator[tuple[str, list[HeldHost]]]:
+    """Yield the hosts that match by name and port; http and https of one port are one name."""
+    expression = expression_of(asked.host)
+    home = host_of(asked.conditions.url) if asked.conditions.url else ""
+    after = 0
+    while True:
+        with db.read() as tx:
+            batch = archive_hosts.held_hosts(tx, after, HOSTS_AT_ONCE, only=home)
+            fit = [host for host in batch if _fits(host.key, expression)]
+            twins = archive_hosts.held_by_key(tx, [_twin(host.key) for host in fit])
+        for host in fit:
+            twin = None if home else twins.get(_twin(host.key))
+            if twin is None or host.id < twin.id:
+                yield name_and_port(host.key), [host] if twin is None else [host, twin]
+        if len(batch) < HOSTS_AT_ONCE:
+            return
+        after = batch[-1].id
+
+
+def _twin(key: str) -> str:
+    """Return the host of the same name and port by the other scheme."""
+    return f"http{key[5:]}" if key.startswith("https") else f"https{key[4:]}"
+
+
+def _fits(key: str, expression: Any) -> bool:
+    name = name_and_port(key)
+    try:
+        check_host_port(name)
+    except FormatError:  # it could not be a folder's name
+        return False
+    return expression.fullmatch(name) is not None

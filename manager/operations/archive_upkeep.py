@@ -1,0 +1,143 @@
+"""Rewrite what was withdrawn, remove what nobody names: the archive by the clock.
+
+Invariant: a segment that was withdrawn is given to nobody; its rewriting has another name and the
+same records but those of excluded hosts, and appears in the transaction in which the old one is
+gone. A kill in between leaves files that nobody names, which are removed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from manager.db import archive_withdrawing
+from manager.db.archive import SegmentRow
+from manager.db.engine import Database
+from manager.operations.actor import CLOCK, Actor, note
+from manager.operations.archive_accepting import Reading, enter_part, keep_files
+from manager.store.durable import full_disk_said
+from manager.store.segment_parts import Part
+from manager.store.segment_rewriting import RewriteJob
+from manager.store.segment_store import segment_key
+
+__all__ = ["Rewrite", "compact", "forget_changes", "remove_strays"]
+
+STRAY_S: Final = 24 * 3600.0
+"""A file without a row is nobody's after a day: an arrival puts it there before its row."""
+
+Rewrite = Callable[[RewriteJob], Part | None]
+"""Whoever rewrites a segment elsewhere, as `Workers.run_here`; None: nothing of it is left."""
+
+
+def compact(
+    db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
+) -> tuple[int, int]:
+    """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted)."""
+    rewritten = deleted = 0
+    while True:
+        with db.read() as tx:
+            row = archive_withdrawing.to_rewrite(tx)
+            without = [] if row is None else archive_withdrawing.excluded_in(tx, row.id)
+        if row is None:
+            break
+        left = _replaced(db, reading, rewrite, row, without, actor, now_ms)
+        rewritten, deleted = rewritten + left, deleted + (not left)
+    return rewritten, deleted
+
+
+def _replaced(
+    db: Database,
+    reading: Reading,
+    rewrite: Rewrite,
+    row: SegmentRow,
+    without: list[str],
+    actor: Actor,
+    now_ms: int,
+) -> bool:
+    folder = reading.work()
+    try:
+        with full_disk_said(folder.parent):
+            folder.mkdir(mode=0o700)
+        part = rewrite(
+            RewriteJob(
+                source=_here(reading, row, folder),
+                index=reading.layout.index_file(row.key),
+                folder=folder,
+                name=_next_name(row),
+                kind=row.kind,
+                without=tuple(without),
+                memory_bytes=reading.memory_bytes,
+            )
+        )
+        key = "" if part is None else segment_key(row.agent_id, part.sha256)
+        if part is not None:
+            keep_files(reading, part, key)
+        with db.write() as tx:
+            archive_withdrawing.end_segment(tx, row.id)
+            if part is not None:
+                enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
+            new = "" if part is None else part.name
+            note(tx, now_ms, actor, "segment.rewrite", row.name, new=new, without=without[:100])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if key != row.key:
+        _remove(reading, row.key)
+    return part is not None
+
+
+def _here(reading: Reading, row: SegmentRow, folder: Path) -> Path:
+    """Return a file with the segment's bytes; from an object store it is fetched."""
+    path = reading.store.path(row.key)
+    if path is not None:
+        return path
+    fetched = folder / "source.warc.gz"
+    with (
+        full_disk_said(folder),
+        reading.store.open(row.key) as source,
+        fetched.open("xb") as target,
+    ):
+        shutil.copyfileobj(source, target, 1024**2)
+    return fetched
+
+
+def _next_name(row: SegmentRow) -> str:
+    stem = row.name.removesuffix(".warc.gz")
+    before = f"-r{row.revision}"
+    if row.revision and stem.endswith(before):
+        stem = stem.removesuffix(before)
+    # The public part of a divided arrival is called -r1 from its beginning.
+    number = row.revision + 1
+    return f"{stem}-r{number}.warc.gz"
+
+
+def _remove(reading: Reading, key: str) -> None:
+    reading.store.delete(key)
+    index = reading.layout.index_file(key)
+    for path in (index, index.with_suffix(".cdxj")):
+        path.unlink(missing_ok=True)
+
+
+def remove_strays(db: Database, reading: Reading) -> int:
+    """Remove files that no row names, when they are a day old; return how many segments."""
+    with db.read() as tx:
+        used = archive_withdrawing.keys_in_use(tx)
+    removed = 0
+    for key in list(reading.store.keys()):
+        path = reading.store.path(key)
+        old = path is None or time.time() - path.stat().st_mtime > STRAY_S
+        if key not in used and old:
+            _remove(reading, key)
+            removed += 1
+    return removed
+
+
+def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:
+    """Forget changes that are older than so long; who asks for them is told to begin anew."""
+    with db.write() as tx:
+        count = archive_withdrawing.prune_changes(tx, now_ms - round(keep_s * 1000))
+        if count:
+            note(tx, now_ms, CLOCK, "changes.forget", "", changes=count)
+    return count

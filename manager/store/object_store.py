@@ -1,0 +1,168 @@
+"""Segments in an object store that speaks S3; nothing of them lies here but what is read.
+
+Invariant: an object appears when its upload is complete, of the size that was sent. Credentials
+come from the environment (AWS_ACCESS_KEY_ID and so on), never from the settings file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+from urllib.parse import urlsplit
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from manager.errors import BusyError
+from manager.store.errors import StoreError
+from shared.errors import SettingError
+
+__all__ = ["ObjectStore"]
+
+PART_BYTES: Final = 16 * 1024**2
+PARTS_AT_ONCE: Final = 4
+BUFFER_BYTES: Final = 1024**2
+
+
+class ObjectStore:
+    """Segments as objects below a prefix of a bucket."""
+
+    def __init__(self, url: str, endpoint: str = "", region: str = "") -> None:
+        """url: `s3://bucket/prefix`. endpoint: of a store that is not Amazon's.
+
+        Raises SettingError.
+        """
+        parts = urlsplit(url)
+        if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
+            raise SettingError(f'archive.store = "{url[:200]}": must be s3://bucket/prefix')
+        self._shown = url
+        prefix = parts.path.strip("/")
+        try:
+            self._store = S3Store(
+                parts.netloc,
+                prefix=prefix or None,
+                endpoint=endpoint or None,
+                region=region or None,
+                virtual_hosted_style_request=False,
+                client_options={"allow_http": endpoint.startswith("http://"), "timeout": "60s"},
+                retry_config={"max_retries": 5},
+            )
+        except BaseError as error:
+            raise SettingError(f"archive.store = {url}: {_sentence(error)}") from error
+
+    def put(self, source: Path, key: str) -> None:
+        """Upload a file by parts."""
+        with self._as_busy("keep", key):
+            obstore.put(
+                self._store,
+                key,
+                source,
+                use_multipart=True,
+                chunk_size=PART_BYTES,
+                max_concurrency=PARTS_AT_ONCE,
+            )
+            kept = obstore.head(self._store, key)["size"]
+        sent = source.stat().st_size
+        if kept != sent:
+            self.delete(key)
+            raise BusyError(
+                f"{self._shown}/{key}: {kept} of {sent} bytes are there; it is tried again later",
+                retry_after_s=60,
+            )
+
+    def open(self, key: str) -> BinaryIO:
+        """Return a file that asks for the ranges that are read."""
+        try:
+            with self._as_busy("open", key):
+                size_bytes = obstore.head(self._store, key)["size"]
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"segment {key} is not in {self._shown}: put it back from the last copy"
+            ) from error
+        ranges = _Ranges(self, key, size_bytes)
+        return cast("BinaryIO", io.BufferedReader(ranges, BUFFER_BYTES))
+
+    def path(self, key: str) -> Path | None:
+        """Return None: no web server in front finds the bytes here."""
+        return None
+
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is gone is fine."""
+        with contextlib.suppress(FileNotFoundError), self._as_busy("delete", key):
+            obstore.delete(self._store, key)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all objects."""
+        with self._as_busy("list", ""):
+            for batch in obstore.list(self._store, chunk_size=1000):
+                for found in batch:
+                    yield found["path"]
+
+    def range(self, key: str, start: int, end: int) -> bytes:
+        """Return the bytes [start, end) of an object."""
+        with self._as_busy("read", key):
+            return bytes(obstore.get_range(self._store, key, start=start, end=end))
+
+    @contextlib.contextmanager
+    def _as_busy(self, what: str, key: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except (BaseError, OSError) as error:
+            raise BusyError(
+                f"object store {self._shown}: could not {what} {key}: {_sentence(error)}",
+                retry_after_s=60,
+            ) from error
+
+
+class _Ranges(io.RawIOBase):
+    """An object as a file to seek and read in."""
+
+    def __init__(self, store: ObjectStore, key: str, size_bytes: int) -> None:
+        self._store = store
+        self._key = key
+        self._size_bytes = size_bytes
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size_bytes}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readall(self) -> bytes:
+        # What is inherited asks for 8 KB at a time.
+        data = self._store.range(self._key, self._at, self._size_bytes) if self._left else b""
+        self._at += len(data)
+        return data
+
+    @property
+    def _left(self) -> bool:
+        return self._at < self._size_bytes
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # as CPython's own readers
+        end = min(self._at + len(buffer), self._size_bytes)
+        if end <= self._at:
+            return 0
+        data = self._store.range(self._key, self._at, end)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def _sentence(error: Exception) -> str:
+    """Return the first line of what went wrong, without what a secret could be in."""
+    return str(error).splitlines()[0][:200]

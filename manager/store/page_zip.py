@@ -1,0 +1,121 @@
+"""Selections as bytes: the source's zip of zips, or WARC.
+
+    html/sumh/suml/host:port.zip
+        transferredurl.list      a path per line
+        transferredurldate.list  24 bytes per line
+        data/N, data/N.hdr       decoded body and received header of line N
+        extserver.list           target TAB source
+
+Invariant: nothing of a page or a host becomes a path but numbers and a checked name; memory holds
+one capture. The source leaves open where pages lie, and so the order of entries; ours begins with
+what tells the most.
+Source: seed 004, section 5.4.1; WARC/1.1 for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from manager.store.outlinks import outlinks
+from manager.store.page_reader import PageReader
+from manager.store.robots_words import HTML_TYPES
+from manager.store.selecting import Picked, Row
+from manager.store.zip_stream import ZipStream
+from shared.archive.capture import Capture
+from shared.archive.classic import (
+    DATE_LIST,
+    LINK_LIST,
+    URL_LIST,
+    TransferDate,
+    date_entry,
+    link_lines,
+    path_line,
+)
+from shared.archive.content_coding import decoded_body
+from shared.archive.encode import encode_capture
+from shared.archive.export import DATA_FOLDER, url_path
+
+__all__ = ["GATHERED_BYTES", "gathered", "host_zip", "warc_records"]
+
+GATHERED_BYTES: Final = 256 * 1024
+
+
+def host_zip(picked: Picked, reader: PageReader) -> Iterator[bytes]:
+    """Give the zip of one host."""
+    with ZipStream() as made:
+        yield from made.streamed(URL_LIST, (path_line(url_path(row.url)) for row in picked))
+        yield from made.streamed(DATE_LIST, (date_entry(_date(row)) for row in picked))
+        for number, row in enumerate(picked, 1):
+            header, body = _page(row, reader)
+            name = f"{DATA_FOLDER}/{number}"
+            yield made.whole(name, body, row.fetched_ms)
+            yield made.whole(f"{name}.hdr", header, row.fetched_ms)
+        yield from made.streamed(LINK_LIST, _links(picked, reader))
+        yield from made.finish()
+
+
+def _date(row: Row) -> TransferDate:
+    return TransferDate(row.fetched_ms, row.modified_ms, row.body_bytes)
+
+
+def _page(row: Row, reader: PageReader) -> tuple[bytes, bytes]:
+    """Return the header of a capture, and its body or that of the capture it refers to."""
+    original = reader.capture(row.body_segment, row.body_offset)
+    body = decoded_body(original.response_header, original.body)
+    if not row.is_revisit:
+        return original.response_header, body
+    return reader.capture(row.segment, row.offset).response_header, body
+
+
+def _links(picked: Picked, reader: PageReader) -> Iterator[bytes]:
+    for row in picked:
+        if row.mime in HTML_TYPES:
+            _, body = _page(row, reader)
+            targets = outlinks(row.url, body)
+            if targets:
+                yield link_lines(targets, row.url)
+
+
+def warc_records(picked: Picked, reader: PageReader) -> Iterator[bytes]:
+    """Give the records of what was picked; a revisit whose original was not becomes whole."""
+    for row in picked:
+        if row.inside:
+            yield reader.records(row.segment, row.offset, row.length)
+        else:
+            yield encode_capture(_expanded(row, reader)).data
+
+
+def _expanded(row: Row, reader: PageReader) -> Capture:
+    """Return a revisit as the capture that it stands for.
+
+    What was not modified has the status line and header of the original: a 304 has no body.
+    """
+    revisit = reader.capture(row.segment, row.offset)
+    original = reader.capture(row.body_segment, row.body_offset)
+    header = revisit.response_header if revisit.status != 304 else original.response_header
+    return replace(
+        revisit,
+        response_header=header,
+        body=original.body,
+        truncated=original.truncated,
+        payload_digest=None,
+        revisit=None,
+        extra={**revisit.extra, "X-Crawl-Expanded": "the body is that of the capture referred to"},
+    )
+
+
+def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Give the same bytes in larger pieces: each costs a turn of the server."""
+    kept: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        kept.append(piece)
+        size += len(piece)
+        if size >= GATHERED_BYTES:
+            yield b"".join(kept)
+            kept.clear()
+            size = 0
+    if kept:
+        yield b"".join(kept)

@@ -1,0 +1,37 @@
+"""Rewrite a segment without some hosts. Runs in a child process without a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from manager.store.segment_index import read_rows, rows_in_file_order
+from manager.store.segment_parts import Part, PartKind, copy_captures, finish_part
+
+__all__ = ["RewriteJob", "rewrite_segment"]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteJob:
+    """A segment to rewrite. folder: for what is made. without: host keys."""
+
+    source: Path
+    index: Path
+    folder: Path
+    name: str
+    kind: str
+    without: tuple[str, ...]
+    memory_bytes: int
+
+
+def rewrite_segment(job: RewriteJob) -> Part | None:
+    """Return the segment without those hosts, or None where nothing else is in it."""
+    rows = job.folder / "kept.rows"
+    rows_in_file_order(job.index, rows, job.memory_bytes, list(job.without))
+    if next(iter(read_rows(rows)), None) is None:
+        return None
+    target, moved = job.folder / "rewritten.warc.gz", job.folder / "moved.rows"
+    with job.source.open("rb") as source:
+        copy_captures(source, read_rows(rows), target, moved)
+    return finish_part(cast("PartKind", job.kind), job.name, target, moved, job.memory_bytes)

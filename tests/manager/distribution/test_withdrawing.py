@@ -1,0 +1,151 @@
+"""A host that is taken down is given to nobody, at once and everywhere, and then rewritten away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from manager.db import archive
+from manager.db.archive import SegmentRow
+from manager.operations.archive_accepting import Refused
+from manager.operations.archive_jobs import remove_old_results
+from shared.archive.verify import verify_segment
+from tests.manager.archived import collected, page, revisit_of
+from tests.manager.asgi import Caller
+from tests.manager.running import START_MS, Agent, Running
+
+NAME = "x-a.example.warc.gz"
+SEGMENT = f"/api/v1/segments/{NAME}"
+INDEX = f"/api/v1/index/{NAME}.parquet"
+
+
+def withdraw(prsm: Running, host: str = "other.example") -> None:
+    answer = prsm.local.post("/api/v1/hosts/exclude", json={"host": host, "reason": "asked to"})
+    assert answer.status_code == 204, answer.text
+
+
+def compact(prsm: Running) -> dict[str, int]:
+    answer = prsm.local.post("/api/v1/archive/compact", json={})
+    assert answer.status_code == 200, answer.text
+    done: dict[str, int] = answer.json()
+    return done
+
+
+def all_segments(prsm: Running) -> list[SegmentRow]:
+    with prsm.manager.db.read() as tx:
+        return archive.segments_of_arrival(tx, 1)
+
+
+@pytest.fixture
+def two(prsm: Running, agent: Agent) -> None:
+    """Let a segment come that holds two hosts."""
+    first = page("http://www.example.jp/1", b"keep me")
+    pages = [
+        first,
+        page("http://other.example/secret", b"forget me"),
+        revisit_of(first, START_MS + 1),
+    ]
+    collected(prsm, agent, pages)
+
+
+def job(prsm: Running, library: Caller, host: str) -> str:
+    asked = {"function": "extract-zip", "query": f"host={host}"}
+    made = library.post("/wasapi/v1/jobs", json=asked)
+    assert made.status_code == 201, made.text
+    assert prsm.manager.archive.run_jobs() == 1
+    return str(made.json()["jobtoken"])
+
+
+@pytest.mark.usefixtures("two")
+def test_withdrawn_at_once_everywhere(prsm: Running, library: Caller) -> None:
+    """Segment, index, result, list and selection: 410 or without it, before any compaction."""
+    start = library.get("/api/v1/changes").json()["next"]
+    all_of_it = job(prsm, library, ".*")
+    others = job(prsm, library, "www.*")
+    assert library.get(f"/api/v1/results/{all_of_it}").status_code == 200
+    withdraw(prsm)
+    for path in (SEGMENT, INDEX, f"/api/v1/index/{NAME}.cdxj", f"/api/v1/results/{all_of_it}"):
+        answer = library.get(path)
+        assert (answer.status_code, path) == (410, path)
+    assert library.get(f"/api/v1/results/{others}").status_code == 200
+    assert library.get("/wasapi/v1/webdata").json()["count"] == 0
+    assert library.get("/api/v1/index").json()["count"] == 0
+    (change,) = library.get("/api/v1/changes", params={"since": start}).json()["changes"]
+    assert (change["what"], change["name"], "location" in change) == ("deleted", NAME, False)
+    answer = library.get("/api/v1/pages.warc.gz", params={"host": ".*"})
+    assert answer.content.count(b"\x1f\x8b\x08") >= 3
+    assert library.get("/api/v1/pages", params={"host": "other.*"}).json()["hosts"] == 0
+
+
+@pytest.mark.usefixtures("two")
+def test_the_next_compaction_rewrites(prsm: Running, library: Caller, tmp_path: Path) -> None:
+    """The other hosts come back under a new name; no byte of the host is left on the disk."""
+    start = library.get("/api/v1/changes").json()["next"]
+    withdraw(prsm)
+    assert compact(prsm) == {"rewritten": 1, "deleted": 0}
+    assert compact(prsm) == {"rewritten": 0, "deleted": 0}
+    old, new = all_segments(prsm)
+    assert (old.state, new.state, new.revision) == ("gone", "current", 1)
+    assert new.name == "x-a.example-r1.warc.gz"
+    assert [file.name.split(".")[1] for file in prsm.files("archive/index")] == ["cdxj", "parquet"]
+    (kept,) = prsm.files("archive/segments")
+    assert verify_segment(kept, new.sha256).captures == 2
+    path = tmp_path / "got.warc.gz"
+    path.write_bytes(library.get(f"/api/v1/segments/{new.name}").content)
+    assert verify_segment(path, new.sha256).captures == 2
+    assert library.get(SEGMENT).status_code == 410
+    changes = library.get("/api/v1/changes", params={"since": start}).json()["changes"]
+    assert [(change["what"], change["name"]) for change in changes] == [
+        ("deleted", NAME), ("created", new.name),
+    ]  # fmt: skip
+
+
+def test_a_segment_of_nothing_else_is_deleted(prsm: Running, agent: Agent, library: Caller) -> None:
+    """Where all captures were the host's, nothing is left."""
+    collected(prsm, agent, [page("http://other.example/")])
+    withdraw(prsm)
+    assert compact(prsm) == {"rewritten": 0, "deleted": 1}
+    assert prsm.files("archive/segments") == prsm.files("archive/index") == []
+    assert library.get(SEGMENT).status_code == 410
+
+
+def test_withheld_captures_go_too(prsm: Running, agent: Agent) -> None:
+    """What was kept and not given away is the host's as well."""
+    secret = page("http://other.example/", fields="X-Robots-Tag: noarchive\r\n")
+    collected(prsm, agent, [page(), secret])
+    withdraw(prsm)
+    assert compact(prsm) == {"rewritten": 0, "deleted": 1}
+    assert [row.state for row in all_segments(prsm)] == ["current", "gone"]
+
+
+@pytest.mark.usefixtures("two")
+def test_later_uploads_are_refused(prsm: Running, agent: Agent) -> None:
+    """What an agent sends of the host afterwards is not kept."""
+    withdraw(prsm)
+    got = collected(prsm, agent, [page("http://other.example/late")], "late.warc.gz")
+    assert isinstance(got.outcome, Refused)
+
+
+@pytest.mark.usefixtures("two")
+def test_twice_withdrawn(prsm: Running, library: Caller) -> None:
+    """Rewritten once without one host and again without the other: nothing is left."""
+    withdraw(prsm)
+    compact(prsm)
+    withdraw(prsm, "www.example.jp")
+    assert compact(prsm) == {"rewritten": 0, "deleted": 1}
+    assert library.get("/wasapi/v1/webdata").json()["count"] == 0
+
+
+@pytest.mark.usefixtures("two")
+def test_results_are_removed(prsm: Running, library: Caller) -> None:
+    """The file of a result that is gone, or old, is removed."""
+    job(prsm, library, ".*")
+    withdraw(prsm)
+    job(prsm, library, ".*")
+    making = prsm.manager.archive.making
+    assert remove_old_results(making, 60) == 0
+    assert len(prsm.files("archive/results")) == 1
+    prsm.clock.advance(61)
+    assert remove_old_results(making, 60) == 1
+    assert prsm.files("archive/results") == []

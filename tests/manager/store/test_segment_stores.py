@@ -1,0 +1,95 @@
+"""Every store of segments keeps to one contract: a directory, and a server that speaks S3."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from moto.server import ThreadedMotoServer
+
+from manager.errors import BusyError
+from manager.store.errors import StoreError
+from manager.store.object_store import ObjectStore
+from manager.store.segment_store import DirectoryStore, SegmentStore, segment_key
+from shared.errors import SettingError
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """Start a server that speaks S3, with a bucket; give its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    assert httpx.put(f"{address}/captures").status_code == 200
+    yield address
+    server.stop()
+
+
+@pytest.fixture(params=["directory", "s3"])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> SegmentStore:
+    """Return an empty store of each kind."""
+    if request.param == "directory":
+        (tmp_path / "segments").mkdir()
+        return DirectoryStore(tmp_path / "segments")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    address = request.getfixturevalue("s3")
+    return ObjectStore(f"s3://captures/{tmp_path.name}", address, "us-east-1")
+
+
+def file_of(tmp_path: Path, size_bytes: int) -> tuple[Path, str, bytes]:
+    data = os.urandom(size_bytes)
+    path = tmp_path / "source"
+    path.write_bytes(data)
+    return path, segment_key(7, hashlib.sha256(data).hexdigest()), data
+
+
+@pytest.mark.parametrize("size_bytes", [1, 100_000, 20_000_000])
+def test_what_is_put_is_read(store: SegmentStore, tmp_path: Path, size_bytes: int) -> None:
+    """Whole, and from any offset; putting it again changes nothing."""
+    path, key, data = file_of(tmp_path, size_bytes)
+    for _ in range(2):
+        store.put(path, key)
+    assert path.exists()
+    assert list(store.keys()) == [key]
+    with store.open(key) as file:
+        assert file.read() == data
+        file.seek(size_bytes // 2)
+        assert file.read(10) == data[size_bytes // 2 :][:10]
+        file.seek(0, os.SEEK_END)
+        assert (file.tell(), file.read(1)) == (size_bytes, b"")
+
+
+def test_what_is_deleted_is_gone(store: SegmentStore, tmp_path: Path) -> None:
+    """Deleting twice is fine; opening says what is missing and what to do."""
+    path, key, _ = file_of(tmp_path, 10)
+    store.put(path, key)
+    for _ in range(2):
+        store.delete(key)
+    assert list(store.keys()) == []
+    with pytest.raises(StoreError, match="put it back"):
+        store.open(key)
+
+
+def test_a_store_that_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept, and who asked is told to come again."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    down = ObjectStore("s3://captures", "http://127.0.0.1:9", "us-east-1")
+    path, key, _ = file_of(tmp_path, 10)
+    with pytest.raises(BusyError, match="could not keep"):
+        down.put(path, key)
+
+
+@pytest.mark.parametrize("url", ["http://x/y", "s3://", "captures", "s3://b/p?x=1"])
+def test_bad_addresses(url: str) -> None:
+    """What is no bucket is refused at the start."""
+    with pytest.raises(SettingError, match="s3://bucket/prefix"):
+        ObjectStore(url)
