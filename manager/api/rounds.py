@@ -22,12 +22,19 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
 
 
+Moves = Annotated[float | None, Field(ge=0, le=1)]
+
+
 class NewRound(BaseModel):
-    """How the units of a round are given out. probe: measure first what is not known freshly."""
+    """How the units of a round are given out. probe: measure first what is not known freshly.
+
+    moves: share of the placed units that its plan may move; none: the policy's.
+    """
 
     method: Method = "default"
     probe: bool = True
     seed: Seed = 0
+    moves: Moves = None
 
 
 class NewSchedule(BaseModel):
@@ -37,6 +44,7 @@ class NewSchedule(BaseModel):
     zone: Annotated[str, Field(max_length=64)] = "UTC"
     method: Method = "default"
     probe: bool = True
+    moves: Moves = None
 
 
 class Cancel(BaseModel):
@@ -63,6 +71,7 @@ async def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDeta
             door.now_ms(),
             probe=asked.probe,
             seed=asked.seed,
+            moves=asked.moves,
             policy=door.policy,
         )
         return rounds.round_detail(door.db, number)
@@ -99,6 +108,7 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
         actor,
         door.now_ms(),
         probe=asked.probe,
+        moves=asked.moves,
     )
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from manager.cli.calling import Calls
 
-__all__ = ["METHODS", "Place", "json_option", "pass_place", "yes_option"]
+__all__ = ["METHODS", "Place", "json_option", "moves_option", "pass_place", "yes_option"]
 
 METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 """How units are given out; `prsm plan` says what each would give."""
@@ -47,3 +47,12 @@ def json_option(command: _Command) -> _Command:
 def yes_option(command: _Command) -> _Command:
     """Add --yes, for what is asked once."""
     return click.option("--yes", is_flag=True, help="Do not ask.")(command)
+
+
+def moves_option(command: _Command) -> _Command:
+    """Add --moves, the share of the placed units that a plan may move."""
+    return click.option(
+        "--moves",
+        type=click.FloatRange(0, 1),
+        help="Share of the placed units that a plan of `default` may move; else the policy's.",
+    )(command)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from manager.cli import showing
-from manager.cli.options import METHODS, Place, json_option, pass_place
+from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
 from manager.cli.schedules import schedule
 
 __all__ = ["rounds"]
@@ -25,11 +25,14 @@ rounds.add_command(schedule)
 @click.option("--method", type=METHODS, default="default", show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
 @click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
+@moves_option
 @json_option
 @pass_place
-def start(place: Place, method: str, seed: int, no_probe: bool, as_json: bool) -> None:
+def start(
+    place: Place, method: str, seed: int, no_probe: bool, moves: float | None, as_json: bool
+) -> None:
     """Start a round."""
-    body = {"method": method, "seed": seed, "probe": not no_probe}
+    body = {"method": method, "seed": seed, "probe": not no_probe, "moves": moves}
     _show(place.calls.post("/rounds", body), as_json)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from manager.cli import showing
-from manager.cli.options import METHODS, Place, json_option, pass_place
+from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
 
 __all__ = ["schedule"]
 
@@ -36,14 +36,29 @@ def schedule(context: click.Context, as_json: bool) -> None:
 @click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo.")
 @click.option("--method", type=METHODS, default="default", show_default=True)
 @click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
+@moves_option
 @json_option
 @pass_place
-def add(place: Place, crontab: str, zone: str, method: str, no_probe: bool, as_json: bool) -> None:
+def add(
+    place: Place,
+    crontab: str,
+    zone: str,
+    method: str,
+    no_probe: bool,
+    moves: float | None,
+    as_json: bool,
+) -> None:
     """Begin a round at the times of CRONTAB: minute, hour, day, month, day of week.
 
     A time at which a round goes on is skipped; the audit says so.
     """
-    body = {"crontab": crontab, "zone": zone, "method": method, "probe": not no_probe}
+    body = {
+        "crontab": crontab,
+        "zone": zone,
+        "method": method,
+        "probe": not no_probe,
+        "moves": moves,
+    }
     made = place.calls.post("/rounds/schedules", body)
     if as_json:
         showing.as_json(made)
@@ -61,12 +76,16 @@ def remove(place: Place, number: int) -> None:
 
 
 def _show(one: dict[str, Any]) -> None:
-    about = one["schedule"]
+    about, moves = one["schedule"], one["schedule"]["plan_moves"]
     showing.facts(
         (
             ("schedule", about["id"]),
             ("times", f"{about['crontab']} ({about['zone']})"),
             ("method", f"{about['method']}{'' if about['probe'] else ', without probing'}"),
+            (
+                "moves",
+                "as the policy says" if moves is None else f"at most {moves:.1%} of the units",
+            ),
             ("made by", about["made_by"]),
             ("last time", about["last_ms"] and showing.time_text(about["last_ms"])),
             ("result", about["last_result"]),

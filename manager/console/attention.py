@@ -16,6 +16,7 @@ from manager.console import figures
 from manager.console.visit import link
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
+from manager.operations.unheld import Unheld
 
 __all__ = ["Notice", "agent_notices", "alert_notices", "notices", "spoken_detail"]
 
@@ -44,9 +45,18 @@ class Notice:
     text: str
 
 
-def notices(agents: Sequence[AgentView], alerts: Sequence[AuditRow], now_ms: int) -> list[Notice]:
+def notices(
+    agents: Sequence[AgentView],
+    alerts: Sequence[AuditRow],
+    unheld: Sequence[Unheld],
+    now_ms: int,
+) -> list[Notice]:
     """Return everything that wants a look, worst first."""
     found = [notice for view in agents for notice in agent_notices(view, now_ms)]
+    found += [
+        Notice("warn", one.host, link("host", host=one.host), f"{one.what}: {one.why}.")
+        for one in unheld
+    ]
     found += alert_notices(alerts)
     return sorted(found, key=lambda notice: _ORDER[notice.weight])
 

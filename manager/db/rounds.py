@@ -59,6 +59,7 @@ class RoundRow:
     makespan_agent: str
     elapsed_ms: int | None
     refetch_ms: int | None
+    plan_moves: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class ScheduleRow:
     zone: str
     method: str
     probe: bool
+    plan_moves: float | None
     made_by: str
     made_ms: int
     next_ms: int

@@ -84,7 +84,8 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
 
 def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver) -> Plan:
     """Return the plan of the round's method; of the default one where that refuses, as `lp` may."""
-    options = Options(seed=current.seed, churn=Churn(most_moves=policy.plan_moves))
+    moves = policy.plan_moves if current.plan_moves is None else current.plan_moves
+    options = Options(seed=current.seed, churn=Churn(most_moves=moves))
     try:
         return planner(current.method, loaded.problem, options)
     except BalancingError as error:

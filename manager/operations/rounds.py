@@ -38,6 +38,7 @@ __all__ = [
     "RoundRow",
     "apply_plan",
     "cancel_round",
+    "check_moves",
     "current_round",
     "list_rounds",
     "make_plan",
@@ -74,18 +75,29 @@ def start_round(
     *,
     probe: bool = True,
     seed: int = 0,
+    moves: float | None = None,
     policy: Policy = DEFAULT_POLICY,
 ) -> int:
     """Begin a round and return its number: what has no fresh distance is to be probed first.
 
-    method: how units are given out, one of METHODS. probe: False goes on with what is known.
-    Raises FormatError for another method, ConflictError while a round goes on or where there is
-    no agent that has called or no host with an address.
+    method: how units are given out, one of METHODS. probe: False goes on with what is known. moves:
+    share of the placed units that the plan may move, as `default` keeps to it; None: the policy's.
+    Raises FormatError for another method or share, ConflictError while a round goes on or where
+    there is no agent that has called or no host with an address.
     """
     if method not in METHODS:
         raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(METHODS)}")
+    check_moves(moves)
     with db.write() as tx:
-        return start_in(tx, method, actor, now_ms, probe=probe, seed=seed, policy=policy)
+        return start_in(
+            tx, method, actor, now_ms, probe=probe, seed=seed, moves=moves, policy=policy
+        )
+
+
+def check_moves(moves: float | None) -> None:
+    """Refuse a share of moves that is none. Raises FormatError."""
+    if moves is not None and not 0 <= moves <= 1:
+        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units")
 
 
 def start_in(
@@ -96,6 +108,7 @@ def start_in(
     *,
     probe: bool,
     seed: int,
+    moves: float | None,
     policy: Policy,
 ) -> int:
     """Begin a round in a transaction of the caller's; return its number. Raises ConflictError."""
@@ -123,6 +136,7 @@ def start_in(
         state="probing",
         probe=probe,
         seed=seed,
+        plan_moves=moves,
         started_by=actor.name,
         started_ms=now_ms,
     )
@@ -136,6 +150,7 @@ def start_in(
         method=method,
         probe=probe,
         seed=seed,
+        moves=moves,
         orders=orders,
     )
     return number

@@ -19,7 +19,7 @@ from manager.db.schedules import ScheduleRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.rounds import start_in
+from manager.operations.rounds import check_moves, start_in
 from manager.schedules import Crontab, ScheduleError
 from shared.errors import FormatError
 
@@ -58,10 +58,15 @@ def add_schedule(
     now_ms: int,
     *,
     probe: bool = True,
+    moves: float | None = None,
 ) -> Scheduled:
-    """Let rounds begin by the clock. Raises FormatError, ConflictError where there are too many."""
+    """Let rounds begin by the clock. moves: as of `start_round`.
+
+    Raises FormatError, ConflictError where there are too many.
+    """
     if method not in BALANCERS:
         raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}")
+    check_moves(moves)
     line = Crontab(crontab, zone)
     with db.write() as tx:
         if len(schedules.all_schedules(tx)) >= SCHEDULES_MOST:
@@ -72,6 +77,7 @@ def add_schedule(
             zone=zone,
             method=method,
             probe=probe,
+            plan_moves=moves,
             made_by=actor.name,
             made_ms=now_ms,
             next_ms=_next_ms(line, now_ms),
@@ -86,6 +92,7 @@ def add_schedule(
             zone=zone,
             method=method,
             probe=probe,
+            moves=moves,
         )
         row = schedules.by_id(tx, number)
         assert row is not None, "it was added a moment ago"
@@ -143,7 +150,14 @@ def _start(tx: Transaction, row: ScheduleRow, now_ms: int, policy: Policy) -> st
     else:
         try:
             number = start_in(
-                tx, row.method, actor, now_ms, probe=row.probe, seed=now_ms % 2**32, policy=policy
+                tx,
+                row.method,
+                actor,
+                now_ms,
+                probe=row.probe,
+                seed=now_ms % 2**32,
+                moves=row.plan_moves,
+                policy=policy,
             )
         except ConflictError as error:
             why = str(error)

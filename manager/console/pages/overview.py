@@ -22,6 +22,7 @@ from manager.operations.audit import audit_page
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.plans import PlanDetail, list_plans, plan_detail
 from manager.operations.rounds import list_rounds, round_detail
+from manager.operations.unheld import what_cannot_hold
 
 __all__ = ["PAGES"]
 
@@ -63,7 +64,7 @@ def overview(visit: Visit) -> Response:
     hosts = _host_numbers(visit)
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
-    wanting = notices(agents, recent, visit.now_ms)
+    wanting = notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms)
     progress = _progress(visit)
     return visit.page(
         "overview.html",

@@ -26,6 +26,7 @@ from manager.operations.rounds import (
     start_round,
 )
 from manager.operations.schedules import add_schedule, list_schedules, remove_schedule
+from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
@@ -190,8 +191,22 @@ def add(visit: Visit) -> Response:
         visit.form.get("method", ""),
         visit.actor,
         visit.now_ms,
+        moves=_share(visit.form.get("moves", "")),
     )
     return visit.go(HERE, done=f"The next round begins {made.next_runs[0]}.")
+
+
+def _share(percent: str) -> float | None:
+    """Return a percentage as a share; None where nothing was said. Raises FormatError."""
+    said = percent.strip().removesuffix("%").strip()
+    if not said:
+        return None
+    try:
+        return float(said) / 100
+    except ValueError as error:
+        raise FormatError(
+            f"percent of units {percent[:20]!a}: must be a number from 0 to 100, or empty"
+        ) from error
 
 
 def remove(visit: Visit) -> Response:

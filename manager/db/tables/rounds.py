@@ -38,6 +38,7 @@ rounds: Final = sa.Table(
     sa.Column("makespan_ms", Whole),
     text("makespan_agent"),
     sa.Column("elapsed_ms", Whole),
+    sa.Column("plan_moves", sa.Float()),  # share of the units that its plan may move; NULL: policy
     moment("refetch_ms"),  # it was decided which of its pages are fetched again
     one_of("method", "default", "random", "keep", "tree", "exchange", "prices", "lp"),
     one_of("state", "probing", "crawling", "finished", "cancelled"),
@@ -113,6 +114,7 @@ round_schedules: Final = sa.Table(
     text("zone"),
     text("method"),
     flag("probe", start=True),
+    sa.Column("plan_moves", sa.Float()),  # of its rounds
     text("made_by"),
     moment("made_ms", required=True),
     moment("next_ms", required=True),

@@ -11,6 +11,7 @@ from manager.assignment import Liveness, LivenessState
 from manager.console.attention import Notice, agent_notices, notices, spoken_detail
 from manager.operations.agents import AgentRow, AgentView, list_agents
 from manager.operations.audit import AuditRow
+from manager.operations.unheld import Unheld
 from tests.manager.running import Running
 
 NOW_MS = 1_790_000_000_000
@@ -60,7 +61,7 @@ def test_lost_is_worse_than_late(calm: AgentView) -> None:
     how = Liveness(LivenessState.LATE, "last heard 3 h ago", 1, True)
     late = replace(calm, row=over, liveness=how)
     lost = replace(calm, liveness=Liveness(LivenessState.LOST, "last heard 9 h ago", None, True))
-    found = notices([late, lost], [], NOW_MS)
+    found = notices([late, lost], [], [], NOW_MS)
     assert [notice.weight for notice in found] == ["bad", "warn"]
     assert found[0].text == "is lost: last heard 9 h ago."
     retired = replace(lost, row=replace(lost.row, retired_ms=1, clone_reason="x"))
@@ -81,7 +82,7 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
         AuditRow(number, NOW_MS - number, "agent", "a", "agent.clone", "a", '{"n": 1}', "", True)
         for number in (1, 2, 3)
     ]
-    (notice,) = notices([calm], rows, NOW_MS)
+    (notice,) = notices([calm], rows, [], NOW_MS)
     assert notice.about == "a"
     assert "agent.clone" in notice.text
     assert notice.text.endswith("n 1")
@@ -103,3 +104,11 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
 def test_details_of_the_audit_are_spoken(detail: str, said: str) -> None:
     """The detail of an audit row is read out as words; what is no JSON stays as it is."""
     assert spoken_detail(detail) == said
+
+
+def test_what_people_decided_and_cannot_hold_is_said() -> None:
+    """With the host's page, where it can be mended."""
+    one = Unheld("http://h.jp:80/", "http://h.jp:80/ is pinned to a, which is ignored", "a is lost")
+    (notice,) = notices([], [], [one], NOW_MS)
+    assert notice.text == "http://h.jp:80/ is pinned to a, which is ignored: a is lost."
+    assert notice.url.endswith("host?host=http%3A%2F%2Fh.jp%3A80%2F")

@@ -147,3 +147,18 @@ def test_a_zone_that_this_machine_has_lost_stops_nothing(
     assert lost.next_runs_ms == []
     assert "never: time zone 'Gone/Away'" in lost.next_runs[0]
     assert "not known here" in lost.schedule.last_result
+
+
+def test_a_schedule_may_move_as_much_as_it_says(database: Database) -> None:
+    """Its rounds keep to its own share, others to the policy's; another share is refused."""
+    world = ready(database)
+    made = add_schedule(database, "0 13 * * *", "UTC", "default", ADMIN, world.now_ms, moves=0.02)
+    assert made.schedule.plan_moves == 0.02
+    until(world, 13)
+    (begun,) = list_rounds(database)
+    assert begun.plan_moves == 0.02
+    cancel_round(database, ADMIN, world.now_ms)
+    start_round(database, "default", ADMIN, world.now_ms)
+    assert list_rounds(database)[0].plan_moves is None
+    with pytest.raises(FormatError, match=r"moves = 1\.5: must be 0 to 1"):
+        add_schedule(database, "0 13 * * *", "UTC", "default", ADMIN, world.now_ms, moves=1.5)
