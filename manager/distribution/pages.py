@@ -18,7 +18,13 @@ from manager.distribution.door import Caller, DistributionDoor, Door, caller_wit
 from manager.distribution.sending import SentStream
 from manager.distribution.times import When, time_ms
 from manager.operations import archive_making
-from manager.operations.archive_selecting import Selection, checked_selection, total_of
+from manager.operations.archive_selecting import (
+    HeldPage,
+    Selection,
+    checked_selection,
+    held_page,
+    total_of,
+)
 from manager.store.selecting import Conditions
 
 __all__ = ["making_of", "router", "selection_of"]
@@ -94,6 +100,18 @@ async def pages_zip(door: Door, caller: Pages, asked: Asked) -> Response:
 async def pages_warc(door: Door, caller: Pages, asked: Asked) -> Response:
     """Send every capture that fits as WARC; a revisit whose original does not fit becomes whole."""
     return await _sent(door, caller, "warc", asked)
+
+
+@router.get("/pages/hosts")
+async def held_hosts(
+    door: Door,
+    _: Pages,
+    asked: Asked,
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> HeldPage:
+    """List the hosts that match, some at a time; `next` is the `after` of the next ones."""
+    return await asyncio.to_thread(held_page, door.db, asked, after, limit)
 
 
 @router.get("/pages")

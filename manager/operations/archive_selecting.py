@@ -22,7 +22,16 @@ from shared.archive.sums import check_host_port
 from shared.errors import FormatError, UrlError
 from shared.urls import canonical, host_of, name_and_port
 
-__all__ = ["HostFiles", "Selection", "checked_selection", "hosts_of", "total_of"]
+__all__ = [
+    "HeldPage",
+    "HostFiles",
+    "NamedHost",
+    "Selection",
+    "checked_selection",
+    "held_page",
+    "hosts_of",
+    "total_of",
+]
 
 MOST_CHARACTERS: Final = 1_000
 MEMORY_BYTES: Final = 8 * 1024**2
@@ -107,6 +116,44 @@ def hosts_of(db: Database, layout: Layout, asked: Selection) -> Iterator[HostFil
             )
 
 
+@dataclass(frozen=True, slots=True)
+class NamedHost:
+    """A host as third parties list it. Times: of its first and last capture."""
+
+    host: str
+    captures: int
+    bytes: int
+    first_ms: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPage:
+    """Some hosts, and after which number the next ones come; None: these were the last."""
+
+    hosts: list[NamedHost]
+    next: int | None
+
+
+def held_page(db: Database, asked: Selection, after_id: int, limit: int) -> HeldPage:
+    """Return the next hosts that match."""
+    shown: list[NamedHost] = []
+    for name, found in _named(db, asked, after_id):
+        if len(shown) == limit:
+            return HeldPage(shown, after_id)
+        after_id = found[0].id
+        shown.append(
+            NamedHost(
+                name,
+                sum(host.captures for host in found),
+                sum(host.bytes for host in found),
+                min(host.first_ms for host in found),
+                max(host.last_ms for host in found),
+            )
+        )
+    return HeldPage(shown, None)
+
+
 def total_of(db: Database, asked: Selection) -> tuple[int, int]:
     """Return how many hosts match, and how many captures they have at most."""
     hosts = captures = 0
@@ -116,11 +163,10 @@ def total_of(db: Database, asked: Selection) -> tuple[int, int]:
     return hosts, captures
 
 
-def _named(db: Database, asked: Selection) -> Iterator[tuple[str, list[HeldHost]]]:
+def _named(db: Database, asked: Selection, after: int = 0) -> Iterator[tuple[str, list[HeldHost]]]:
     """Yield the hosts that match by name and port; http and https of one port are one name."""
     expression = expression_of(asked.host)
     home = host_of(asked.conditions.url) if asked.conditions.url else ""
-    after = 0
     while True:
         with db.read() as tx:
             batch = archive_hosts.held_hosts(tx, after, HOSTS_AT_ONCE, only=home)
