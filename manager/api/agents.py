@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
-from manager.api.scratch import scratch
 from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
@@ -185,7 +184,7 @@ async def compare(
     """
 
     def compared() -> CaptureCheck:
-        with scratch(door) as place:
+        with door.scratch.turn() as place:
             found = capture_checks.check_captures(
                 door.db, name, place, actor, door.now_ms(), share, door.policy
             )

@@ -8,9 +8,8 @@ local administrator's: the socket's file mode is the check.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -20,6 +19,7 @@ from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
+from manager.operations.scratch import Scratch
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.store import Layout, Spool, UploadParts
@@ -57,7 +57,7 @@ class AdminDoor:
     planner: Planner
     now_ms: Callable[[], int]
     compact: Callable[[Actor], tuple[int, int]]
-    reading: threading.Lock = field(default_factory=threading.Lock)  # see `scratch`
+    scratch: Scratch
 
 
 def _door_of(request: Request) -> AdminDoor:

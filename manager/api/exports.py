@@ -18,7 +18,6 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from manager.api.door import AdminDoor, Door, Operator
-from manager.api.scratch import scratch
 from manager.operations import exporting
 from manager.operations.actor import Actor
 from manager.operations.exporting import ExportFile
@@ -92,6 +91,6 @@ async def export(door: Door, actor: Operator, kind: str) -> Response:
 
 
 def _made(door: AdminDoor, kind: str, actor: Actor) -> Response:
-    with scratch(door) as place:
+    with door.scratch.turn() as place:
         files = exporting.export(door.db, kind, place, actor, door.now_ms())
         return TarAnswer(files, place.folder, door.now_ms() // 1000)

@@ -34,6 +34,7 @@ from manager.intake.logs import Reader
 from manager.naming import Names
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
+from manager.operations.scratch import Scratch
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_store import SegmentStore
@@ -184,6 +185,7 @@ def build_app(manager: Manager) -> FastAPI:
         ),
         manager.now_ms,
     )
+    scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
     app.state.admin_door = AdminDoor(
         manager.db,
         manager.policy,
@@ -194,6 +196,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.planner,
         manager.now_ms,
         manager.archive.compact,
+        scratch,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -214,6 +217,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.planner,
         manager.now_ms,
         status_of,
+        scratch,
     )
     app.mount("/console", console(pages))
     app.add_api_route(

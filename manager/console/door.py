@@ -10,6 +10,7 @@ from manager.console.kept import Kept
 from manager.db import Database
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
+from manager.operations.scratch import Scratch
 from manager.settings import Settings
 from manager.store import UploadParts
 from shared.errors import PrsmError
@@ -23,7 +24,7 @@ HOST_COUNTS_MS: Final = 10_000
 class ConsoleDoor:
     """The parts of the manager that pages reach.
 
-    parts: of uploads, which a person may give up.
+    parts: of uploads, which a person may give up. scratch: turns for what reads many logs.
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
     refusal, or None where it is the manager's own failure. host_counts: hosts by state, which
     are dear to count and looked at every few seconds by everybody.
@@ -36,4 +37,5 @@ class ConsoleDoor:
     planner: Planner
     now_ms: Callable[[], int]
     status_of: Callable[[PrsmError], int | None]
+    scratch: Scratch
     host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))

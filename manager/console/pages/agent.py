@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
+from manager.operations.capture_checks import check_captures
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.refetching import refetches_of
 from manager.operations.reports import list_reports
@@ -157,9 +159,19 @@ def limit_list(visit: Visit) -> Response:
     return visit.go(link("agent", name=name), done=f"The next lists of {name} allow {said}.")
 
 
+def compare(visit: Visit) -> Response:
+    """Compare what an agent logged with what others logged of the same pages."""
+    name = visit.form.get("name", "")
+    with visit.door.scratch.turn() as place:
+        found = check_captures(visit.db, name, place, visit.actor, visit.now_ms, 1.0, visit.policy)
+        shutil.rmtree(place.folder, ignore_errors=True)
+    return visit.page("compared.html", found=found)
+
+
 PAGES: Final = (
     Page("GET", "/agent", "viewer", show),
     Page("POST", "/agent/command", "operator", command),
+    Page("POST", "/agent/compare", "operator", compare),
     Page("POST", "/agent/retire", "operator", retire_agent),
     Page("POST", "/agent/list-limit", "operator", limit_list),
 )

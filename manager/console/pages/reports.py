@@ -12,12 +12,21 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit
+from manager.console.zip_stream import zip_response
+from manager.operations import exporting
 from manager.operations.agents import list_agents
 from manager.operations.reports import ReportRow, list_reports
 from shared.errors import FormatError
 
 __all__ = ["PAGES", "before_of"]
 
+KINDS: Final = {
+    "log-sums": "log-sums: URL, volume and time of each agent's pages",
+    "distances": "distances: of each agent to its servers",
+    "volumes": "volumes: of all servers",
+    "costs": "costs: of each agent's servers",
+    "lists": "lists: the servers of each agent",
+}
 ROWS_AT_ONCE: Final = 1000
 HEADER: Final = (
     "id",
@@ -68,6 +77,7 @@ def show(visit: Visit) -> Response:
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         before=before,
         names=names,
+        kinds=KINDS,
     )
 
 
@@ -106,7 +116,16 @@ def _row(row: ReportRow, names: dict[int, str]) -> list[Cell]:
     ]
 
 
+def take(visit: Visit) -> Response:
+    """Send the files of the source of one kind, as `prsm export` writes them, in one archive."""
+    kind = visit.form.get("kind", "")
+    with visit.door.scratch.turn() as place:
+        files = exporting.export(visit.db, kind, place, visit.actor, visit.now_ms)
+        return zip_response(kind, files, place.folder)
+
+
 PAGES: Final = (
     Page("GET", "/reports", "viewer", show),
     Page("GET", "/reports.csv", "viewer", export),
+    Page("POST", "/reports/take", "operator", take),
 )

@@ -1,0 +1,58 @@
+"""What agents said is taken as files, and compared, from the console as by command."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+from manager.console.zip_stream import READ_BYTES, zip_pieces
+from manager.operations.audit import audit_page
+from manager.operations.exporting import ExportFile
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.markup import read
+from tests.manager.running import Running
+
+KYOTO = "kyoto.example.ac.jp"
+
+
+def test_an_export_is_one_zip(prsm: Running, person: Visitor) -> None:
+    """With the names and lines of the source; the audit says who took it."""
+    browser = person("operator")
+    answer = browser.act("/console/reports", "/console/reports/take", {"kind": "lists"})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()
+    (row,) = audit_page(prsm.manager.db, action="export.")
+    assert row.actor_name
+    assert not list(prsm.manager.layout.spool.iterdir())
+
+
+def test_a_viewer_is_offered_no_files(prsm: Running, person: Visitor) -> None:
+    """Whole logs are for who may act."""
+    assert "Download as zip" not in person("viewer").page("/console/reports").text
+
+
+def test_logs_are_compared_on_a_page(prsm: Running, person: Visitor) -> None:
+    """With the numbers, and in the audit; nothing was fetched twice here."""
+    browser = person("operator")
+    page = browser.page(f"/console/agent?name={KYOTO}")
+    answer = browser.submit(page.form("/console/agent/compare"))
+    assert answer.status_code == 200
+    assert "Its logs beside those of others" in read(answer.text).text
+    (row,) = audit_page(prsm.manager.db, limit=1)
+    assert (row.action, row.subject) == ("agent.compare", KYOTO)
+
+
+def test_a_large_file_comes_in_pieces(tmp_path: Path) -> None:
+    """The archive is whole, and its folder is gone."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    content = bytes(range(256)) * (3 * READ_BYTES // 256)
+    (folder / "x").write_bytes(content)
+    pieces = list(zip_pieces([ExportFile("logs/a", folder / "x")], folder))
+    assert not folder.exists()
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
+        assert archive.read("logs/a") == content
