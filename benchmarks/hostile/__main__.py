@@ -1,13 +1,13 @@
 """The same good hosts without and with the hostile ones: how much later are the good ones done?
 
-    python -m benchmarks.hostile [--good 100] [--pages 30] [--interval-s 1] [--limit 100]
-                                 [--hostile "bomb nested"]... [--one-by-one]
+    python -m benchmarks.hostile [--good 100] [--pages 30] [--interval-s 1] [--limit 50]
+                                 [--hostile "bomb nested"]... [--at-a-time 14]
 
 Each entry of the traps, compressed bodies and HTTP answers that others wrote down, and each bomb
 of HTML, is a host of its own. All hosts have the same interval, so the good ones' time is the
 interval's unless something holds them up. The crawl must end: no host may have more than --limit
-pages. All hostile hosts at once are more than a night brings together; --one-by-one gives each a
-crawl of its own (two hours). Prints a table; the last line is `RESULT` and JSON.
+pages. The hostile hosts come in groups of --at-a-time: what a group does not delay, none of its
+hosts does alone. Prints a line for each crawl; the last line is `RESULT` and JSON.
 """
 
 from __future__ import annotations
@@ -137,26 +137,29 @@ def main() -> None:
     parser.add_argument("--good", type=int, default=100)
     parser.add_argument("--pages", type=int, default=30)
     parser.add_argument("--interval-s", type=float, default=1.0)
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, default=50)
     parser.add_argument("--hostile", action="append", metavar="WORD", help="only such names")
-    parser.add_argument("--one-by-one", action="store_true", help="a crawl for each hostile host")
+    parser.add_argument("--at-a-time", type=int, default=14, help="hostile hosts in one crawl")
     parser.add_argument("--keep", type=Path, help="a folder for what the crawls leave behind")
     options = parser.parse_args()
     names = [name for name, _ in hostile_addresses(options.hostile or [""]).values()]
-    groups = [[name] for name in names] if options.one_by_one else [options.hostile or [""]]
+    # Every so many-th, so that hosts of one kind are spread over the groups.
+    count = max(1, -(-len(names) // max(1, options.at_a_time)))
+    groups = [names[first::count] for first in range(count)]
     print(f"{options.good} good hosts of {options.pages} pages, {len(names)} hostile ones")
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         alone = _figures("alone", *_crawl(options, [], folder / "alone"))
         among = {}
-        for number, words in enumerate(groups):
-            name = words[0] if options.one_by_one else "among"
-            among[name] = _figures(name, *_crawl(options, words, folder / f"among{number}"))
+        for number, group in enumerate(groups):
+            name = f"{group[0]} and {len(group) - 1} others" if group[1:] else group[0]
+            among[name] = _figures(name, *_crawl(options, group, folder / f"among{number}"))
     later = {name: one["last_s"] / alone["last_s"] - 1 for name, one in among.items()}
     worst = max(later, key=later.__getitem__)
     print(f"good hosts are done {later[worst]:+.1%} later, at worst ({worst})")
     result = {
         "hostile_hosts": len(names),
+        "at_a_time": options.at_a_time,
         "crawls": len(groups),
         "later": later[worst],
         "worst": worst,
