@@ -20,7 +20,7 @@ Points: TypeAlias = Sequence[tuple[float, float]]
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 WIDTH, HEIGHT = 720, 420
 FONT: Final = 'font-family="sans-serif" font-size="12"'
-LEFT, RIGHT, TOP, BOTTOM = 70, 190, 40, 60
+LEFT, RIGHT, TOP, BOTTOM = 70, 190, 52, 60
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,19 @@ class _Axis:
             values = [self._least + number * self._step for number in range(count + 1)]
             return [(value, f"{value:.4g}") for value in values]
         first, last = math.ceil(self._least - 1e-9), math.floor(self._most + 1e-9)
+        if self._log == 10 and last - first < 2:
+            return self._ticks_within_decades()
         every = max(1, math.ceil((last - first) / 8))
         return [
             (float(self._log**exponent), f"{self._log}^{exponent}")
             for exponent in range(first, last + 1, every)
         ]
+
+    def _ticks_within_decades(self) -> list[tuple[float, str]]:
+        least, most = self._log**self._least, self._log**self._most
+        decades = range(math.floor(self._least), math.floor(self._most) + 1)
+        values = [times * 10.0**decade for decade in decades for times in (1, 2, 5)]
+        return [(value, f"{value:g}") for value in values if least <= value <= most]
 
     def _scaled(self, value: float) -> float:
         return math.log(value, self._log) if self._log else value
