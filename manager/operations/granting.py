@@ -7,14 +7,19 @@ only to agents whose permit is valid: who is silent is given nothing to sit on.
 
 from __future__ import annotations
 
+from typing import Final
+
 from manager.db import probes, refetching, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.rights import Grant
 from manager.db.rounds import RoundRow
+from manager.operations.capacity import capacity_of
 from manager.operations.policy import Policy
 
 __all__ = ["grant_waiting", "may_receive"]
+
+LEAST_PROBES: Final = 20  # small hosts are done long before the agent calls again
 
 
 def may_receive(agent: AgentRow, now_ms: int) -> bool:
@@ -43,7 +48,7 @@ def _grant_work(
 ) -> int:
     probing = rights.count_of(tx, agent.id, "probe")
     if not agent.is_plain:
-        probed = _grant_probes(tx, agent, policy.probes_at_once - probing, now_ms, policy)
+        probed = _grant_probes(tx, agent, _probe_room(agent, policy) - probing, now_ms, policy)
         return probed + _grant_crawls(tx, agent, current, now_ms, policy)
     if not rights.count_of(tx, agent.id, "crawl"):
         # It calls once a night: what it is given is all that it does until tomorrow.
@@ -51,6 +56,11 @@ def _grant_work(
         if probed or probing:
             return probed
     return 0 if probing else _grant_crawls(tx, agent, current, now_ms, policy)
+
+
+def _probe_room(agent: AgentRow, policy: Policy) -> int:
+    """Return how many hosts an agent may have for probes: what it holds, no other can probe."""
+    return min(policy.probes_at_once, max(LEAST_PROBES, 2 * capacity_of(agent).slots))
 
 
 def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:

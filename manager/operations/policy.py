@@ -41,7 +41,7 @@ class Policy:
     probes_of_a_host_a_day: int = 40  # one at a time: 50 pages at 20 s take 17 minutes
     probe_pages_a_day: int = 1_000_000  # of one agent: 20,000 hosts
     probe_large_share: float = 0.02  # of the hosts, the largest: probed by everybody
-    probes_at_once: int = 400  # of one agent: twice the hosts that it fetches from in parallel
+    probes_at_once: int = 400  # of one agent, and at most twice its parallel hosts
 
     refetch_share: float = 0.01  # of an agent's requests, fetched again by others and compared
     refetch_pages_least: int = 30  # ... of a round, where it has so many

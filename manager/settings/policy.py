@@ -178,7 +178,8 @@ class PolicySettings:
         unit="hosts",
         least=1,
         most=100000,
-        reason="of one agent: twice the hosts that it fetches from in parallel",
+        reason="of one agent, and at most twice the hosts that it fetches from in parallel: while "
+        "it has them nobody else can probe them",
     )
     refetch_share: float = setting(
         0.01,

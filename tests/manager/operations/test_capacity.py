@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from manager.db import rights
 from manager.db.engine import Database
 from manager.operations.agents import agent_detail
 from manager.operations.capacity import capacity_of
@@ -11,7 +14,7 @@ from manager.operations.contact import sync
 from manager.operations.plans import make_plan, plan_detail
 from manager.operations.rounds import start_round
 from shared.wire.sync import Capacity
-from tests.manager.operations.world import ADMIN, World
+from tests.manager.operations.world import ADMIN, POLICY, World
 
 NIGHT = Capacity(weekday=[(120, 480)], weekend=[(120, 480)], zone="Asia/Tokyo", parallel_hosts=50)
 
@@ -88,3 +91,20 @@ def test_a_plan_warns_of_a_disk_that_is_too_small(database: Database) -> None:
     plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
     said = " ".join(plan_detail(database, plan_id).explanation)
     assert "a would collect 0.0002 GB, more than its disk takes." in said
+
+
+def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) -> None:
+    """What it has, nobody else can probe; but never less than a few, for small hosts go fast."""
+    world = World(database, replace(POLICY, probes_at_once=400))
+    world.join("narrow", "wide")
+    tell(world, "narrow", NIGHT.model_copy(update={"parallel_hosts": 3}))
+    tell(world, "wide", NIGHT.model_copy(update={"parallel_hosts": 25}))
+    world.hosts(*(f"h{number}.jp" for number in range(100)))
+    start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
+    world.tick()
+    with database.read() as tx:
+        had = {
+            name: rights.count_of(tx, world.agents[name].identity.id, "probe")
+            for name in ("narrow", "wide")
+        }
+    assert had == {"narrow": 20, "wide": 50}
