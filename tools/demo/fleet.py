@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.demo.system import Agent, Manager
+from tools.demo.system import Agent, Manager, wait_for
 
 __all__ = ["FleetOptions", "start_agents", "start_manager"]
+
+CALL_S: Final = 120.0
 
 MANAGER_SETTINGS: Final = """\
 [policy]
@@ -108,7 +110,7 @@ def start_agents(
     dns_port: int,
     options: FleetOptions = FleetOptions(),
 ) -> None:
-    """Enrol and start the agent of each region; the stack ends them."""
+    """Enrol and start the agent of each region, until all have called; the stack ends them."""
     for region in range(regions):
         name = f"robot.region{region}.example"
         token = manager.prsm("agents", "token", name)["token"]
@@ -126,3 +128,9 @@ def start_agents(
         agent = Agent(folder / name, name, settings).enrol(manager.url, token)
         stack.callback(agent.stop)
         agent.start()
+
+    def called() -> bool:
+        return all(one["last_contact"] == "sync" for one in manager.prsm("agents", "list"))
+
+    # A round is for the agents that were there when it began.
+    wait_for("agents", called, seconds=CALL_S, every_s=0.5)
