@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-hostcache bench-hostile bench-live bench-split peers-lock
+.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -50,7 +50,7 @@ coverage: venv  ## the default suite, and which lines and branches it runs
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-hostcache bench-frontier bench-hostile bench-live bench-split bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-hostcache bench-frontier bench-hostile bench-live bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -78,6 +78,9 @@ bench-live: venv  ## a random round and a balanced one by the clock: 8 agents, 4
 
 bench-split: venv  ## a host of 20,000 pages, by one agent and split among four; ARGS="--pages 3000" for a quick look
 	$(VENV)/python -m benchmarks.split $(ARGS)
+
+bench-collection: venv  ## 200 segments through a proxy that cuts and flips; ARGS="--segment-mib 4" for a quick look
+	$(VENV)/python -m benchmarks.collection $(ARGS)
 
 bench-predict: venv  ## how far off predicted distances are
 	$(VENV)/python -m benchmarks.predict

@@ -15,19 +15,31 @@ from datetime import UTC, datetime
 from multiprocessing.context import SpawnProcess
 from typing import Final
 
-from agent.app.mapping import user_agent
-from agent.app.parts import Parts
+from agent.adapters.clock import SystemClock
+from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.app.mapping import segment_info, user_agent
+from agent.app.parts import Parts, Say
 from agent.app.session import CrawlSession
 from agent.collection.holdings import Holdings
-from agent.collection.orders import due, keep_orders, order_of, read_orders, read_progress
-from agent.collection.process import keep_room, run_process
+from agent.collection.orders import (
+    ask_now,
+    due,
+    forget_now,
+    keep_orders,
+    order_of,
+    read_orders,
+    read_progress,
+)
+from agent.collection.process import collect, keep_room, run_process
 from agent.collection.rate import hours_of
+from agent.control.lock import HomeLock
+from agent.errors import HomeError
 from agent.link.keys import Identity
-from agent.settings import Home
+from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.wire.sync import CollectionOrder
 
-__all__ = ["Collecting"]
+__all__ = ["Collecting", "collect_at_rest"]
 
 LOOK_S: Final = 1.0
 ROOM_S: Final = 60.0
@@ -105,6 +117,40 @@ class Collecting:
         if process.is_alive():
             process.kill()
             await asyncio.to_thread(process.join, END_S)
+
+
+def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
+    """Send what the centre has not accepted, where no agent runs; return what became of it.
+
+    Raises HomeError where one runs after all, or not all could be sent; DiskFullError.
+    """
+    home, clock = Home(settings.home), SystemClock()
+    home.make()
+    lock = HomeLock.take(home.lock)
+    try:
+        options = LedgerOptions(
+            agent=identity.name,
+            info=segment_info(settings, identity.name),
+            max_segment_bytes=settings.disk.segment_bytes,
+        )
+        ledger = SqliteLedger.open(home.crawl, options, clock)
+        try:
+            with suppress(DiskFullError):  # what is sealed can go
+                ledger.seal_segment()
+        finally:
+            ledger.close()
+        order = ask_now(home.collection, clock.epoch_ms())
+        collect(settings, identity, user_agent(settings), say=say)
+        progress = read_progress(home.collection).get(order.id)
+        forget_now(home.collection, order.id)
+    finally:
+        lock.release()
+    if progress is None or progress.state != "done":
+        raise HomeError(
+            f"not all was sent: {progress.result if progress else 'the hours are over'}; what was "
+            "begun goes on where it was"
+        )
+    return progress.result
 
 
 def seal(session: CrawlSession) -> None:

@@ -33,6 +33,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         "resume": "holding",
         "status": "showing",
         "collect": "collecting",
+        "serve": "serving",
         "doctor": "showing",
         "settings": "showing",
         "fetch": "fetching",

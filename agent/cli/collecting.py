@@ -9,12 +9,11 @@ from typing import Any
 
 import click
 
-from agent.app.mapping import user_agent
+from agent.app.collecting import collect_at_rest
 from agent.app.running import identity_of
 from agent.cli.options import Place, in_words, pass_place, plain
 from agent.collection.holdings import Holdings
-from agent.collection.orders import ask_now, forget_now, read_orders, read_progress
-from agent.collection.process import collect as collect_here
+from agent.collection.orders import ask_now, read_orders, read_progress
 from agent.control.lock import holder_of
 from agent.settings import Home
 
@@ -50,20 +49,11 @@ def now(place: Place) -> None:
         settings = place.settings()
         home = Home(place.path)
         identity = identity_of(settings)
-        home.make()
-        order = ask_now(home.collection, _now_ms())
-        if holder_of(home.lock) is not None:
-            click.echo("the agent that runs sends what is sealed within a second or so")
+        if holder_of(home.lock) is None:
+            click.echo(collect_at_rest(settings, identity, click.echo))
             return
-        collect_here(settings, identity, user_agent(settings), say=click.echo)
-        progress = read_progress(home.collection).get(order.id)
-        forget_now(home.collection, order.id)
-    if progress is None or progress.state != "done":
-        raise click.ClickException(
-            f"not all was sent: {progress.result if progress else 'the hours are over'}; what was "
-            "begun goes on where it was"
-        )
-    click.echo(progress.result)
+        ask_now(home.collection, round(datetime.now(UTC).timestamp() * 1000))
+    click.echo("the agent that runs sees it within a second; `prs collect` shows how far it is")
 
 
 def _found(home: Home) -> dict[str, Any]:
@@ -111,7 +101,3 @@ def _lines(found: dict[str, Any]) -> list[str]:
 def _time(epoch_ms: int) -> str:
     local = datetime.fromtimestamp(epoch_ms / 1000, UTC).astimezone()
     return f"{local:%Y-%m-%d %H:%M:%S}"
-
-
-def _now_ms() -> int:
-    return round(datetime.now(UTC).timestamp() * 1000)

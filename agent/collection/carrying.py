@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.collection.holdings import Held, Holdings
+from agent.collection.offering import RENEW_S
 from agent.collection.orders import (
     Order,
     Progress,
@@ -157,6 +158,7 @@ class Carrier:
     async def _judged(self, order: Order, held: Held) -> Held:
         """Wait until the centre has judged a segment. Raises LinkError where it takes too long."""
         pause_s, until_s = JUDGE_LEAST_S, self._clock() + JUDGED_WITHIN_S
+        renew_s = self._clock() + RENEW_S
         sent_again = False
         while not held.is_settled:
             if not self._may_send():
@@ -181,6 +183,9 @@ class Carrier:
                 )
                 self._note(held, order)
                 break
+            if order.way == "pull" and self._offer is not None and self._clock() > renew_s:
+                await self._offer(order, held)
+                renew_s = self._clock() + RENEW_S
             if self._clock() > until_s:
                 raise LinkError(f"{held.name}: the centre has it, and has not judged it yet")
             await self._sleep(pause_s)

@@ -23,9 +23,11 @@ from typing import Final
 
 from agent.collection.carrying import Carrier
 from agent.collection.holdings import Holdings
+from agent.collection.offering import Offering
 from agent.collection.rate import Rate, hours_of
 from agent.collection.retention import drop_kept
 from agent.collection.sending import Patience, SegmentSender, StopSendingError
+from agent.collection.serving import Tokens
 from agent.collection.tus import TusClient
 from agent.control.disk import free_bytes
 from agent.errors import HomeError
@@ -122,6 +124,7 @@ async def _collect(
             may_send=may_send,
             say=say,
             now_ms=_now_ms,
+            offer=Offering(manager, holdings, Tokens(home)).offer,
         )
         with suppress(StopSendingError):
             await carrier.carry_out()

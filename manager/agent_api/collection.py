@@ -6,8 +6,10 @@ import asyncio
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends
+from pydantic import Base64Bytes, BaseModel, Field
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.intake import NewUpload
 from manager.operations.collecting import report_order
 from shared.wire.sync import OrderReport
 
@@ -15,6 +17,36 @@ __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/collection", tags=["agents' own"])
 Door = Annotated[AgentDoor, Depends(door_of)]
+
+
+class Offer(BaseModel):
+    """A segment that the manager may fetch (`prs serve`), with a token for it alone."""
+
+    filename: Annotated[str, Field(max_length=200)]
+    sha256: Annotated[str, Field(max_length=64)]
+    size_bytes: int
+    blocks: Annotated[Base64Bytes, Field(max_length=8192)] = b""
+    order: int | None = None
+    token: Annotated[str, Field(min_length=1, max_length=200)]
+    until_ms: Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class Offered(BaseModel):
+    """Where to ask what became of it."""
+
+    where: str
+
+
+@router.post("/offers", status_code=201)
+async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
+    """Let a segment be fetched; the same again renews its token."""
+    row = await door.desk.offer(
+        agent,
+        NewUpload(said.filename, said.sha256, said.size_bytes, said.blocks, said.order),
+        said.token,
+        said.until_ms,
+    )
+    return Offered(where=f"/api/v1/uploads/{row.key}")
 
 
 @router.post("/orders/{number}", status_code=204)

@@ -31,6 +31,7 @@ from manager.errors import BusyError
 from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
 from manager.intake.accepting import Acceptance
 from manager.intake.logs import Reader
+from manager.intake.pulling import Pulling
 from manager.naming import Names
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
@@ -38,6 +39,7 @@ from manager.operations.scratch import Scratch
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_store import SegmentStore
+from shared.naming import AddressRules
 from shared.week_log import WeekLog
 from shared.wire import PROTOCOL
 
@@ -61,6 +63,7 @@ class Manager:
     logs: LogIntake
     archive: Archive
     acceptance: Acceptance
+    pulling: Pulling
     names: Names
     planner: Planner
     now_ms: Callable[[], int]
@@ -132,6 +135,13 @@ def open_manager(
         logs,
         archive,
         Acceptance(db, parts, archive.intake, transfer_log, now_ms, settings.archive.workers),
+        Pulling(
+            db,
+            parts,
+            AddressRules(settings.naming.allowed_networks),
+            now_ms,
+            settings.limits.upload_idle_s,
+        ),
         Names(settings.naming),
         planner,
         now_ms,

@@ -104,6 +104,7 @@ def _clock(manager: Manager) -> Clock:
     clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
     manager.archive.begin(clock)
     clock.every(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
+    clock.every(ACCEPT_S, "fetch", manager.pulling.fetch_due)
     clock.every(
         HOUR_S,
         "uploads",

@@ -9,6 +9,7 @@ from manager.console.pages import (
     agent,
     agents,
     audit,
+    collection,
     host,
     hosts,
     joining,
@@ -37,6 +38,7 @@ PAGES: Final[tuple[Page, ...]] = (
     *rounds.PAGES,
     *plans.PAGES,
     *reports.PAGES,
+    *collection.PAGES,
     *audit.PAGES,
     *users.PAGES,
 )

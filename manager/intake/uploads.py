@@ -29,7 +29,7 @@ from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
 from shared.wire.uploads import read_checksum
 
-__all__ = ["ChecksumError", "OffsetError", "TakenOverError", "UploadDesk"]
+__all__ = ["ChecksumError", "OffsetError", "TakenOverError", "UploadDesk", "judge_part"]
 
 
 class ChecksumError(PrsmError):
@@ -101,6 +101,22 @@ class UploadDesk:
             self._now_ms(),
         )
 
+    async def offer(
+        self, agent: AgentIdentity, asked: NewUpload, token: str, until_ms: int
+    ) -> TransferRow:
+        """Let a file be fetched; see `uploads.offer_upload`."""
+        return await asyncio.to_thread(
+            uploads.offer_upload,
+            self._db,
+            self._parts,
+            agent,
+            asked,
+            token,
+            until_ms,
+            self._settings,
+            self._now_ms(),
+        )
+
     async def look(self, agent: AgentIdentity, key: str) -> TransferRow:
         """Return an upload after whoever writes it has left, so that its offset is the last."""
         row = await self.peek(agent, key)
@@ -162,7 +178,9 @@ class UploadDesk:
                 try:
                     row = await self._written(row, part, at, chunks, expected, leave)
                     if not read_gaps(row.gaps):
-                        row = await asyncio.to_thread(self._judge_part, row, part)
+                        row = await asyncio.to_thread(
+                            judge_part, self._db, self._parts, row, part, self._now_ms
+                        )
                 finally:
                     await asyncio.shield(asyncio.to_thread(part.close))
         return row
@@ -287,26 +305,30 @@ class UploadDesk:
             # It was right, and moved; only the table was not told.
             return uploads.note_arrived(self._db, row, self._now_ms())
         with part:
-            return self._judge_part(row, part)
+            return judge_part(self._db, self._parts, row, part, self._now_ms)
 
-    def _judge_part(self, row: TransferRow, part: UploadPart) -> TransferRow:
-        """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
-        found = part.digests(row.size_bytes)
-        judged = uploads.note_whole(self._db, row, found, self._now_ms())
-        if found.sha256 == row.sha256:
-            self._parts.finish(row.key)
-            return uploads.note_arrived(self._db, row, self._now_ms())
-        if judged.state == "refused":
-            self._parts.remove(row.key)
-        raise ChecksumError(
-            f"{row.filename}: its SHA-256 is {found.sha256}, not {row.sha256}; "
-            + (
-                judged.result
-                if judged.state == "refused"
-                else f"send again what is wrong, from {uploads.offset(judged)} on"
-            ),
-            uploads.offset(judged),
-        )
+
+def judge_part(
+    db: Database,
+    parts: UploadParts,
+    row: TransferRow,
+    part: UploadPart,
+    now_ms: Callable[[], int],
+) -> TransferRow:
+    """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
+    found = part.digests(row.size_bytes)
+    judged = uploads.note_whole(db, row, found, now_ms())
+    if found.sha256 == row.sha256:
+        parts.finish(row.key)
+        return uploads.note_arrived(db, row, now_ms())
+    at = uploads.offset(judged)
+    remedy = f"send again what is wrong, from {at} on"
+    if judged.state == "refused":
+        parts.remove(row.key)
+        remedy = judged.result
+    raise ChecksumError(
+        f"{row.filename}: its SHA-256 is {found.sha256}, not {row.sha256}; {remedy}", at
+    )
 
 
 async def _wanted(leave: asyncio.Event) -> None:

@@ -6,12 +6,15 @@ import re
 
 import pytest
 
+from manager.db import agents
 from manager.db.tables import rights, unit_rounds
 from manager.operations.agents import agent_detail, list_agents
 from manager.operations.audit import audit_page
+from manager.operations.enrolment import AgentIdentity
 from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.plans import list_plans, plan_detail
 from manager.operations.rounds import current_round
+from manager.operations.uploads import NewUpload, begin_upload
 from manager.operations.users import list_users
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
@@ -353,6 +356,44 @@ def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor)
     assert _last(prsm) == ("operator", "plan.undo", str(number))
     assert "Taken back by" in browser.page(preview).text
     assert "/console/plans/undo" not in person("viewer").get(preview).text
+
+
+def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
+    """By a schedule or now; orders and schedules are taken back, transfers given up."""
+    browser, here = person("operator"), "/console/collection"
+    agent = "kyoto.example.ac.jp"
+    fields = {"crontab": "0 3 * * *", "zone": "Asia/Tokyo", "condition": "difference"}
+    done = browser.act(here, f"{here}/schedules", fields)
+    assert "03:00 JST" in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "collection.schedule", "all agents")
+    period = {"agent": agent, "condition": "period", "first": "2026-11-20", "end": "2026-11-22"}
+    done = browser.act(here, f"{here}/orders", period)
+    assert "is asked to send" in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "collection.order", agent)
+    assert "the agent has said nothing yet" in person("viewer").page(here).text
+    wrong = browser.act(here, f"{here}/orders", period | {"end": ""})
+    assert wrong.status_code == 400
+    assert "period a first and an end" in wrong.text
+    assert browser.act(here, f"{here}/orders", period | {"end": "soon"}).status_code == 400
+    browser.act(here, f"{here}/orders/cancel", {"order": "1"})
+    assert _last(prsm) == ("operator", "collection.cancel", "1")
+    assert "Schedule 1 is removed." in _confirm(browser, here, f"{here}/schedules/remove", {})
+    asked = NewUpload("x.warc.gz", "0" * 64, 5)
+    with prsm.manager.db.read() as tx:
+        row = agents.by_name(tx, agent)
+    assert row is not None
+    begin_upload(
+        prsm.manager.db,
+        prsm.manager.parts,
+        AgentIdentity(row.id, row.name, "sync"),
+        asked,
+        prsm.manager.settings.collection,
+        prsm.clock(),
+    )
+    assert "0%" in browser.page(here).text
+    said = _confirm(browser, here, f"{here}/transfers/give-up", {})
+    assert "Transfer 1 is given up." in said
+    assert "operator gave it up" in browser.page(f"{here}?state=cancelled").text
 
 
 def test_rounds_by_the_clock_are_kept_on_the_page_of_rounds(prsm: Running, person: Visitor) -> None:

@@ -41,6 +41,8 @@ ADDRESSES = [
     "/console/plans/1",
     "/console/plans/3",
     "/console/reports",
+    "/console/collection",
+    "/console/collection?state=accepted",
     "/console/audit",
     "/console/users",
     "/console/user?name=viewer",

@@ -1,0 +1,251 @@
+"""Collection: when agents send, what they were asked, what has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.pages.reports import before_of
+from manager.console.visit import Question, Visit
+from manager.operations.agents import list_agents
+from manager.operations.collecting import (
+    CONDITIONS,
+    ListedOrder,
+    NewCollection,
+    add_collection_schedule,
+    cancel_order,
+    collect_now,
+    list_collection_schedules,
+    list_orders,
+    remove_collection_schedule,
+)
+from manager.operations.upload_gaps import missing_bytes, read_gaps
+from manager.operations.uploads import ListedTransfer, cancel_transfer, list_transfers
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/collection"
+ORDERS_SHOWN: Final = 50
+ROWS_AT_ONCE: Final = 1000
+STATES: Final = (
+    *("receiving", "received", "accepted", "quarantined"),
+    *("refused", "cancelled", "expired"),
+)
+CONDITION_WORDS: Final = {
+    "difference": "what the centre has not accepted",
+    "full": "all that the agent keeps",
+    "since": "captures since a day",
+    "period": "captures of a period",
+}
+assert set(CONDITION_WORDS) == set(CONDITIONS)
+HEADER: Final = (
+    "id",
+    "agent",
+    "file",
+    "bytes",
+    "came (bytes)",
+    "way",
+    "state",
+    "breaks",
+    "begun (UTC)",
+    "received (UTC)",
+    "ended (UTC)",
+    "result",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A transfer with how far it is, 0 to 100."""
+
+    row: ListedTransfer
+    percent: int
+
+
+def show(visit: Visit) -> Response:
+    """Show schedules with their next runs, orders, and transfers, newest first."""
+    listing = _listing(visit)
+    before = before_of(visit)
+    rows = _transfers(visit, listing, before, listing.size + 1)
+    orders = list_orders(visit.db, limit=ORDERS_SHOWN)
+    return visit.page(
+        "collection.html",
+        listing=listing,
+        before=before,
+        rows=[_coming(row) for row in rows[: listing.size]],
+        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
+        orders=[order for order in orders if order.state == "open"],
+        ended=[order for order in orders if order.state != "open"][:10],
+        schedules=list_collection_schedules(visit.db, visit.now_ms),
+        agents=_names(visit),
+        conditions=CONDITION_WORDS,
+        states=STATES,
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send all transfers as CSV."""
+    return csv_response("transfers", HEADER, _cells(visit, _listing(visit)))
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        HERE, visit.query, filters=("agent", "state"), sorts=("begun",), default_sort="begun"
+    )
+
+
+def _transfers(
+    visit: Visit, listing: Listing, before: int | None, limit: int
+) -> list[ListedTransfer]:
+    return list_transfers(
+        visit.db,
+        agent=listing.filters["agent"],
+        state=listing.filters["state"],
+        before=before,
+        limit=limit,
+    )
+
+
+def _coming(row: ListedTransfer) -> Coming:
+    there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
+    return Coming(row, 100 * there // max(1, row.size_bytes))
+
+
+def _names(visit: Visit) -> list[str]:
+    return [
+        view.row.name
+        for view in list_agents(visit.db, visit.now_ms, visit.policy)
+        if not view.row.is_plain and view.row.retired_ms is None
+    ]
+
+
+def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
+    before: int | None = None
+    while rows := _transfers(visit, listing, before, ROWS_AT_ONCE):
+        for row in rows:
+            yield [
+                row.id,
+                row.agent,
+                row.filename,
+                row.size_bytes,
+                row.received_bytes,
+                row.way,
+                row.state,
+                row.breaks,
+                figures.iso(row.begun_ms),
+                None if row.received_ms is None else figures.iso(row.received_ms),
+                None if row.ended_ms is None else figures.iso(row.ended_ms),
+                row.result,
+            ]
+        before = rows[-1].id
+
+
+def add(visit: Visit) -> Response:
+    """Let an agent, or all, send by the clock."""
+    made = add_collection_schedule(
+        visit.db,
+        visit.form.get("agent", "") or None,
+        visit.form.get("crontab", ""),
+        visit.form.get("zone", "").strip() or "UTC",
+        _asked(visit),
+        visit.actor,
+        visit.now_ms,
+    )
+    return visit.go(HERE, done=f"Agents are asked to send next {made.next_runs[0]}.")
+
+
+def remove(visit: Visit) -> Response:
+    """Let nothing be sent by a schedule any more; ask once."""
+    number = visit.form.get("schedule", "")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Remove schedule {number}?",
+                ("Nothing is sent by it any more. Orders that are open stay open.",),
+                "Remove",
+                f"{HERE}/schedules/remove",
+                HERE,
+                {"schedule": number},
+            )
+        )
+    remove_collection_schedule(visit.db, _number(number), visit.actor, visit.now_ms)
+    return visit.go(HERE, done=f"Schedule {number} is removed.")
+
+
+def ask_now(visit: Visit) -> Response:
+    """Ask an agent to send now."""
+    order: ListedOrder = collect_now(
+        visit.db, visit.form.get("agent", ""), _asked(visit), visit.actor, visit.now_ms
+    )
+    return visit.go(
+        HERE, done=f"{order.agent} is asked to send; it hears of it with its next sync."
+    )
+
+
+def cancel(visit: Visit) -> Response:
+    """Ask no more for what an order has not brought."""
+    number = visit.form.get("order", "")
+    cancel_order(visit.db, _number(number), visit.actor, visit.now_ms)
+    return visit.go(HERE, done=f"Order {number} is cancelled.")
+
+
+def give_up(visit: Visit) -> Response:
+    """Give up a file that is coming; ask once."""
+    number = visit.form.get("transfer", "")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Give transfer {number} up?",
+                ("What has come of it is thrown away; its agent begins anew with its next order.",),
+                "Give it up",
+                f"{HERE}/transfers/give-up",
+                HERE,
+                {"transfer": number},
+            )
+        )
+    cancel_transfer(visit.db, visit.door.parts, _number(number), visit.actor, visit.now_ms)
+    return visit.go(HERE, done=f"Transfer {number} is given up.")
+
+
+def _asked(visit: Visit) -> NewCollection:
+    return NewCollection(
+        visit.form.get("condition", "difference"),
+        "pull" if visit.form.get("pull") == "yes" else "push",
+        _day(visit.form.get("first", "")),
+        _day(visit.form.get("end", "")),
+    )
+
+
+def _day(text: str) -> int | None:
+    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing."""
+    if not text:
+        return None
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
+    return round(day.timestamp() * 1000)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+PAGES: Final = (
+    Page("GET", "/collection", "viewer", show),
+    Page("GET", "/collection.csv", "viewer", export),
+    Page("POST", "/collection/schedules", "operator", add),
+    Page("POST", "/collection/schedules/remove", "operator", remove),
+    Page("POST", "/collection/orders", "operator", ask_now),
+    Page("POST", "/collection/orders/cancel", "operator", cancel),
+    Page("POST", "/collection/transfers/give-up", "operator", give_up),
+)

@@ -1,0 +1,181 @@
+"""Segments that the manager fetches: pinned, by token, from the byte on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent.collection.holdings import Holdings
+from agent.collection.offering import Offering
+from agent.collection.orders import Order
+from agent.collection.serving import SegmentServer, Tokens, certificate_of
+from agent.link.client import ManagerClient
+from agent.settings import Home
+from manager.db import agents
+from manager.operations.uploads import list_transfers
+from tests.collection.site import Site
+from tests.manager.running import Running, running
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def prsm(tmp_path: Path) -> Iterator[Running]:
+    """Return a manager that may fetch from this machine."""
+    with running(tmp_path / "manager", 'naming.allowed_networks=["127.0.0.0/8"]') as opened:
+        yield opened
+
+
+@pytest.fixture
+def site(prsm: Running, tmp_path: Path) -> Site:
+    """Return an agent with a segment of 3 MB."""
+    made = Site(prsm, tmp_path / "home", prsm.agent(kind="sync"))
+    made.collect(1, body_bytes=3_000_000)
+    return made
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[SegmentServer]:
+    """Serve the segments, and let the manager know where."""
+    home = Home(site.home)
+    certificate = certificate_of(home, "a.example")
+    server = SegmentServer(
+        ("127.0.0.1", 0), certificate, site.segments, Tokens(home, now_s=lambda: 1000.0)
+    )
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    tell(site, f"https://127.0.0.1:{server.port}", certificate.fingerprint)
+    try:
+        yield server
+    finally:
+        server.close()
+        thread.join()
+
+
+def tell(site: Site, url: str, fingerprint: str) -> None:
+    with site.prsm.manager.db.write() as tx:
+        agents.update(tx, site.agent.identity.id, serving_url=url, serving_fingerprint=fingerprint)
+
+
+def offer(site: Site) -> str:
+    """Offer the only segment; return its upload's path."""
+    holdings = Holdings(site.segments, site.folder)
+    tokens = Tokens(Home(site.home), now_s=lambda: 1000.0)
+
+    async def offered() -> str:
+        key = site.agent.call.headers["Authorization"].removeprefix("Bearer ")
+        async with ManagerClient(
+            "http://127.0.0.1", name="a.example", key=key, transport=site.line
+        ) as client:
+            held = holdings.held(holdings.names()[0])
+            return await Offering(client, holdings, tokens).offer(Order("1", way="pull"), held)
+
+    return asyncio.run(offered())
+
+
+def test_a_segment_is_fetched_and_accepted(site: Site) -> None:
+    """The manager takes it, judges it, and the agent hears so."""
+    with serving(site):
+        where = offer(site)
+        assert site.prsm.manager.pulling.fetch_due() == 1
+        site.prsm.manager.acceptance.accept_waiting()
+    said = site.agent.call.get(where).json()
+    assert (said["state"], said["offset"]) == ("accepted", said["size_bytes"])
+    (row,) = list_transfers(site.prsm.manager.db)
+    assert (row.way, row.received_bytes, row.tries) == ("pull", row.size_bytes, 0)
+
+
+def test_a_fetch_goes_on_at_the_byte(site: Site) -> None:
+    """What came by a broken push is not fetched again."""
+    name = site.holdings.names()[0]
+    data = (site.segments / name).read_bytes()
+    with serving(site):
+        where = offer(site)
+        site.agent.call.send(
+            "PATCH",
+            where,
+            content=data[:1_234_567],
+            headers={
+                "Tus-Resumable": "1.0.0", "Upload-Offset": "0",
+                "Content-Type": "application/offset+octet-stream",
+            },
+        )  # fmt: skip
+        site.prsm.manager.pulling.fetch_due()
+    (row,) = list_transfers(site.prsm.manager.db)
+    assert (row.state, row.received_bytes) == ("received", len(data))
+
+
+def test_another_certificate_is_not_spoken_to(site: Site) -> None:
+    """Nothing is sent to who shows one; the reason is said, and a new offer tries again."""
+    with serving(site) as server:
+        tell(site, f"https://127.0.0.1:{server.port}", "0" * 64)
+        offer(site)
+        site.prsm.manager.pulling.fetch_due()
+        (row,) = list_transfers(site.prsm.manager.db)
+        assert (row.state, row.received_bytes) == ("receiving", 0)
+        assert "somebody else answers" in row.result
+
+
+def test_an_agent_that_is_away_is_tried_again(site: Site) -> None:
+    """With longer and longer pauses, until the token's hour is over."""
+    tell(site, "https://127.0.0.1:9", "0" * 64)
+    site.prsm.clock.now_ms = 1_000_000
+    offer(site)
+    pulling = site.prsm.manager.pulling
+    pauses = []
+    while True:
+        pulling.fetch_due()
+        (row,) = list_transfers(site.prsm.manager.db)
+        if row.next_try_ms is None:
+            break
+        pauses.append(row.next_try_ms - site.prsm.clock())
+        site.prsm.clock.now_ms = row.next_try_ms
+    assert pauses == sorted(pauses)
+    assert 5 < len(pauses) < 20
+    offer(site)
+    assert list_transfers(site.prsm.manager.db)[0].next_try_ms is not None
+
+
+def test_the_centres_own_network_is_out_of_bounds(site: Site) -> None:
+    """An agent that says that it serves there is refused by the manager's rules."""
+    tell(site, "https://10.0.0.1:8443", "0" * 64)
+    offer(site)
+    site.prsm.manager.pulling.fetch_due()
+    assert "private" in list_transfers(site.prsm.manager.db)[0].result
+
+
+def test_only_a_right_token_opens_a_segment(site: Site) -> None:
+    """Another segment's, an old one, none: 403. Other paths: 404. Ranges: 206, 416."""
+    name, home = site.holdings.names()[0], Home(site.home)
+    with serving(site) as server:
+        base = f"https://127.0.0.1:{server.port}"
+        good = Tokens(home, now_s=lambda: 1000.0).mint(name)[0]
+        old = Tokens(home, now_s=lambda: -3000.0).mint(name)[0]
+        other = Tokens(home, now_s=lambda: 1000.0).mint("x.warc.gz")[0]
+        with httpx.Client(verify=False) as client:
+
+            def get(path: str, token: str, **headers: str) -> httpx.Response:
+                return client.get(
+                    f"{base}{path}", headers={"Authorization": f"Bearer {token}", **headers}
+                )
+
+            path = f"/segments/{name}"
+            assert get(path, good).content == (site.segments / name).read_bytes()
+            part = get(path, good, Range="bytes=100-")
+            assert (part.status_code, len(part.content)) == (
+                206, (site.segments / name).stat().st_size - 100,
+            )  # fmt: skip
+            assert get(path, good, Range="bytes=99999999999-").status_code == 416
+            for token in (old, other, "x", "1.2", "99999999999999.x"):
+                assert get(path, token).status_code == 403, token
+            for wrong in (
+                "/segments/../key.json", "/segments/key.json", "/", f"{path}.cdxj",
+                "/segments/no.warc.gz",
+            ):  # fmt: skip
+                assert get(wrong, good).status_code in (403, 404), wrong
