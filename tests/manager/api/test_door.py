@@ -43,6 +43,7 @@ NEEDS = [
     ("GET", "/api/v1/hosts/detail?host=a.example", None, "viewer"),
     ("GET", "/api/v1/agents", None, "viewer"),
     ("GET", "/api/v1/agents/a.example", None, "viewer"),
+    ("GET", "/api/v1/agents/a.example/refetches", None, "viewer"),
     ("GET", "/api/v1/rounds", None, "viewer"),
     ("GET", "/api/v1/rounds/1", None, "viewer"),
     ("GET", "/api/v1/plans", None, "viewer"),

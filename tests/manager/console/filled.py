@@ -15,11 +15,12 @@ from manager.operations.enrolment import enrol, issue_join_token
 from manager.operations.hosts import exclude_host
 from manager.operations.policy import Policy
 from manager.operations.rounds import make_plan, start_round
+from manager.operations.uploads import NewUpload, begin_upload, settle
 from manager.operations.users import ROLES, add_user, login
 from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, StoppedUrls
 from tests.manager.operations.world import ADMIN, World
-from tests.manager.running import START_MS, running
+from tests.manager.running import START_MS, Running, running
 
 __all__ = ["BIDI", "HOSTILE", "HOSTS", "PASSWORD", "SCRIPT", "fill_world"]
 
@@ -70,6 +71,7 @@ def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) ->
         world.true_ms = START_MS - 50_000
         world.tick()
         _speak(world, names)
+        _add_transfers(prsm, world, names[0])
         return {role: login(db, role, PASSWORD, START_MS).token for role in ROLES}
 
 
@@ -102,6 +104,22 @@ def _add_hostile(world: World, name: str) -> None:
     order_command(
         world.db, "hiroshima.example.ac.jp", "restart", ADMIN, START_MS - 10_000_000, SCRIPT
     )
+
+
+def _add_transfers(prsm: Running, world: World, name: str) -> None:
+    """A segment that is coming, and one that was refused with a hostile sentence."""
+    manager, agent = prsm.manager, world.agents[name].identity
+    for number, filename in enumerate(("first.warc.gz", "second.warc.gz")):
+        row = begin_upload(
+            manager.db,
+            manager.parts,
+            agent,
+            NewUpload(filename, f"{number:064}", 1000),
+            manager.settings.collection,
+            START_MS - 5000,
+        )
+        if number:
+            settle(manager.db, row, "refused", HOSTILE.replace("\x00", ""), START_MS)
 
 
 def _speak(world: World, names: list[str]) -> None:

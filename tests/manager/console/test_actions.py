@@ -6,15 +6,12 @@ import re
 
 import pytest
 
-from manager.db import agents
 from manager.db.tables import rights, unit_rounds
 from manager.operations.agents import agent_detail, list_agents
 from manager.operations.audit import audit_page
-from manager.operations.enrolment import AgentIdentity
 from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.plans import list_plans, plan_detail
 from manager.operations.rounds import current_round
-from manager.operations.uploads import NewUpload, begin_upload
 from manager.operations.users import list_users
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
@@ -378,18 +375,6 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     browser.act(here, f"{here}/orders/cancel", {"order": "1"})
     assert _last(prsm) == ("operator", "collection.cancel", "1")
     assert "Schedule 1 is removed." in _confirm(browser, here, f"{here}/schedules/remove", {})
-    asked = NewUpload("x.warc.gz", "0" * 64, 5)
-    with prsm.manager.db.read() as tx:
-        row = agents.by_name(tx, agent)
-    assert row is not None
-    begin_upload(
-        prsm.manager.db,
-        prsm.manager.parts,
-        AgentIdentity(row.id, row.name, "sync"),
-        asked,
-        prsm.manager.settings.collection,
-        prsm.clock(),
-    )
     assert "0%" in browser.page(here).text
     said = _confirm(browser, here, f"{here}/transfers/give-up", {})
     assert "Transfer 1 is given up." in said
