@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.text_body import TEXT_BODY, text_body
-from manager.operations import host_views, hosts, splitting
+from manager.operations import host_views, hosts, merging, splitting
 from manager.operations.host_views import HostDetail, HostFilter, HostPage
 from manager.operations.hosts import Imported
 from manager.operations.splitting import Split
@@ -138,5 +138,5 @@ async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
 @router.post("/merge")
 async def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
     """Make the directories of a split host one unit again."""
-    units = await asyncio.to_thread(splitting.merge_host, door.db, asked.host, actor, door.now_ms())
+    units = await asyncio.to_thread(merging.merge_host, door.db, asked.host, actor, door.now_ms())
     return Merged(units=units)

@@ -55,6 +55,7 @@ class Kind(StrEnum):
 
     CRAWL = "crawl"
     PROBE = "probe"
+    REFETCH = "refetch"  # some of its pages once more, to be compared
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from manager.db.hosts import HostRow
 from manager.db.pins import BanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.cheapest import cheapest_owners
 from manager.operations.giving import give_units, members
 from manager.operations.pin_rules import banned_by_group
 from manager.operations.pins import PAGE_MOST, agent_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.problems import cheapest_owners
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 

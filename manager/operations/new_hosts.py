@@ -12,10 +12,10 @@ from manager.db import agents, assignments, hosts, ordering, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
+from manager.operations.cheapest import cheapest_owners
 from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
 from manager.operations.probing import order_some
-from manager.operations.problems import cheapest_owners
 
 __all__ = ["order_probes", "place_probed"]
 

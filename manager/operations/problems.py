@@ -17,8 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY, Problem, collapse, cost_matrix
-from manager.balancing.placing import place
+from manager.balancing import NOBODY, Problem, cost_matrix
 from manager.balancing.work import relative_capacity, scale_costs
 from manager.db import measurements, planning
 from manager.db.agents import AgentRow
@@ -31,7 +30,7 @@ from manager.operations.pin_rules import Standing, load_standing
 from manager.operations.policy import Policy
 from manager.operations.predicting import Learned, load_model
 
-__all__ = ["DEAL", "Loaded", "cheapest_owners", "load_all", "load_some"]
+__all__ = ["DEAL", "Loaded", "load_all", "load_some"]
 
 WIDE: Final = 20_000_000
 """Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""
@@ -105,46 +104,6 @@ def load_some(
     standing = load_standing(tx, unit_ids)
     model = load_model(tx, [agent.id for agent in agents])
     return _load(agents, units, known, policy, standing, model)
-
-
-def cheapest_owners(
-    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
-) -> tuple[dict[int, int], dict[int, float]]:
-    """Return where units cost least among some agents, given what those own already.
-
-    Units of one group go to one agent; the present owners do not count. Returns unit to agent,
-    and agent to the ms that this adds to its cost.
-    """
-    loaded = load_some(tx, agents, unit_ids, policy)
-    if loaded is None:
-        return {}, {}
-    problem = loaded.problem
-    count, units = len(agents), len(loaded.unit_ids)
-    # What an agent owns already is one more unit each, pinned to it.
-    loads = np.array([[max(0.0, agent.load_ms) for agent in agents]] * count)
-    assert problem.group is not None
-    assert problem.pins is not None
-    extra = np.arange(count)
-    with_loads = Problem(
-        names=problem.names,
-        costs=np.concatenate([problem.costs.astype(np.float64), loads], axis=1),
-        before=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
-        group=np.concatenate([problem.group, -1 - extra]).astype(np.intp),
-        pins=np.concatenate([problem.pins, extra]).astype(np.intp),
-        forbidden=_widened(problem.forbidden, count),
-        unreachable=_widened(problem.unreachable, count),
-    )
-    atoms = collapse(with_loads)
-    owner = atoms.expand(place(atoms))[:units]
-    owners = {
-        int(unit): loaded.agent_ids[int(agent)]
-        for unit, agent in zip(loaded.unit_ids, owner, strict=True)
-    }
-    added: dict[int, float] = {}
-    for column, agent in enumerate(owner.tolist()):
-        number = loaded.agent_ids[agent]
-        added[number] = added.get(number, 0.0) + float(problem.costs[agent, column])
-    return owners, added
 
 
 def _load(
@@ -259,13 +218,6 @@ def _allowed(
 def _atom(unit: PlanUnit) -> int:
     """Return what must have one owner: an address, or a piece of a split host."""
     return PIECES - unit.unit_id if unit.is_piece else unit.group_id
-
-
-def _widened(mask: npt.NDArray[np.bool_] | None, count: int) -> npt.NDArray[np.bool_] | None:
-    """Return a mask with columns for what agents own already, which nothing forbids."""
-    if mask is None:
-        return None
-    return np.concatenate([mask, np.zeros((len(mask), count), dtype=np.bool_)], axis=1)
 
 
 def _forbidden(

@@ -1,4 +1,4 @@
-"""Split a host that is too big for one agent into directories, and merge it again.
+"""Split a host that is too big for one agent into directories.
 
 Invariants: every page of the host lies in exactly one unit before and after, and every unit that
 may be crawled has one owner. A host is split or merged only while nobody has a right to any of it
@@ -16,15 +16,12 @@ from typing import Final
 
 from manager.balancing import Cut, cut
 from manager.db import (
-    addresses,
     assignments,
     directories,
     hosts,
     measurements,
     pieces,
     pins,
-    probes,
-    rights,
     rounds,
     sharing,
     starting,
@@ -32,16 +29,15 @@ from manager.db import (
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import HostRow, UnitRow
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.giving import members
+from manager.operations.idle_hosts import check_idle, host_and_units
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.units import UnitIndex
-from shared.urls import host_key
-from shared.wire.server_list import complete_line
 
-__all__ = ["Piece", "Split", "merge_host", "split_host"]
+__all__ = ["Piece", "Split", "split_host"]
 
 MOST_PIECES: Final = 64
 USUAL_PIECES: Final = 8
@@ -100,10 +96,10 @@ def split_host(
     if parts is not None and not 2 <= parts <= MOST_PIECES:
         raise FormatError(f"pieces = {parts}: must be 2 to {MOST_PIECES}; `merge` makes it one")
     with db.write() as tx:
-        host, units = _host(tx, key)
+        host, units = host_and_units(tx, key)
         if len(units) > 1:
             raise ConflictError(f"{host.key} is split already: merge it first")
-        _check_idle(tx, host, units, "split")
+        check_idle(tx, host, units, "split")
         taking = _takers(tx, host, units[0].id)
         if parts is not None and parts > len(taking):
             raise ConflictError(
@@ -138,44 +134,6 @@ def split_host(
     return replace(split, applied=True)
 
 
-def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
-    """Make the pieces of a host one unit again, of the agent that has `/`; return how many.
-
-    Raises NotFoundError, UrlError, ConflictError with the reason why it cannot be merged now.
-    """
-    with db.write() as tx:
-        host, units = _host(tx, key)
-        [top] = [unit for unit in units if unit.path == "/"]
-        below = [unit for unit in units if unit.path != "/"]
-        if not below:
-            raise ConflictError(f"{host.key} is not split: there is nothing to merge")
-        _check_idle(tx, host, units, "merged")
-        ids = [unit.id for unit in below]
-        pinned = [pin.unit for pin in pins.pins_in_groups(tx, ids) if pin.unit_id in ids]
-        if pinned:
-            raise ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
-        assignments.close(tx, ids, now_ms, "merged into its host")
-        probes.fail(tx, "merged into its host", unit_ids=ids)
-        current = rounds.open_round(tx)
-        if current is not None:
-            rounds.cancel_units(tx, current.number, "merged into its host", ids)
-        starting.drop_found(tx, [unit.id for unit in units])
-        moves = {page.id: top.id for page in starting.start_pages_of(tx, ids)}
-        starting.move_start_pages(tx, moves)
-        known = [unit for unit in units if unit.volume_kb is not None]
-        if known:
-            hosts.set_volume(
-                tx,
-                top.id,
-                sum(unit.volume_kb or 0.0 for unit in known),
-                sum(unit.pages or 0 for unit in known),
-            )
-        pieces.merge_units(tx, ids, now_ms)
-        sharing.end(tx, [host.id])
-        note(tx, now_ms, actor, "host.merge", host.key, units=len(ids))
-        return len(ids)
-
-
 @dataclass(slots=True)
 class _Size:
     """What the newest crawl measured of a directory. work: ms of waiting and transfer."""
@@ -183,44 +141,6 @@ class _Size:
     pages: int = 0
     size_bytes: int = 0
     work: float = 0.0
-
-
-def _host(tx: Transaction, text: str) -> tuple[HostRow, list[UnitRow]]:
-    key = host_key(complete_line(text))
-    host = hosts.by_key(tx, key)
-    if host is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
-    return host, hosts.units_of_hosts(tx, [key])
-
-
-def _check_idle(tx: Transaction, host: HostRow, units: list[UnitRow], what: str) -> None:
-    """Refuse where somebody may be fetching, or has fetched in this round."""
-    if host.excluded_ms is not None:
-        raise ConflictError(f"{host.key} is excluded: include it before it is {what}")
-    if host.group_id is None:
-        raise ConflictError(f"{host.key} has no address yet: wait until its name is looked up")
-    beside = [key for key in addresses.hosts_of_group(tx, host.group_id, 3) if key != host.key]
-    if beside and what == "split":
-        raise ConflictError(
-            f"{host.key} shares its address with {beside[0]}: an address with several hosts is one "
-            "agent's, so it cannot be split"
-        )
-    ids = [unit.id for unit in units]
-    held = rights.of_units(tx, ids)
-    if held:
-        doing = "probed" if held[0].kind == "probe" else "crawled"
-        raise ConflictError(
-            f"{host.key} is being {doing} in round {held[0].round}: it can be {what} when that is "
-            "over, before the next round begins"
-        )
-    current = rounds.open_round(tx)
-    if current is not None:
-        done = rounds.fetched_among(tx, current.number, ids)
-        if done:
-            raise ConflictError(
-                f"{host.key} was crawled in round {current.number}, which goes on: it can be "
-                f"{what} when the round is over"
-            )
 
 
 def _takers(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:

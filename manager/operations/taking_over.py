@@ -16,9 +16,9 @@ from manager.db import agents, assignments, probes, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.operations.actor import CLOCK, note
+from manager.operations.cheapest import cheapest_owners
 from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
-from manager.operations.problems import cheapest_owners
 
 __all__ = ["LEFT", "LOST", "how_it_is", "take_over"]
 

@@ -21,11 +21,11 @@ from shared.errors import FormatError
 __all__ = ["PAGES", "before_of"]
 
 KINDS: Final = {
-    "log-sums": "log-sums: URL, volume and time of each agent's pages",
-    "distances": "distances: of each agent to its servers",
-    "volumes": "volumes: of all servers",
-    "costs": "costs: of each agent's servers",
-    "lists": "lists: the servers of each agent",
+    "log-sums": "volume and time by URL",
+    "distances": "distances",
+    "volumes": "volumes",
+    "costs": "costs",
+    "lists": "lists",
 }
 ROWS_AT_ONCE: Final = 1000
 HEADER: Final = (

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from manager.console.access import Page
 from manager.console.visit import Question, Visit, link
 from manager.operations.host_views import host_detail
-from manager.operations.splitting import Piece, Split, merge_host, split_host
+from manager.operations.merging import merge_host
+from manager.operations.splitting import Piece, Split, split_host
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

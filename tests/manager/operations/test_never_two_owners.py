@@ -28,6 +28,7 @@ from manager.operations.contact import subscribe, sync, unsubscribe
 from manager.operations.discovered import record_discovered
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.hosts import exclude_host, include_host
+from manager.operations.merging import merge_host
 from manager.operations.rounds import (
     METHODS,
     apply_plan,
@@ -36,7 +37,7 @@ from manager.operations.rounds import (
     make_plan,
     start_round,
 )
-from manager.operations.splitting import merge_host, split_host
+from manager.operations.splitting import split_host
 from shared.wire.sync import SyncRequest
 from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.world import ADMIN, World

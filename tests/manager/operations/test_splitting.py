@@ -18,8 +18,9 @@ from manager.operations.discovered import record_discovered
 from manager.operations.host_views import host_detail
 from manager.operations.hosts import exclude_host, import_hosts, include_host
 from manager.operations.lists import current_list
+from manager.operations.merging import merge_host
 from manager.operations.rounds import start_round
-from manager.operations.splitting import merge_host, split_host
+from manager.operations.splitting import split_host
 from shared.errors import FormatError
 from shared.units import UnitIndex
 from shared.wire.orders import Order, orders
