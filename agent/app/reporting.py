@@ -42,6 +42,7 @@ class Moment:
     log_bytes: int
     shares_hosts: bool = False  # it has pieces of hosts that others have pieces of
     piece_rests: bool = False  # and is through with one of them
+    pages_on_way: bool = False  # pages for other pieces were sent, and not answered yet
 
 
 class ReportSchedule:
@@ -98,6 +99,8 @@ class ReportSchedule:
     def hosts_due(self, now: Moment) -> bool:
         """Tell whether hosts that were found should go now."""
         wait_s = self._settings.every_s or self._settings.hosts_s
+        if now.pages_on_way:
+            return False  # a slow manager is sent fewer and larger reports, not more of them
         if now.shares_hosts:
             # Others may have nothing to do until they hear of these pages.
             wait_s = min(wait_s, SETTLE_S if now.piece_rests else PIECES_S)

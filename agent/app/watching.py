@@ -101,6 +101,8 @@ class Watch:
             worked_off=parts.worked_off,
             shares_hosts=session.shares_hosts,
             piece_rests=bool(session.scope.resting),
+            pages_on_way=session.shares_hosts
+            and any(report.kind == "hosts" for report in parts.outbox.waiting()),
             probes_waiting=probes > self._probes_reported,
             log_bytes=parts.reporting.open_log_bytes,
         )

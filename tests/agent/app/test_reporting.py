@@ -132,6 +132,15 @@ def test_hosts_wait_for_one_another() -> None:
     assert plan.hosts_due(replace(QUIET, window_open=False))
 
 
+def test_pages_for_other_pieces_go_when_those_before_were_answered() -> None:
+    """What is found meanwhile is one report: a slow manager would be sent hundreds."""
+    plan = ReportSchedule(ReportSettings(), UTC, 0, QUIET.now_s)
+    sharing = replace(QUIET, now_s=QUIET.now_s + 31, shares_hosts=True)
+    assert plan.hosts_due(sharing)
+    assert not plan.hosts_due(replace(sharing, pages_on_way=True, piece_rests=True))
+    assert not plan.hosts_due(replace(sharing, pages_on_way=True, worked_off=True))
+
+
 class KilledError(Exception):
     """The process died here."""
 
