@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
 import click
 
 from manager.cli import showing
@@ -10,9 +13,31 @@ from manager.cli.options import Place, json_option, pass_place
 __all__ = ["COMMANDS"]
 
 _reason = click.option("--reason", default="", help="Why; shown to whoever asks.")
-_agent = click.option("--agent", default="", help="Of this agent only.")
-_limit = click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
-_offset = click.option("--offset", default=0, type=click.IntRange(0))
+DECIDED: Final = ("agent", "since", "by", "reason")
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def _listed(command: _Command) -> _Command:
+    """Add what both lists are cut by."""
+    for option in (
+        click.option("--offset", default=0, type=click.IntRange(0)),
+        click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000)),
+        click.option("--agent", default="", help="Of this agent only."),
+    ):
+        command = option(command)
+    return command
+
+
+def _decided(one: dict[str, Any]) -> tuple[str, str, str, str]:
+    return one["agent"], showing.time_text(one["made_ms"]), one["made_by"], one["reason"]
+
+
+def _tell(done: object, said: str, as_json: bool) -> None:
+    if as_json:
+        showing.as_json(done)
+    else:
+        click.echo(said)
 
 
 @click.command()
@@ -28,11 +53,8 @@ def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None
     that shares its address.
     """
     done = place.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
-    if as_json:
-        showing.as_json(done)
-        return
-    click.echo(f"{unit} is pinned to {agent}; {done['moved']} units changed hands")
-    if done["warning"]:
+    _tell(done, f"{unit} is pinned to {agent}; {done['moved']} units changed hands", as_json)
+    if done["warning"] and not as_json:
         click.echo(f"the pin does not hold yet: {done['warning']}", err=True)
 
 
@@ -44,16 +66,12 @@ def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None
 def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
     """Let plans move UNIT again; its owner keeps it until one does."""
     done = place.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
-    if as_json:
-        showing.as_json(done)
-        return
-    click.echo(f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned")
+    said = f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned"
+    _tell(done, said, as_json)
 
 
 @click.command()
-@_agent
-@_limit
-@_offset
+@_listed
 @json_option
 @pass_place
 def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
@@ -63,18 +81,8 @@ def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
         showing.as_json(page)
         return
     showing.table(
-        ("unit", "agent", "since", "by", "reason", "ignored"),
-        (
-            (
-                one["unit"],
-                one["agent"],
-                showing.time_text(one["made_ms"]),
-                one["made_by"],
-                one["reason"],
-                one["ignored"],
-            )
-            for one in page["pins"]
-        ),
+        ("unit", *DECIDED, "ignored"),
+        ((one["unit"], *_decided(one), one["ignored"]) for one in page["pins"]),
         "Nothing is pinned. `prsm hosts pin UNIT AGENT` pins a host.",
     )
     left = page["total"] - offset - len(page["pins"])
@@ -91,10 +99,7 @@ def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
 def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None:
     """Let AGENT never get HOST, nor what shares its address."""
     done = place.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
-    if as_json:
-        showing.as_json(done)
-        return
-    click.echo(f"{agent} never gets {host}; {done['moved']} units changed hands")
+    _tell(done, f"{agent} never gets {host}; {done['moved']} units changed hands", as_json)
 
 
 @click.command("lift-ban")
@@ -105,16 +110,12 @@ def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None
 def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
     """Let AGENT get HOST again."""
     done = place.calls.post("/hosts/lift-ban", {"host": host, "agent": agent})
-    if as_json:
-        showing.as_json(done)
-        return
-    click.echo(f"{agent} may get {host} again" if done["lifted"] else "there was no such ban")
+    said = f"{agent} may get {host} again" if done["lifted"] else "there was no such ban"
+    _tell(done, said, as_json)
 
 
 @click.command()
-@_agent
-@_limit
-@_offset
+@_listed
 @json_option
 @pass_place
 def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
@@ -124,17 +125,8 @@ def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
         showing.as_json(page)
         return
     showing.table(
-        ("host", "agent", "since", "by", "reason"),
-        (
-            (
-                one["host"],
-                one["agent"],
-                showing.time_text(one["made_ms"]),
-                one["made_by"],
-                one["reason"],
-            )
-            for one in page
-        ),
+        ("host", *DECIDED),
+        ((one["host"], *_decided(one)) for one in page),
         "No agent is banned from any host.",
     )
 

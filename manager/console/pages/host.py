@@ -86,19 +86,14 @@ def exclude(visit: Visit) -> Response:
     key, reason = visit.form.get("host", ""), visit.form.get("reason", "").strip()[:REASON_MOST]
     if not visit.is_confirmed:
         known = host_detail(visit.db, key).host
-        return visit.ask(
-            Question(
-                f"Exclude {known.key}?",
-                (
-                    "No agent owns it or is sent to it any more, from the next lists on.",
-                    "What was fetched stays. It can be included again at any time.",
-                ),
-                "Exclude",
-                "/console/host/exclude",
-                link("host", host=known.key),
-                {"host": known.key},
-                {"reason": reason},
-            )
+        return _ask(
+            visit,
+            f"Exclude {known.key}?",
+            "No agent owns it or is sent to it any more, from the next lists on.",
+            "What was fetched stays. It can be included again at any time.",
+            do="exclude",
+            about={"host": known.key},
+            reason=reason,
         )
     exclude_host(visit.db, key, reason, visit.actor, visit.now_ms)
     return visit.go(link("host", host=key), done=f"{key} is excluded.")
@@ -118,20 +113,15 @@ def pin(visit: Visit) -> Response:
     unit, agent, reason = _choice(visit, "unit")
     here = link("host", host=unit)
     if not visit.is_confirmed:
-        return visit.ask(
-            Question(
-                f"Pin {unit} to {agent}?",
-                (
-                    "No plan moves it any more; it can be unpinned at any time.",
-                    "If another agent owns it, it changes hands now, and what shares its address.",
-                ),
-                "Pin",
-                "/console/host/pin",
-                here,
-                {"unit": unit, "agent": agent},
-                {"reason": reason},
-                danger=False,
-            )
+        return _ask(
+            visit,
+            f"Pin {unit} to {agent}?",
+            "No plan moves it any more; it can be unpinned at any time.",
+            "If another agent owns it, it changes hands now, and what shares its address.",
+            do="pin",
+            about={"unit": unit, "agent": agent},
+            reason=reason,
+            danger=False,
         )
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
     waits = f" It does not hold yet: {done.warning}." if done.warning else ""
@@ -150,19 +140,14 @@ def ban(visit: Visit) -> Response:
     host, agent, reason = _choice(visit, "host")
     here = link("host", host=host)
     if not visit.is_confirmed:
-        return visit.ask(
-            Question(
-                f"Never give {host} to {agent}?",
-                (
-                    "Nor what shares its address. What it owns there goes to other agents at once.",
-                    "The ban can be lifted at any time.",
-                ),
-                "Ban",
-                "/console/host/ban",
-                here,
-                {"host": host, "agent": agent},
-                {"reason": reason},
-            )
+        return _ask(
+            visit,
+            f"Never give {host} to {agent}?",
+            "Nor what shares its address. What it owns there goes to other agents at once.",
+            "The ban can be lifted at any time.",
+            do="ban",
+            about={"host": host, "agent": agent},
+            reason=reason,
         )
     moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
     return visit.go(here, done=f"{agent} never gets {host}: {moved:,} units changed hands.")
@@ -173,6 +158,30 @@ def lift(visit: Visit) -> Response:
     host, agent, _ = _choice(visit, "host")
     lift_ban(visit.db, host, agent, visit.actor, visit.now_ms)
     return visit.go(link("host", host=host), done=f"{agent} may get {host} again.")
+
+
+def _ask(
+    visit: Visit,
+    title: str,
+    *consequences: str,
+    do: str,
+    about: dict[str, str],
+    reason: str,
+    danger: bool = True,
+) -> Response:
+    """Ask once before something is done to a host, or to a unit of it, for a reason."""
+    return visit.ask(
+        Question(
+            title,
+            consequences,
+            do.capitalize(),
+            f"/console/host/{do}",
+            link("host", host=about.get("unit", about.get("host", ""))),
+            about,
+            {"reason": reason},
+            danger=danger,
+        )
+    )
 
 
 def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
