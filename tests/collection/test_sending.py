@@ -10,12 +10,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order
 from agent.collection.retention import drop_kept
 from agent.collection.sending import Patience, StopSendingError
 from agent.link.backoff import Backoff
 from manager.db import archive
 from manager.operations.uploads import list_transfers
+from shared.archive.errors import DiskFullError
 from tests.collection.line import BadLine, Fault
 from tests.collection.site import CHUNK, Site
 from tests.manager.running import START_MS, Running, running
@@ -288,3 +290,31 @@ def test_two_of_one_home_send_one_file(site: Site) -> None:
     assert site.line.body_bytes < 10_000
     assert len(list_transfers(site.prsm.manager.db)) == 1
     assert replace(site.held()[0], sent_bytes=0).state == "accepted"
+
+
+def test_a_full_disk_here_loses_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be written down is asked again: no byte is sent twice, nothing is deleted."""
+    site.collect(2)
+    site.order(Order("1"))
+
+    def full(self: Holdings, held: Held) -> None:
+        raise DiskFullError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Holdings, "keep", full)
+        assert site.carry_out()["1"].result == "2 accepted"
+    assert site.states() == ["new", "new"]
+    assert drop_kept(site.holdings, 0, site.prsm.clock() + 1, lambda: True) == (0, 0)
+    site.line.body_bytes = 0
+    site.order(Order("2"))
+    assert site.carry_out()["2"].result == "2 accepted"
+    assert site.line.body_bytes < 10_000
+
+
+def test_a_proxy_that_buffers_costs_a_chunk(site: Site) -> None:
+    """It takes a whole chunk and passes nothing on when the line breaks; chunks become smaller."""
+    site.collect(1, body_bytes=4 * CHUNK)
+    site.order(Order("1"))
+    on(site, lambda request, n: "cut 0" if request.method == "PATCH" and n % 4 == 2 else None)
+    assert site.carry_out()["1"].state == "done"
+    assert site.states() == ["accepted"]
