@@ -1,7 +1,12 @@
-"""`prs-get`: take captures from a PRSM centre, as a third party.
+"""`prs-get`: a third party takes captures from a PRSM manager.
 
-`cli` the commands; `server` calls with patience; `fetching` files by parallel parts that go on
-where they stopped; `selecting` jobs; `unpacking` the source's layout on disk; `following` the
-changes.
-It shares with the centre what the archive's formats are, and nothing else.
+    cli         the commands, what they print, exit codes
+    getting     many files at a time into one folder
+    downloads   one file: resumed at its byte, verified, renamed into place
+    server      the one door to the network
+    folder      the one door to the disk: lock, parts, what is there already
+    listing, names, ranges, retrying, login     pure, or nearly so: what is said and kept
+
+Invariant: a file under its final name is whole and verified; no byte from the server decides where
+a file lies without `names`; the token goes to the server of the login and to nobody else.
 """

@@ -1,145 +1,92 @@
-"""Follow the changes: keep a folder of segments as the centre has it.
+"""What changed at the server, behind a cursor that it gave.
 
-Invariant: the cursor is written after what it stands for is done, so nothing is missed; a segment
-that was withdrawn is deleted here too.
+Invariant: a cursor is passed on only after everything in front of it was given, so a kill repeats
+changes and never skips one.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
-from client.errors import DamagedError, RefusedError
-from client.fetching import RemoteFile, fetch
+from client.errors import CursorError, DamagedError, GoneError, RefusedError
+from client.names import plain
 from client.server import Server
 
-__all__ = ["Followed", "changes", "follow"]
+__all__ = ["Change", "Changes", "changes_since", "present_cursor"]
 
-CURSOR: Final = ".prs-get/changes.cursor"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,250}\.warc\.gz")
-
-
-@dataclass
-class Followed:
-    """What was done."""
-
-    fetched: list[str] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
-    new_bytes: int = 0
+CHANGES: Final = "api/v1/changes"
+PAGE: Final = 1000
+CURSOR_MOST: Final = 200
 
 
-def changes(server: Server, since: str) -> tuple[list[dict[str, Any]], str]:
-    """Return all changes behind a cursor or date, and the cursor behind them."""
-    found: list[dict[str, Any]] = []
-    while True:
-        answer = server.get("/api/v1/changes", since=since)
-        found += answer["changes"]
-        since = str(answer["next"])
-        if not answer["more"]:
-            return found, since
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A segment was created (take it) or deleted (delete what you have of it)."""
+
+    seq: int
+    at: str
+    what: str
+    name: str
+    size_bytes: int | None
+    sha256: str | None
 
 
-def follow(
-    server: Server, folder: Path, since: str, at_once: int, said: Callable[[str], None]
-) -> Followed:
-    """Bring a folder up to date. since: where to begin a folder that has no cursor yet."""
-    kept = folder / CURSOR
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    start = kept.read_text().strip() if kept.exists() else since
-    done = Followed()
-    if not start:
-        _full(server, folder, at_once, said, done, kept)
-        return done
-    try:
-        found, cursor = changes(server, start)
-    except RefusedError as error:
-        if error.status != 410:
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Some changes, oldest first, and the cursor behind them."""
+
+    changes: list[Change]
+    cursor: str
+
+
+def present_cursor(server: Server) -> str:
+    """Return the cursor behind everything so far; raises ClientError."""
+    return _page(server, "")[0].cursor
+
+
+def changes_since(server: Server, since: str) -> Iterator[Changes]:
+    """Give all changes behind a cursor or since a date; raises CursorError, ClientError."""
+    more = True
+    while more:
+        try:
+            page, more = _page(server, since)
+        except GoneError as error:
+            raise CursorError(str(error)) from error
+        except RefusedError as error:
+            if error.status == 400:
+                raise CursorError(f"{error}. This cursor is of another server, or damaged") from (
+                    error
+                )
             raise
-        said("changes that old are forgotten: everything is compared")
-        _full(server, folder, at_once, said, done, kept)
-        return done
-    last = {change["name"]: change for change in found}
-    files = [_file(c) for c in last.values() if c["what"] == "created" and "location" in c]
-    _fetch(server, folder, files, at_once, said, done)
-    for change in last.values():
-        if "location" not in change:
-            _delete(folder, str(change["name"]), done)
-    kept.write_text(cursor)
-    return done
+        if more and page.cursor == since:
+            raise DamagedError("the server says that more follows, and gives the same cursor")
+        yield page
+        since = page.cursor
 
 
-def _full(
-    server: Server,
-    folder: Path,
-    at_once: int,
-    said: Callable[[str], None],
-    done: Followed,
-    kept: Path,
-) -> None:
-    """Take everything; the cursor is from before, so what changes meanwhile comes next time."""
-    cursor = str(server.get("/api/v1/changes")["next"])
-    page: str | None = "/wasapi/v1/webdata?page_size=1000"
-    files: list[RemoteFile] = []
-    while page:
-        answer = server.get(page)
-        files += [
-            RemoteFile(
-                str(each["filename"]),
-                str(each["locations"][0]),
-                int(each["size"]),
-                str(each["checksums"]["sha256"]),
-            )
-            for each in answer["files"]
-        ]
-        page = answer["next"]
-    _fetch(server, folder, files, at_once, said, done)
-    names = {file.name for file in files}
-    for path in folder.glob("*.warc.gz"):
-        if path.name not in names:
-            _delete(folder, path.name, done)
-    kept.write_text(cursor)
+def _page(server: Server, since: str) -> tuple[Changes, bool]:
+    query = [("since", since)] if since else []
+    answer = server.json(CHANGES, [*query, ("limit", str(PAGE))])
+    try:
+        cursor = answer["next"]
+        changes = [_change(each) for each in answer["changes"]]
+        more = bool(answer["more"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedError("the list of changes is none: is this a PRSM manager?") from error
+    if not isinstance(cursor, str) or not 0 < len(cursor) <= CURSOR_MOST:
+        raise DamagedError("the list of changes has no cursor: is this a PRSM manager?")
+    return Changes(changes, cursor), more
 
 
-def _fetch(
-    server: Server,
-    folder: Path,
-    files: list[RemoteFile],
-    at_once: int,
-    said: Callable[[str], None],
-    done: Followed,
-) -> None:
-    def one(file: RemoteFile) -> tuple[str, int]:
-        got = fetch(server, file, folder / _checked(file.name), 1, lambda _: None)
-        said(f"{file.name}: {file.size_bytes} bytes")
-        return file.name, got.new_bytes
-
-    with ThreadPoolExecutor(max(1, at_once)) as pool:
-        for name, new_bytes in pool.map(one, files):
-            done.fetched.append(name)
-            done.new_bytes += new_bytes
-
-
-def _delete(folder: Path, name: str, done: Followed) -> None:
-    path = folder / _checked(name)
-    if path.exists():
-        path.unlink()
-        done.deleted.append(name)
-
-
-def _file(change: dict[str, Any]) -> RemoteFile:
-    return RemoteFile(
-        str(change["name"]),
-        str(change["location"]),
-        int(change["size"]),
-        str(change["checksums"]["sha256"]),
+def _change(each: dict[str, Any]) -> Change:
+    size, sums = each.get("size"), each.get("checksums")
+    return Change(
+        seq=int(each["seq"]),
+        at=plain(str(each.get("at", "")))[:40],
+        what=plain(str(each["what"]))[:20],
+        name=plain(str(each["name"]))[:300],
+        size_bytes=size if isinstance(size, int) else None,
+        sha256=str(sums["sha256"])[:64] if isinstance(sums, dict) and "sha256" in sums else None,
     )
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise DamagedError(f"segment {name[:200]!a}: is no name for a file")
-    return name

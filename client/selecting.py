@@ -1,36 +1,55 @@
-"""Get a selection: a job at the centre, waited for, fetched, verified, unpacked.
+"""Pages of hosts: a job at the server makes one file of them, which is taken like any other.
 
-Invariant: the job's name is kept beside what is fetched, so that the same command goes on with it
-after whatever ended the first one.
+The job is noted in the folder before it is waited for, so who is killed goes on with it, and the
+server makes it once. When its file has been taken the note goes: the next run asks anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
-from client.errors import RefusedError
-from client.fetching import RemoteFile, Told, fetch
+from client.errors import DamagedError, GoneError, LaterError, RefusedError
+from client.folder import Folder
+from client.listing import Listed, files_of_page
+from client.names import plain
+from client.retrying import Retrying
 from client.server import Server
-from client.unpacking import unpack
 
-__all__ = ["Got", "Wanted", "get"]
+__all__ = [
+    "Format",
+    "HeldHost",
+    "Job",
+    "Selection",
+    "finished",
+    "held_hosts",
+    "job_for",
+    "job_parts",
+    "note_part",
+    "result_of",
+    "size_of",
+    "wait_for",
+]
 
-POLL_S: Final = 2.0
-STATE: Final = ".prs-get"
-FUNCTIONS: Final = {"zip": "extract-zip", "warc": "extract-warc"}
+Format = Literal["zip", "warc"]
+
+JOBS: Final = "wasapi/v1/jobs"
+PAGES: Final = "api/v1/pages"
+NOTE: Final = "job-"
+POLL_S: Final = 1.0
+POLL_MOST_S: Final = 15.0
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A selection. form: zip or warc."""
+class Selection:
+    """What is asked for, as the texts that the server reads. host: RE2; the others may be empty."""
 
-    form: str
     host: str
     url: str = ""
     since: str = ""
@@ -39,106 +58,160 @@ class Wanted:
     one_of_each: bool = False
 
     @property
-    def params(self) -> dict[str, str]:
-        """Return it as the centre's parameters."""
-        given = {
-            "host": self.host,
-            "url": self.url,
-            "since": self.since,
-            "until": self.until,
-            "updated_since": self.updated_since,
-            "one_of_each": "true" if self.one_of_each else "",
-        }
-        return {name: value for name, value in given.items() if value}
+    def query(self) -> list[tuple[str, str]]:
+        """Return it as the query of a request."""
+        asked = [
+            ("host", self.host),
+            ("url", self.url),
+            ("since", self.since),
+            ("until", self.until),
+            ("updated_since", self.updated_since),
+            ("one_of_each", "true" if self.one_of_each else ""),
+        ]
+        return [(name, value) for name, value in asked if value]
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
-    """What came of it."""
+class Job:
+    """A job that the server has for us; note: how the folder calls it."""
 
-    files: list[Path]
-    size_bytes: int
-    new_bytes: int
+    token: str
+    note: str
 
 
-def get(
-    server: Server,
-    wanted: Wanted,
-    folder: Path,
-    at_once: int,
-    making: Callable[[int, int], None],
-    coming: Callable[[int], Told],
-    sleep: Callable[[float], None],
-) -> Got:
-    """Get a selection into a folder.
+@dataclass(frozen=True, slots=True)
+class HeldHost:
+    """A host that the server has. bytes: of its records; times: of its first and last capture."""
 
-    making: is told captures done and in all; coming: of the file's size, and gives who is told of
-    its bytes.
-    """
-    state = _State(folder, wanted)
-    job = _job(server, wanted, state)
-    while job["state"] in ("queued", "running"):
-        making(int(job["done"]), int(job["total"]))
-        sleep(POLL_S)
-        job = server.get(f"/wasapi/v1/jobs/{job['jobtoken']}")
-    if job["state"] != "complete":
-        state.forget()
-        raise RefusedError(f"the selection {job['state']}: {job['problem'] or 'submit it again'}")
-    (listed,) = server.get(f"/wasapi/v1/jobs/{job['jobtoken']}/result")["files"]
-    file = RemoteFile(
-        str(listed["filename"]),
-        str(listed["locations"][0]),
-        int(listed["size"]),
-        str(listed["checksums"]["sha256"]),
+    host: str
+    captures: int
+    bytes: int
+    first_ms: int
+    last_ms: int
+
+
+def size_of(server: Server, selection: Selection) -> tuple[int, int]:
+    """Return how many hosts match and how many captures they have at most; raises ClientError."""
+    answer = server.json(PAGES, selection.query)
+    try:
+        return int(answer["hosts"]), int(answer["captures"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError("the size of a selection is none: is this a PRSM manager?") from error
+
+
+def held_hosts(server: Server, selection: Selection) -> Iterator[HeldHost]:
+    """Give the hosts that match, with what the server has of each; raises ClientError."""
+    after: int | None = 0
+    while after is not None:
+        answer = server.json(f"{PAGES}/hosts", [*selection.query, ("after", str(after))])
+        try:
+            page = [_held(each) for each in answer["hosts"]]
+            following = answer["next"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedError("the list of hosts is none: is this a PRSM manager?") from error
+        yield from page
+        if following is not None and not (isinstance(following, int) and following > after):
+            raise DamagedError("the list of hosts does not end: its next page is not behind this")
+        after = following
+
+
+def _held(each: dict[str, Any]) -> HeldHost:
+    return HeldHost(
+        plain(str(each["host"]))[:300],
+        int(each["captures"]),
+        int(each["bytes"]),
+        int(each["first_ms"]),
+        int(each["last_ms"]),
     )
-    fetched = fetch(server, file, state.result, at_once, coming(file.size_bytes))
-    if wanted.form == "zip":
-        files = unpack(fetched.path, folder)
-        fetched.path.unlink()
-    else:
-        files = [folder / f"pages-{file.sha256[:16]}.warc.gz"]
-        fetched.path.replace(files[0])
-    state.forget()
-    return Got(files, file.size_bytes, fetched.new_bytes)
 
 
-def _job(server: Server, wanted: Wanted, state: _State) -> dict[str, Any]:
-    """Return the job of a command that ended before, or a new one."""
-    token = state.job()
-    if token:
+def job_for(server: Server, folder: Folder, form: Format, selection: Selection) -> Job:
+    """Return the job that was noted for this selection, or submit one; raises ClientError."""
+    query = urlencode(selection.query)
+    note = NOTE + hashlib.sha256(f"{server.url} {form} {query}".encode()).hexdigest()[:16]
+    noted = folder.noted(note)
+    if isinstance(noted, dict) and _TOKEN.fullmatch(str(noted.get("jobtoken"))):
+        return Job(noted["jobtoken"], note)
+    token = _submit(server, {"function": f"extract-{form}", "query": query})
+    folder.note(note, {"jobtoken": token, "format": form, "query": query, "server": server.url})
+    return Job(token, note)
+
+
+def wait_for(server: Server, job: Job, look: Callable[[int, int], None]) -> bool:
+    """Wait until a job is complete; False: it is gone, and another is needed. Raises ClientError.
+
+    look: is told how many captures are done of how many at most.
+    """
+    pause_s = POLL_S
+    while True:
         try:
-            job: dict[str, Any] = server.get(f"/wasapi/v1/jobs/{token}")
+            answer = server.json(f"{JOBS}/{job.token}")
         except RefusedError as error:
-            if error.status != 404:
-                raise
-        else:
-            if job["state"] in ("queued", "running", "complete"):
-                return job
-    body = {"function": FUNCTIONS[wanted.form], "query": urlencode(wanted.params)}
-    made: dict[str, Any] = server.post("/wasapi/v1/jobs", body)
-    state.keep(str(made["jobtoken"]))
-    return made
+            if error.status in (404, 410):
+                return False
+            raise
+        state = answer.get("state") if isinstance(answer, dict) else None
+        if state == "complete":
+            return True
+        if state == "gone":
+            return False
+        if state not in ("queued", "running"):
+            problem = plain(str(answer.get("problem") if isinstance(answer, dict) else answer))
+            raise RefusedError(200, f"the server could not make it: {problem[:500]}")
+        look(_count(answer.get("done")), _count(answer.get("total")))
+        server.patience.pause(pause_s * server.patience.scale)
+        pause_s = min(POLL_MOST_S, pause_s * 1.5)
 
 
-class _State:
-    """What a command must know to go on."""
+def result_of(server: Server, job: Job) -> Listed | None:
+    """Return the file of a complete job; None: it is gone. Raises ClientError."""
+    try:
+        answer = server.json(f"{JOBS}/{job.token}/result")
+    except GoneError:
+        return None
+    files = files_of_page(answer, lambda _: f"api/v1/results/{job.token}")
+    if len(files) != 1:
+        raise DamagedError(f"a job has {len(files)} files; one was promised")
+    return files[0]
 
-    def __init__(self, folder: Path, wanted: Wanted) -> None:
-        said = json.dumps([wanted.form, wanted.params], sort_keys=True)
-        name = hashlib.sha256(said.encode()).hexdigest()[:16]
-        place = folder / STATE
-        place.mkdir(parents=True, exist_ok=True)
-        self._file = place / f"{name}.json"
-        self.result = place / f"{name}.result"
 
-    def job(self) -> str:
+def finished(folder: Folder, job: Job) -> None:
+    """Forget a job whose file was taken, or that is gone, and what came of its file."""
+    noted = folder.noted(job.note)
+    folder.note(job.note, None)
+    if isinstance(noted, dict) and "sha256" in noted:
+        folder.drop_part(str(noted["sha256"]))
+
+
+def note_part(folder: Folder, job: Job, listed: Listed) -> None:
+    """Note what the file of a job must be, so that its part is known for one."""
+    noted = folder.noted(job.note)
+    if isinstance(noted, dict) and noted.get("sha256") != listed.sha256:
+        folder.note(job.note, {**noted, "sha256": listed.sha256})
+
+
+def job_parts(folder: Folder) -> set[str]:
+    """Return the SHA-256 of the files of all jobs that are noted."""
+    noted = (folder.noted(name) for name in folder.notes(NOTE))
+    return {str(each["sha256"]) for each in noted if isinstance(each, dict) and "sha256" in each}
+
+
+def _submit(server: Server, body: dict[str, str]) -> str:
+    retrying = Retrying(server.patience, "job")
+    while True:
         try:
-            return str(json.loads(self._file.read_text())["job"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return ""
+            answer = server.json(JOBS, body=body)
+        except RefusedError as error:
+            if error.status != 409:
+                raise
+            # Too many of ours wait: one more try when the server had time for some.
+            retrying.failed(LaterError(str(error), None))
+            continue
+        token = answer.get("jobtoken") if isinstance(answer, dict) else None
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise DamagedError("the server's job has no name: is this a PRSM manager?")
+        return token
 
-    def keep(self, token: str) -> None:
-        self._file.write_text(json.dumps({"job": token}))
 
-    def forget(self) -> None:
-        self._file.unlink(missing_ok=True)
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0

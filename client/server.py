@@ -1,125 +1,207 @@
-"""Calls to a centre, with patience: a broken line and a busy centre are tried again.
+"""The one door to the network: requests with the token, answers checked, failures split by blame.
 
-Invariant: 429 and 503 are waited for as long as the centre says, within a limit; a refusal is not
-tried again; the token goes to the centre that it is for, and nowhere else.
+Invariant: addresses are made here from the login's and a path of ours, never taken from an answer,
+and no redirection is followed; so the token reaches one server. Answers that are not files are
+read up to a limit.
 """
 
 from __future__ import annotations
 
-import random
+import json
+import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, Final, Self
 
 import httpx
 
-from client.account import Account
-from client.errors import RefusedError, UnreachableError
+from client.errors import (
+    ClientError,
+    CutError,
+    DamagedError,
+    GoneError,
+    LaterError,
+    RefusedError,
+    TokenError,
+    UnreachableError,
+)
+from client.login import Login
+from client.names import plain
+from client.retrying import Patience, Retrying, retry_after_s
 
 __all__ = ["Server"]
 
-TRIES: Final = 6
-LONGEST_WAIT_S: Final = 300.0
-_AGAIN: Final = frozenset({408, 429, 500, 502, 503, 504})
+CONNECT_S: Final = 20.0
+SILENT_S: Final = 60.0
+ANSWER_BYTES: Final = 64 * 1024**2
+SENTENCE_BYTES: Final = 64 * 1024
+SENTENCE: Final = 500
+
+_AGAIN: Final = frozenset({408, 425, 500, 502, 504})
+Query = Sequence[tuple[str, str]]
 
 
 class Server:
-    """A centre, as the commands call it; any thread may."""
+    """A server and the token for it; any thread may ask. Use it in a `with` statement."""
 
     def __init__(
         self,
-        account: Account,
-        transport: httpx.BaseTransport | None = None,
+        login: Login,
+        patience: Patience,
         *,
-        tries: int = TRIES,
-        sleep: Callable[[float], None] = time.sleep,
+        connections: int = 1,
+        silent_s: float = SILENT_S,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._tries = tries
-        self._sleep = sleep
-        self._home = urlsplit(account.url).netloc
-        self._client = httpx.Client(
-            base_url=account.url,
-            transport=transport,
-            timeout=httpx.Timeout(120, connect=20),
-            headers={
-                "Authorization": f"Bearer {account.token}",
-                "User-Agent": "prs-get",
-                # Captures are compressed, and their digests are of the compressed bytes.
-                "Accept-Encoding": "identity",
-            },
-        )
+        """silent_s: a connection that says nothing for so long is given up. Raises ClientError."""
+        self._url = login.url
+        self._patience = patience
+        try:
+            self._client = httpx.Client(
+                headers={"Authorization": f"Bearer {login.token}", "User-Agent": "prs-get"},
+                timeout=httpx.Timeout(silent_s, connect=CONNECT_S, pool=None),
+                limits=httpx.Limits(max_connections=connections + 1),
+                verify=_trust(login.ca),
+                proxy=login.proxy or None,
+                transport=transport,
+                follow_redirects=False,
+            )
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            raise ClientError(f"proxy: cannot be used ({error})") from error
 
-    def close(self) -> None:
-        """Close the connections."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def get(self, path: str, **params: object) -> Any:
-        """Return the JSON of a GET; parameters that are None or empty are left out."""
-        query = {name: str(value) for name, value in params.items() if value not in (None, "")}
-        return self._answered("GET", path, params=query).json()
+    @property
+    def url(self) -> str:
+        """Return its address, with a slash at its end."""
+        return self._url
 
-    def post(self, path: str, body: object) -> Any:
-        """Return the JSON of a POST."""
-        return self._answered("POST", path, json=body).json()
+    @property
+    def patience(self) -> Patience:
+        """Return how long it goes on."""
+        return self._patience
 
-    def _answered(self, method: str, path: str, **options: Any) -> httpx.Response:
-        for attempt in range(self._tries):
+    def json(self, path: str, query: Query = (), *, body: object = None) -> Any:
+        """Return the JSON of a GET, or of a POST where there is a body; raises ClientError."""
+        retrying = Retrying(self._patience, self._url.rstrip("/"))
+        while True:
             try:
-                answer = self._client.request(method, self._path(path), **options)
-            except httpx.TransportError as error:
-                self.wait(attempt, str(error) or type(error).__name__)
-                continue
-            if answer.is_success:
-                return answer
-            self._refused(answer, attempt)
-        raise AssertionError("the last wait raises")
+                with self.stream(path, {}, query=query, body=body) as answer:
+                    return _json(_read(answer, ANSWER_BYTES))
+            except (CutError, LaterError) as error:
+                retrying.failed(error)
 
     @contextmanager
-    def stream(self, path: str, fields: dict[str, str]) -> Iterator[httpx.Response]:
-        """Give the answer to one GET, its body to be read; raises httpx.TransportError."""
-        with self._client.stream("GET", self._path(path), headers=fields) as answer:
-            if not answer.is_success:
-                answer.read()
-            yield answer
+    def stream(
+        self,
+        path: str,
+        fields: Mapping[str, str],
+        *,
+        query: Query = (),
+        body: object = None,
+        also: Collection[int] = (),
+    ) -> Iterator[httpx.Response]:
+        """Ask once, and give the answer with its bytes unread; raises ClientError.
 
-    def _refused(self, answer: httpx.Response, attempt: int) -> None:
-        """Wait before the next try, or raise RefusedError."""
-        if answer.status_code not in _AGAIN:
-            raise RefusedError(sentence(answer), answer.status_code)
-        said = answer.headers.get("retry-after", "")
-        wait_s = float(said) if said.isdigit() else None
-        if wait_s is not None and wait_s > LONGEST_WAIT_S:
-            raise RefusedError(f"{sentence(answer)} (in {wait_s:.0f} s)", answer.status_code)
-        self.wait(attempt, sentence(answer), wait_s)
+        path: without a slash in front. also: statuses beside 2xx that are the caller's to judge.
+        """
+        self._patience.wait_for_quiet()
+        method = "GET" if body is None else "POST"
+        request = self._client.build_request(
+            method,
+            self._url + path,
+            params=list(query) or None,
+            headers=dict(fields),
+            json=body,
+        )
+        try:
+            answer = self._client.send(request, stream=True)
+            try:
+                if not answer.is_success and answer.status_code not in also:
+                    raise _failure(answer)
+                yield answer
+            finally:
+                answer.close()
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
 
-    refused = _refused
-
-    def wait(self, attempt: int, why: str, wait_s: float | None = None) -> None:
-        """Wait before the next try; raises UnreachableError when there were enough."""
-        if attempt + 1 >= self._tries:
-            raise UnreachableError(f"{why}: given up after {self._tries} tries; try again later")
-        if wait_s is None:
-            wait_s = min(60.0, 2.0**attempt) * (0.5 + random.random() / 2)  # noqa: S311
-        self._sleep(wait_s)
-
-    def _path(self, address: str) -> str:
-        """Return a path of the centre; raises RefusedError for an address elsewhere."""
-        parts = urlsplit(address)
-        if parts.netloc and parts.netloc != self._home:
-            raise RefusedError(
-                f"the centre names {parts.netloc}, and the token is for {self._home}: "
-                "its administrator should set server.public_url"
-            )
-        return parts.path + (f"?{parts.query}" if parts.query else "")
+    def _unreachable(self, error: httpx.HTTPError) -> UnreachableError:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return UnreachableError(
+                    f"{self._url}: its certificate is not trusted ({cause.verify_message}); with a "
+                    "certificate of your own authority, name it: --ca FILE"
+                )
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(error, httpx.UnsupportedProtocol | httpx.ProxyError):
+            return UnreachableError(f"{self._url}: the proxy does not let us ({error})")
+        if isinstance(error, httpx.TimeoutException):
+            return CutError(f"{self._url}: silent for too long")
+        return CutError(f"{self._url}: {plain(str(error))[:200] or type(error).__name__}")
 
 
-def sentence(answer: httpx.Response) -> str:
-    """Return what the centre says of a refusal."""
+def _trust(ca: str) -> ssl.SSLContext | bool:
+    if not ca:
+        return True
     try:
-        return str(answer.json()["detail"])
-    except (ValueError, KeyError, TypeError):
-        words = answer.text.strip().splitlines()
-        shown = words[0][:300] if words and "<" not in words[0] else answer.reason_phrase
-        return f"{answer.status_code}: {shown}"
+        return ssl.create_default_context(cafile=ca)
+    except (OSError, ssl.SSLError) as error:
+        raise ClientError(f"--ca {ca}: is no file of PEM certificates ({error})") from error
+
+
+def _failure(answer: httpx.Response) -> ClientError:
+    status = answer.status_code
+    sentence = _sentence(answer)
+    if status in (401, 403):
+        return TokenError(sentence)
+    if status == 410:
+        return GoneError(status, sentence)
+    if status in (429, 503):
+        after_s = retry_after_s(answer.headers.get("retry-after", ""), time.time())
+        return LaterError(sentence, after_s)
+    if status in _AGAIN:
+        return CutError(sentence)
+    if status == 407:
+        return UnreachableError("the proxy wants a name and a password: --proxy http://N:P@HOST/")
+    if answer.is_redirect:
+        return RefusedError(
+            status,
+            f"the server sends us to {plain(answer.headers.get('location', ''))[:200]!a}, and the "
+            "token goes to nobody else; log in there, if that is the server",
+        )
+    return RefusedError(status, sentence)
+
+
+def _sentence(answer: httpx.Response) -> str:
+    try:
+        told = _read(answer, SENTENCE_BYTES)
+        kind = answer.headers.get("content-type", "")
+        if kind.startswith("application/json"):
+            return plain(str(json.loads(told)["detail"]))[:SENTENCE]
+        if kind.startswith("text/plain"):
+            return plain(told.decode("utf-8", "replace").strip())[:SENTENCE]
+    except (httpx.HTTPError, ClientError, ValueError, KeyError, TypeError):
+        pass
+    return f"the answer was {answer.status_code} {plain(answer.reason_phrase)[:60]}"
+
+
+def _read(answer: httpx.Response, most: int) -> bytes:
+    read = bytearray()
+    for piece in answer.iter_bytes():
+        read += piece
+        if len(read) > most:
+            raise DamagedError(f"an answer has more than {most} bytes; tell the administrator")
+    return bytes(read)
+
+
+def _json(told: bytes) -> Any:
+    try:
+        return json.loads(told) if told else None
+    except (ValueError, RecursionError) as error:
+        raise CutError("the answer is no JSON: something between answers for the server") from error

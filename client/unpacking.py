@@ -1,46 +1,75 @@
-"""The zip of zips on disk: `DIR/html/sumh/suml/host:port.zip`.
+"""The zip of zips that a job makes, laid out as the source does: `html/sumh/suml/host:port.zip`.
 
-Invariants: a name that is not exactly what the source's layout gives is refused, so nothing lands
-outside the folder; a host's file appears whole.
+Invariant: a member becomes a file only under a name that `names.classic_place` returns, after its
+CRC was right and its bytes are on the disk; the members of a good zip are small wrappers, so one
+that claims to unpack to more than its own bytes is refused (a bomb).
 """
 
 from __future__ import annotations
 
-import shutil
+import os
 import zipfile
-from pathlib import Path
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Final
 
 from client.errors import DamagedError
-from shared.archive.sums import host_folder
-from shared.errors import FormatError
+from client.folder import Folder, disk_said
+from client.names import classic_place
 
 __all__ = ["unpack"]
 
+PIECE_BYTES: Final = 1024**2
+_DAMAGE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,  # zipfile seeks to where a damaged directory sends it
+)
 
-def unpack(archive: Path, folder: Path) -> list[Path]:
-    """Write the hosts of an archive below a folder; return their files."""
-    written: list[Path] = []
+
+def unpack(folder: Folder, path: Path, check: Callable[[], None]) -> Iterator[PurePosixPath]:
+    """Lay out all members, and give the place of each when it is there.
+
+    check: raises where the run is to end. Raises DamagedError, DiskError. Again does no harm.
+    """
     try:
-        with zipfile.ZipFile(archive) as read:
-            for entry in read.infolist():
-                target = folder / _checked(entry.filename)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                part = target.with_name(target.name + ".part")
-                with read.open(entry) as source, part.open("wb") as out:
-                    shutil.copyfileobj(source, out, 1024**2)
-                part.replace(target)
-                written.append(target)
-    except zipfile.BadZipFile as error:
-        raise DamagedError(f"{archive.name}: {error}") from error
-    return written
+        with zipfile.ZipFile(path) as packed:
+            members = packed.infolist()
+            places = [_place(member) for member in members]
+            if len(set(places)) != len(places):
+                raise DamagedError("a zip has two members of one name; nothing was written")
+            for member, place in zip(members, places, strict=True):
+                check()
+                with packed.open(member) as opened:
+                    _write(folder, opened, place, path.name)
+                yield place
+    except _DAMAGE as error:
+        raise DamagedError(
+            f"the server's zip cannot be read ({error}); tell the administrator"
+        ) from error
 
 
-def _checked(name: str) -> Path:
-    host = name.rsplit("/", 1)[-1].removesuffix(".zip")
-    try:
-        expected = f"{host_folder(host)}.zip"
-    except FormatError as error:
-        raise DamagedError(f"entry {name[:200]!a}: {error}") from error
-    if name != expected:
-        raise DamagedError(f"entry {name[:200]!a}: must be {expected}")
-    return Path(expected)
+def _place(member: zipfile.ZipInfo) -> PurePosixPath:
+    place = classic_place(member.filename)
+    if member.file_size > member.compress_size:
+        raise DamagedError(
+            f"{place}: has {member.compress_size} bytes and claims {member.file_size}; not unpacked"
+        )
+    return place
+
+
+def _write(folder: Folder, opened: IO[bytes], place: PurePosixPath, path_name: str) -> None:
+    draft = folder.parts / f"{path_name}.member"
+    with disk_said(draft):
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
+            while piece := opened.read(PIECE_BYTES):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+    folder.keep(draft, place)

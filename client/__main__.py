@@ -1,0 +1,5 @@
+"""`python -m client` is `prs-get`."""
+
+from client.cli import main
+
+main()

@@ -1,0 +1,35 @@
+"""`prs-get`: take captures from a PRSM manager. Exit codes: see `client.errors` and --help."""
+
+from __future__ import annotations
+
+import click
+
+from client.cli.changes import changes
+from client.cli.getting import get
+from client.cli.hosts import hosts
+from client.cli.login import login
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Take captures from a PRSM manager, with the token that its administrator gave you.
+
+    \b
+    Exit codes:
+      0  done: what was asked for is here, whole and verified
+      1  something was refused, or came damaged each time; the message says what
+      2  wrong command line
+      3  the server cannot be reached
+      4  no token, or one that is unknown, revoked, over or too narrow
+      5  this machine's disk: full, or the folder cannot be written
+      6  another prs-get works in this folder
+      7  the server asks to come back later: a quota, or too busy
+      8  the cursor of `changes` is too old: begin anew
+      130, 143  stopped by a signal; run it again, it goes on
+    """
+
+
+for _command in (login, hosts, get, changes):
+    main.add_command(_command)

@@ -1,0 +1,90 @@
+"""What the commands share: options, and how an error becomes words, JSON and an exit code."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+import click
+
+from client.errors import ClientError, StoppedError
+from client.login import Login, home, load
+from client.names import plain
+from client.retrying import Patience
+
+__all__ = ["connection_options", "in_words", "json_option", "logged_in", "say_json", "stoppable"]
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, also where it fails."
+)
+
+
+def connection_options(function: _Function) -> _Function:
+    """Add --ca and --proxy, for this run alone."""
+    for option in (
+        click.option("--proxy", default="", metavar="URL", help="Also HTTPS_PROXY and NO_PROXY."),
+        click.option(
+            "--ca",
+            default="",
+            metavar="FILE",
+            help="Trust the certificates in this PEM file instead of the usual ones.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def logged_in(ca: str, proxy: str) -> Login:
+    """Return the login with what this run has instead; raises TokenError."""
+    kept = load(home())
+    return Login(kept.url, kept.token, ca or kept.ca, proxy or kept.proxy)
+
+
+def say_json(value: object) -> None:
+    """Print JSON on standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+@contextmanager
+def in_words(
+    as_json: bool, so_far: Callable[[], dict[str, Any]] = dict, *, signals: list[int] | None = None
+) -> Iterator[None]:
+    """Turn what ends a command into a sentence, or JSON, and its exit code.
+
+    so_far: what is told in JSON beside the error. signals: those that came.
+    """
+    try:
+        yield
+    except ClientError as error:
+        code = error.exit_code
+        if isinstance(error, StoppedError) and signals:
+            code = 128 + signals[0]
+        if as_json:
+            say_json({**so_far(), "error": plain(str(error)), "exit": code})
+        else:
+            click.echo(f"Error: {plain(str(error))}", err=True)
+        raise click.exceptions.Exit(code) from error
+
+
+@contextmanager
+def stoppable(patience: Patience) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM end the run at its next piece; give the signals that came."""
+    came: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        came.append(number)
+        patience.stopping.set()
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,76 @@
+"""What WASAPI lists, checked: names, sizes and digests of files.
+
+Source: WASAPI v1 as Archive-It speaks it; `manager/distribution/wasapi.py` is the other side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from client.errors import DamagedError
+from client.names import plain
+from client.server import Server
+
+__all__ = ["Listed", "files_of_page", "list_segments", "segment_path"]
+
+WEBDATA: Final = "wasapi/v1/webdata"
+PAGE: Final = 500
+PAGES_MOST: Final = 1_000_000
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+LARGEST: Final = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file as the server lists it. name: as it came, not yet to be trusted."""
+
+    name: str
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+def list_segments(server: Server, query: Sequence[tuple[str, str]] = ()) -> Iterator[Listed]:
+    """Give the public segments that fit; raises ClientError."""
+    for page in range(1, PAGES_MOST):
+        asked = [*query, ("page", str(page)), ("page_size", str(PAGE))]
+        answer = server.json(WEBDATA, asked)
+        yield from files_of_page(answer, segment_path)
+        if not answer.get("next"):
+            return
+
+
+def segment_path(name: str) -> str:
+    """Return where a segment is fetched. The address in the list is not looked at."""
+    return "api/v1/segments/" + quote(name, safe="")
+
+
+def files_of_page(answer: Any, path_of: Callable[[str], str]) -> list[Listed]:
+    """Return the files of one answer; path_of: where one is fetched. Raises DamagedError."""
+    if not isinstance(answer, dict) or not isinstance(answer.get("files"), list):
+        raise DamagedError("the list of files is none: is this the address of a PRSM manager?")
+    return [_file(each, path_of) for each in answer["files"]]
+
+
+def _file(each: Any, path_of: Callable[[str], str]) -> Listed:
+    try:
+        name, size_bytes = each["filename"], each["size"]
+        sha256 = each["checksums"]["sha256"]
+    except (KeyError, TypeError) as error:
+        raise DamagedError("a file of the list has no name, size or SHA-256") from error
+    if (
+        not isinstance(name, str)
+        or not isinstance(size_bytes, int)
+        or not isinstance(sha256, str)
+        or not 0 <= size_bytes <= LARGEST
+        or not _SHA256.fullmatch(sha256)
+    ):
+        raise DamagedError(
+            f"file {plain(str(name))[:100]!a} of the list: its size or SHA-256 is none"
+        )
+    return Listed(name, path_of(name), size_bytes, sha256)
