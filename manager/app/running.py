@@ -23,6 +23,7 @@ from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.clock import Clock, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
+from manager.operations.daily_files import keep_daily_files
 from manager.operations.tick import tick
 from manager.operations.uploads import expire_uploads
 from manager.settings import Settings
@@ -33,6 +34,7 @@ __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
 ACCEPT_S: Final = 1.0
+DAILY_S: Final = 600.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -110,6 +112,7 @@ def _clock(manager: Manager) -> Clock:
         "uploads",
         lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
     )
+    clock.every(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
     clock.every(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 

@@ -6,7 +6,7 @@ web server in front; each other module holds the routes of one way in.
 
 from fastapi import APIRouter
 
-from manager.distribution import changes, pages, segments, wasapi, wasapi_jobs
+from manager.distribution import changes, daily, pages, segments, wasapi, wasapi_jobs
 from manager.distribution.door import DistributionDoor
 from manager.distribution.usage import Usage
 from manager.distribution.wasapi_jobs import read_query
@@ -14,5 +14,5 @@ from manager.distribution.wasapi_jobs import read_query
 __all__ = ["DistributionDoor", "Usage", "read_query", "router"]
 
 router = APIRouter()
-for way in (segments, pages, changes, wasapi, wasapi_jobs):
+for way in (segments, pages, changes, daily, wasapi, wasapi_jobs):
     router.include_router(way.router)

@@ -11,6 +11,7 @@ And in the same directory, or in one that several managers on one database share
     rejected/        bodies that were refused, each with the reason
     archive/segments/<agent id>/  captures as WARC, unless they are in an object store
     archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
+    archive/daily/   what came on each of the last days, a file a day
     archive/results/ selections that were made as files for third parties
     uploads/         segments of which a part has come, one file an upload
     incoming/        whole segments that wait to be verified
@@ -81,6 +82,11 @@ class Layout:
         return self.kept / "archive" / "results"
 
     @property
+    def daily(self) -> Path:
+        """What came on each of the last days."""
+        return self.kept / "archive" / "daily"
+
+    @property
     def uploads(self) -> Path:
         """Segments of which a part has come."""
         return self.kept / "uploads"
@@ -114,7 +120,7 @@ class Layout:
         """Make what is missing, private to this user; raises StoreError where it cannot."""
         for folder in (
             *(self.data, self.spool, self.logs, self.lists, self.rejected),
-            *(self.segments, self.indexes, self.results),
+            *(self.segments, self.indexes, self.results, self.daily),
             *(self.uploads, self.incoming, self.transfer_logs),
         ):
             try:
