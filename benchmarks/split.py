@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -163,6 +164,8 @@ def main() -> int:
     parser.add_argument("--delay-ms", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=21)
     asked = parser.parse_args()
+    # Ended by SIGTERM, it ends its programs too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with (
         tempfile.TemporaryDirectory(prefix="prsm-split-") as folder,
         system(Path(folder), asked) as (web, manager),
