@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -50,7 +50,7 @@ coverage: venv  ## the default suite, and which lines and branches it runs
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-hostcache bench-frontier bench-hostile bench-live bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -63,6 +63,10 @@ bench-pages: venv  ## the work on a page: here, in worker processes, and its low
 
 bench-dedup: venv  ## seed 003's filters and ours: figures 5 to 10, table 1; ARGS="--links 4000000" for a quick look
 	$(VENV)/python -m benchmarks.dedup $(ARGS)
+
+bench-distribution: venv  ## segments through nginx, a selection over 10^7 index rows; ARGS="--rows 100000" for a quick look
+	@tools/test_packages.sh
+	$(VENV)/python -m benchmarks.distribution $(ARGS)
 
 bench-hostcache: venv  ## host names in memory: seed 000's figure 6, beside a dict
 	$(VENV)/python -m benchmarks.hostcache $(ARGS)

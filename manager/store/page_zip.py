@@ -40,6 +40,7 @@ from shared.archive.export import DATA_FOLDER, url_path
 __all__ = ["GATHERED_BYTES", "gathered", "host_zip", "warc_records"]
 
 GATHERED_BYTES: Final = 256 * 1024
+LINK_BYTES: Final = 16 * 1024**2
 
 
 def host_zip(picked: Picked, reader: PageReader) -> Iterator[bytes]:
@@ -47,12 +48,14 @@ def host_zip(picked: Picked, reader: PageReader) -> Iterator[bytes]:
     with ZipStream() as made:
         yield from made.streamed(URL_LIST, (path_line(url_path(row.url)) for row in picked))
         yield from made.streamed(DATE_LIST, (date_entry(_date(row)) for row in picked))
+        links = _Links()
         for number, row in enumerate(picked, 1):
             header, body = _page(row, reader)
             name = f"{DATA_FOLDER}/{number}"
             yield made.whole(name, body, row.fetched_ms)
             yield made.whole(f"{name}.hdr", header, row.fetched_ms)
-        yield from made.streamed(LINK_LIST, _links(picked, reader))
+            links.add(row, body)
+        yield from made.streamed(LINK_LIST, links.lines(picked, reader))
         yield from made.finish()
 
 
@@ -69,13 +72,36 @@ def _page(row: Row, reader: PageReader) -> tuple[bytes, bytes]:
     return reader.capture(row.segment, row.offset).response_header, body
 
 
-def _links(picked: Picked, reader: PageReader) -> Iterator[bytes]:
-    for row in picked:
-        if row.mime in HTML_TYPES:
-            _, body = _page(row, reader)
-            targets = outlinks(row.url, body)
-            if targets:
-                yield link_lines(targets, row.url)
+class _Links:
+    """The links of a host's pages: kept as they are read, or where they are many read again."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytes] | None = []
+        self._size = 0
+
+    def add(self, row: Row, body: bytes) -> None:
+        """Take the links of one page."""
+        if self._kept is None:
+            return
+        lines = _links(row, body)
+        self._kept.append(lines)
+        self._size += len(lines)
+        if self._size > LINK_BYTES:
+            self._kept = None
+
+    def lines(self, picked: Picked, reader: PageReader) -> Iterator[bytes]:
+        """Give the links of all pages."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        for row in picked:
+            if row.mime in HTML_TYPES:
+                yield _links(row, _page(row, reader)[1])
+
+
+def _links(row: Row, body: bytes) -> bytes:
+    targets = outlinks(row.url, body) if row.mime in HTML_TYPES else []
+    return link_lines(targets, row.url) if targets else b""
 
 
 def warc_records(picked: Picked, reader: PageReader) -> Iterator[bytes]:

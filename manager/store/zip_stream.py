@@ -17,10 +17,14 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Final, Self
 
+from isal import igzip_lib
+
 __all__ = ["ZipStream"]
 
 MEMORY_BYTES: Final = 16 * 1024**2
 PIECE_BYTES: Final = 256 * 1024
+LEVEL: Final = 2
+"""Of isal, 0 to 3: what segments are compressed with."""
 
 _LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
 _CENTRAL: Final = struct.Struct("<4sHHHHHHLLLHHHHHLL")
@@ -53,7 +57,7 @@ class ZipStream:
 
     def whole(self, name: str, data: bytes, at_ms: int = 0) -> bytes:
         """Return an entry whose bytes are at hand."""
-        packed = zlib.compress(data, 6, -15)
+        packed: bytes = igzip_lib.compress(data, LEVEL, igzip_lib.COMP_DEFLATE)
         crc = zlib.crc32(data)
         named, moment = name.encode(), _dos_time(at_ms)
         head = _LOCAL.pack(

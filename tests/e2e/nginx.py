@@ -28,8 +28,13 @@ def reserved_port() -> Iterator[int]:
 
 
 @contextmanager
-def nginx_in_front(folder: Path, manager_port: int, archive: Path, port: int) -> Iterator[str]:
-    """Start nginx before a manager; give its address. Certificates are made for it."""
+def nginx_in_front(
+    folder: Path, manager_port: int, archive: Path, port: int, *, alone: bool = False
+) -> Iterator[str]:
+    """Start nginx before a manager; give its address. Certificates are made for it.
+
+    alone: it also sends the segments at `/alone/`, asking nobody.
+    """
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
     if binary is None:
         pytest.skip("nginx is not installed (apt install nginx-light)")
@@ -51,6 +56,9 @@ def nginx_in_front(folder: Path, manager_port: int, archive: Path, port: int) ->
     ):
         shipped, changed = re.subn(what, chosen, shipped)
         assert changed == 1, what
+    if alone:
+        place = f"location /alone/ {{ alias {archive}/segments/; sendfile on; tcp_nopush on; }}"
+        shipped = shipped.replace("    location / {", f"    {place}\n    location / {{", 1)
     config = folder / "nginx.conf"
     paths = "".join(
         f"{kind}_temp_path {folder}/{kind};\n"
