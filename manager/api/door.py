@@ -17,6 +17,7 @@ from fastapi import Depends, Request
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
+from manager.operations.archive_mirrors import Mirror
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
@@ -57,6 +58,7 @@ class AdminDoor:
     planner: Planner
     now_ms: Callable[[], int]
     compact: Callable[[Actor], tuple[int, int]]
+    mirrors: Callable[[float, int], list[Mirror]]
     scratch: Scratch
 
 

@@ -206,6 +206,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.planner,
         manager.now_ms,
         manager.archive.compact,
+        manager.archive.mirrors,
         scratch,
     )
     app.state.distribution_door = DistributionDoor(

@@ -13,6 +13,7 @@ from manager.operations import archive_jobs, archive_upkeep
 from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.archive_making import Making
+from manager.operations.archive_mirrors import Mirror, mirrors
 from manager.operations.archive_upkeep import Rewrite
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
@@ -52,6 +53,10 @@ class Archive:
         """Rewrite what was withdrawn; return how many were rewritten and deleted."""
         making = self.making
         return archive_upkeep.compact(making.db, self.reading, self.rewrite, actor, making.now_ms())
+
+    def mirrors(self, share: float, limit: int) -> list[Mirror]:
+        """Return hosts that show what others show."""
+        return mirrors(self.making, share, limit)
 
     def run_jobs(self) -> int:
         """Make the results that third parties wait for; return how many."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
-from manager.cli.archive import compact, withdraw
+from manager.cli.archive import compact, mirrors, withdraw
 from manager.cli.clients import clients
 from manager.cli.collecting import collect
 from manager.cli.explaining import explain_tree
@@ -63,6 +63,7 @@ for _command in (
     clients,
     withdraw,
     compact,
+    mirrors,
     rounds,
     plan,
     plans,

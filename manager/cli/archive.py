@@ -1,4 +1,4 @@
-"""`prsm withdraw` and `prsm compact`: take hosts out of what is given away."""
+"""`prsm withdraw`, `prsm compact`, `prsm mirrors`: what the archive gives away, and of whom."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place, yes_option
 
-__all__ = ["compact", "withdraw"]
+__all__ = ["compact", "mirrors", "withdraw"]
 
 
 @click.command()
@@ -45,3 +45,21 @@ def compact(place: Place, as_json: bool) -> None:
 def _compact(place: Place) -> None:
     done = place.calls.post("/archive/compact")
     click.echo(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
+
+
+@click.command()
+@click.option("--share", default=0.5, show_default=True, help="Of the smaller host's pages.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def mirrors(place: Place, share: float, limit: int, as_json: bool) -> None:
+    """List hosts that show what another host shows, under the same paths; reads all indexes."""
+    found = place.calls.get("/archive/mirrors", share=share, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("host", "mirrors", "pages", "alike"),
+        ((one["host"], one["of"], one["pages"], one["alike"]) for one in found),
+        "No host shows what another one shows.",
+    )

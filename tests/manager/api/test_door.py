@@ -89,6 +89,7 @@ NEEDS = [
     ("POST", "/api/v1/agents/a.example/token", {}, "admin"),
     ("POST", "/api/v1/agents/a.example/retire", {}, "admin"),
     ("GET", "/api/v1/join-tokens", None, "admin"),
+    ("GET", "/api/v1/archive/mirrors", None, "viewer"),
     ("POST", "/api/v1/archive/compact", {}, "admin"),
     ("GET", "/api/v1/clients", None, "viewer"),
     ("POST", "/api/v1/clients", {"name": "x", "contact": "x@x.example"}, "admin"),
