@@ -52,6 +52,7 @@ class Archive:
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
         """Rewrite what was withdrawn; return how many were rewritten and deleted."""
         making = self.making
+        archive_jobs.remove_old_results(making, self.settings.keep_results_s)
         return archive_upkeep.compact(making.db, self.reading, self.rewrite, actor, making.now_ms())
 
     def mirrors(self, share: float, limit: int) -> list[Mirror]:

@@ -21,6 +21,7 @@ __all__ = [
     "last_change",
     "oldest_change",
     "prune_changes",
+    "restore",
     "to_rewrite",
     "withdraw",
 ]
@@ -78,6 +79,14 @@ def excluded_in(tx: Transaction, segment_id: int) -> list[str]:
         .join(segment_hosts, segment_hosts.c.host_id == hosts.c.id)
         .where(segment_hosts.c.segment_id == segment_id, hosts.c.excluded_ms.is_not(None))
     )
+
+
+def restore(tx: Transaction, row: SegmentRow, now_ms: int) -> None:
+    """Give a segment away again that was withdrawn and not rewritten."""
+    back = segments.update().where(segments.c.id == row.id)
+    tx.execute(back.values(state="current", ended_ms=None))
+    if row.kind == "public":
+        archive.add_change(tx, now_ms, "created", [(row.id, row.name)])
 
 
 def end_segment(tx: Transaction, segment_id: int) -> None:

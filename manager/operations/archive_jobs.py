@@ -196,9 +196,9 @@ def remove_old_results(making: Making, keep_s: float) -> int:
             archive_jobs.change_job(tx, number, state="gone")
         if old:
             note(tx, now_ms, CLOCK, "job.expire", "", jobs=len(old))
-        complete = set(archive_jobs.finished_before(tx, now_ms + 1))
+        wanted = archive_jobs.not_ended(tx)
     for path in making.layout.results.glob("*.result"):
-        if int(path.stem) not in complete and not path.with_suffix(".part").exists():
+        if int(path.stem) not in wanted:
             path.unlink(missing_ok=True)
     return len(old)
 

@@ -35,7 +35,10 @@ Rewrite = Callable[[RewriteJob], Part | None]
 def compact(
     db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
 ) -> tuple[int, int]:
-    """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted)."""
+    """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
+
+    Where the hosts were included again before that, the segment is given away again as it is.
+    """
     rewritten = deleted = 0
     while True:
         with db.read() as tx:
@@ -43,6 +46,11 @@ def compact(
             without = [] if row is None else archive_withdrawing.excluded_in(tx, row.id)
         if row is None:
             break
+        if not without:
+            with db.write() as tx:
+                archive_withdrawing.restore(tx, row, now_ms)
+                note(tx, now_ms, actor, "segment.restore", row.name)
+            continue
         left = _replaced(db, reading, rewrite, row, without, actor, now_ms)
         rewritten, deleted = rewritten + left, deleted + (not left)
     return rewritten, deleted
@@ -125,10 +133,8 @@ def remove_strays(db: Database, reading: Reading) -> int:
     with db.read() as tx:
         used = archive_withdrawing.keys_in_use(tx)
     removed = 0
-    for key in list(reading.store.keys()):
-        path = reading.store.path(key)
-        old = path is None or time.time() - path.stat().st_mtime > STRAY_S
-        if key not in used and old:
+    for key, since_s in list(reading.store.listed()):
+        if key not in used and time.time() - since_s > STRAY_S:
             _remove(reading, key)
             removed += 1
     return removed

@@ -95,12 +95,12 @@ class ObjectStore:
         with contextlib.suppress(FileNotFoundError), self._as_busy("delete", key):
             obstore.delete(self._store, key)
 
-    def keys(self) -> Iterator[str]:
+    def listed(self) -> Iterator[tuple[str, float]]:
         """Yield the keys of all objects."""
         with self._as_busy("list", ""):
             for batch in obstore.list(self._store, chunk_size=1000):
                 for found in batch:
-                    yield found["path"]
+                    yield found["path"], found["last_modified"].timestamp()
 
     def range(self, key: str, start: int, end: int) -> bytes:
         """Return the bytes [start, end) of an object."""

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -53,8 +52,8 @@ class SegmentStore(Protocol):
         """Delete the bytes; who reads them now may go on or may fail."""
         ...
 
-    def keys(self) -> Iterator[str]:
-        """Yield all keys."""
+    def listed(self) -> Iterator[tuple[str, float]]:
+        """Yield all keys, each with when it came to be there, in seconds since 1970."""
         ...
 
 
@@ -86,10 +85,11 @@ class DirectoryStore:
         """Remove the file; one that is gone is fine."""
         self._at(key).unlink(missing_ok=True)
 
-    def keys(self) -> Iterator[str]:
-        """Yield the keys of all files."""
+    def listed(self) -> Iterator[tuple[str, float]]:
+        """Yield the keys of all files. A link changes the file's status, not its bytes."""
         for path in self._root.glob("*/*.warc.gz"):
-            yield f"{path.parent.name}/{path.name}"
+            with contextlib.suppress(FileNotFoundError):
+                yield f"{path.parent.name}/{path.name}", path.stat().st_ctime
 
     def _at(self, key: str) -> Path:
         assert _KEY.fullmatch(key), "a key that we made"
@@ -116,9 +116,3 @@ def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(READ_BYTES):
             yield chunk
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder of temporary files, whatever is in it."""
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(folder)

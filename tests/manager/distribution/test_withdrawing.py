@@ -10,6 +10,7 @@ from manager.db import archive
 from manager.db.archive import SegmentRow
 from manager.operations.archive_accepting import Refused
 from manager.operations.archive_jobs import remove_old_results
+from manager.operations.archive_upkeep import remove_strays
 from shared.archive.verify import verify_segment
 from tests.manager.archived import collected, page, revisit_of
 from tests.manager.asgi import Caller
@@ -125,6 +126,34 @@ def test_later_uploads_are_refused(prsm: Running, agent: Agent) -> None:
     withdraw(prsm)
     got = collected(prsm, agent, [page("http://other.example/late")], "late.warc.gz")
     assert isinstance(got.outcome, Refused)
+
+
+@pytest.mark.usefixtures("two")
+def test_included_again_in_time(prsm: Running, library: Caller) -> None:
+    """Before the compaction nothing is lost: it is given away again, and followers hear."""
+    start = library.get("/api/v1/changes").json()["next"]
+    before = library.get(SEGMENT).content
+    withdraw(prsm)
+    prsm.local.post("/api/v1/hosts/include", json={"host": "other.example"})
+    assert library.get(SEGMENT).status_code == 410
+    assert compact(prsm) == {"rewritten": 0, "deleted": 0}
+    assert library.get(SEGMENT).content == before
+    changes = library.get("/api/v1/changes", params={"since": start}).json()["changes"]
+    assert [change["what"] for change in changes] == ["deleted", "created"]
+
+
+@pytest.mark.usefixtures("two")
+def test_strays_are_removed(prsm: Running) -> None:
+    """A file that no row names goes when it is a day old; what is named stays."""
+    archive_of = prsm.manager.archive
+    (kept,) = prsm.files("archive/segments")
+    stray = kept.with_name("0" * 64 + ".warc.gz")
+    stray.write_bytes(b"x")
+    assert remove_strays(prsm.manager.db, archive_of.reading) == 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("manager.operations.archive_upkeep.STRAY_S", -1.0)
+        assert remove_strays(prsm.manager.db, archive_of.reading) == 1
+    assert prsm.files("archive/segments") == [kept]
 
 
 @pytest.mark.usefixtures("two")
