@@ -131,8 +131,9 @@ class InProcessRunner:
         for _ in range(len(inbox) if most is None else min(most, len(inbox))):
             target, message = inbox.popleft()
             route = self._outside[target]
-            while any(place.mailbox.full for place in route.places):
-                self._step()
+            for place in route.places:
+                while place.mailbox.full:
+                    self._step()
             self._send(route, message)
         while self._waiting:
             self._step()
@@ -184,7 +185,7 @@ class InProcessRunner:
             places = (route.places[route.choose(message)],)
         for place in places:
             box = place.mailbox
-            box.line.append((route.port, message))
+            box.put(route.port, message)
             if not box.listed:
                 box.listed = True
                 self._waiting.append(place)
@@ -208,7 +209,10 @@ class InProcessRunner:
                     continue
                 # What `_send` does, for the way that most messages take.
                 box = only.mailbox
-                box.line.append((route.port, message))
+                if box.port == route.port:
+                    box.growing.append(message)
+                else:
+                    box.put(route.port, message)
                 if not box.listed:
                     box.listed = True
                     self._waiting.append(only)
@@ -231,7 +235,7 @@ class InProcessRunner:
 def _has_room(place: _Place) -> bool:
     """Nobody behind it is full."""
     for box in place.receivers:  # noqa: SIM110  # asked for each batch: a generator is felt
-        if len(box.line) >= box.capacity:
+        if box.full:
             return False
     return True
 

@@ -10,42 +10,69 @@ from collections import deque
 
 __all__ = ["Mailbox"]
 
+_NO_PORT = ""
+
 
 class Mailbox:
     """A bounded line of messages. The bound is the sender's to obey: see `full`.
 
-    line: (input, message), oldest first; senders append to it.
+    They lie in batches, each for one input. growing: the last of them, for the input `port`; a
+    sender whose message is for this input adds it there, any other one calls `put`. Most messages
+    follow one for the same input, so that most cost no more than that.
     """
 
-    __slots__ = ("_greatest", "capacity", "line", "listed", "spills")
+    __slots__ = ("_before", "_greatest", "_line", "capacity", "growing", "listed", "port", "spills")
 
     def __init__(self, capacity: int, spills: bool) -> None:
-        self.line: deque[tuple[str, object]] = deque()
+        self._line: deque[tuple[str, list[object]]] = deque()  # without the one that grows
+        self._before = 0  # messages in it
+        self.growing: list[object] = []
+        self.port = _NO_PORT  # while nothing grows
         self.capacity = capacity
         self.spills = spills
         self.listed = False  # among those that wait for their turn
         self._greatest = 0
 
     def __len__(self) -> int:
-        return len(self.line)
+        return self._before + len(self.growing)
 
     @property
     def full(self) -> bool:
         """Tell whether whoever sends here should wait."""
-        return len(self.line) >= self.capacity
+        return self._before + len(self.growing) >= self.capacity
 
     @property
     def greatest(self) -> int:
         """Return the greatest length so far."""
-        return max(self._greatest, len(self.line))
+        return max(self._greatest, len(self))
+
+    def put(self, port: str, message: object) -> None:
+        """Let a message for an input wait behind the others."""
+        if port == self.port:
+            self.growing.append(message)
+            return
+        if self.growing:
+            self._line.append((self.port, self.growing))
+            self._before += len(self.growing)
+        self.port, self.growing = port, [message]
 
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
-        line = self.line
-        if len(line) > self._greatest:  # it only grows between two takes
-            self._greatest = len(line)
-        port, first = line.popleft()
-        batch = [first]
-        while line and line[0][0] == port and len(batch) < limit:
-            batch.append(line.popleft()[1])
+        size = len(self)
+        if size > self._greatest:  # it only grows between two takes
+            self._greatest = size
+        if self._line:
+            port, batch = self._line.popleft()
+            self._before -= len(batch)
+        else:
+            port, batch = self.port, self.growing
+            # What comes from now on is not of this batch: its receiver goes through it.
+            self.port, self.growing = _NO_PORT, []
+        if len(batch) > limit:
+            batch, rest = batch[:limit], batch[limit:]
+            if self.port == _NO_PORT:
+                self.port, self.growing = port, rest
+            else:
+                self._line.appendleft((port, rest))
+                self._before += len(rest)
         return port, batch

@@ -9,7 +9,7 @@ def test_batches_are_of_one_input_and_keep_the_order() -> None:
     """A batch ends where another input's message stands, or at its limit."""
     box = Mailbox(5, spills=False)
     for port, message in (("a", 1), ("a", 2), ("b", 3), ("a", 4), ("a", 5), ("a", 6)):
-        box.line.append((port, message))
+        box.put(port, message)
     assert box.full
     assert box.take(9) == ("a", [1, 2])
     assert not box.full
@@ -18,3 +18,29 @@ def test_batches_are_of_one_input_and_keep_the_order() -> None:
     assert box.take(2) == ("a", [6])
     assert len(box) == 0
     assert box.greatest == 6
+
+
+def test_what_comes_after_a_batch_was_taken_is_not_of_it() -> None:
+    """A module that sends to itself finds its messages in the next batch."""
+    box = Mailbox(5, spills=False)
+    box.put("a", 1)
+    _, batch = box.take(9)
+    box.put("a", 2)
+    assert batch == [1]
+    assert box.take(9) == ("a", [2])
+
+
+def test_what_a_limit_leaves_stays_before_what_comes() -> None:
+    """Whether it is followed by another input's messages or by its own."""
+    box = Mailbox(9, spills=False)
+    for port, message in (("a", 1), ("a", 2), ("a", 3), ("b", 4)):
+        box.put(port, message)
+    assert box.take(1) == ("a", [1])
+    box.put("b", 5)
+    assert len(box) == 4
+    assert box.take(1) == ("a", [2])
+    assert box.take(9) == ("a", [3])
+    assert box.take(1) == ("b", [4])
+    box.put("b", 6)
+    assert box.take(9) == ("b", [5, 6])
+    assert len(box) == 0
