@@ -122,13 +122,23 @@ def read_answer(lines: Sequence[bytes]) -> Answer:
 
 def stays_open(header: bytes) -> bool:
     """Tell whether the server keeps the connection for another request."""
-    options = (header_value(header, "Connection") or b"").lower()
+    lowered = header.lower()
+    if b"\nconnection" not in lowered:
+        options = b""
+    elif b"\nconnection: keep-alive\r\n" in lowered:  # nearly always, where anything is said
+        options = b"keep-alive" if lowered.count(b"\nconnection") == 1 else _options(header)
+    else:
+        options = _options(header)
     if options == b"keep-alive":
         return True
     words = {word.strip() for word in options.split(b",")}
     if header.startswith(b"HTTP/1.0"):
         return b"keep-alive" in words
     return b"close" not in words
+
+
+def _options(header: bytes) -> bytes:
+    return (header_value(header, "Connection") or b"").lower()
 
 
 def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:

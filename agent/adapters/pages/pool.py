@@ -129,10 +129,15 @@ class WorkerPages:
         if self._suspects.set_aside(page.host) and not page.is_rules:
             task.unread = SET_ASIDE
             self._remark("pages archived unread: their host's pages stopped the parser", page.url)
+        waited = len(self._waiting)
+        before = waited >= BATCH or self._waiting_bytes >= BATCH_BYTES
         self._waiting.append(task)
         self._waiting_bytes += task.size_bytes
-        if len(self._waiting) >= BATCH or self._waiting_bytes >= BATCH_BYTES:
-            self._dispatch()
+        if waited + 1 >= BATCH or self._waiting_bytes >= BATCH_BYTES:
+            # Once there is a batch that no worker takes, results bring us back here; the look for
+            # workers that are behind need not be for each page.
+            if not before or not waited % BATCH:
+                self._dispatch()
         elif self._linger is None:
             self._linger = self._loop.call_later(LINGER_S, self._dispatch)
 

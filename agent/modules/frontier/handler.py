@@ -18,6 +18,7 @@ from agent.modules.frontier.endings import Endings
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.moving import Moving
 from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.rulings import Rulings
 from agent.modules.frontier.starts import Starts
 from agent.modules.limits import CrawlLimits, Politeness
@@ -154,6 +155,10 @@ class Frontier:
     def _placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
         has = self._has
         for placed in batch:
+            known = has.jobs.get(placed.job)
+            if known is not None and known.is_at(placed.host, placed.address):
+                self._has_grown(known)  # nearly always
+                continue
             job = has.open_job(placed.job)
             if job is None:
                 continue
@@ -175,10 +180,12 @@ class Frontier:
                 has.enter(placed.job, placed.address, urls, job.interval_ms or 0)
                 continue
             host = has.host(placed.host, has.address(placed.address))
-            queue = has.jobs.get(placed.job) or has.add_job(job, host)
-            queue.has_more()
-            has.turns.offer_job(queue)
-            has.turns.has_grown(host.address)
+            self._has_grown(has.jobs.get(placed.job) or has.add_job(job, host))
+
+    def _has_grown(self, queue: JobQueue) -> None:
+        queue.has_more()
+        self._has.turns.offer_job(queue)
+        self._has.turns.has_grown(queue.host.address)
 
     def _moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
         for move in batch:

@@ -61,6 +61,11 @@ class JobQueue:
         """Return how many pages are fetched or being fetched, and not kept yet."""
         return 0 if self.front is None else len(self.front.under_way)
 
+    def is_at(self, host: str, address: str) -> bool:
+        """Tell whether it is crawled under a name at an address, and stays there."""
+        here = self.host
+        return here.name == host and here.address.name == address and not here.leaves_to
+
     def has_more(self) -> None:
         """Take note that its queue on disk holds something new."""
         if self.front is not None:

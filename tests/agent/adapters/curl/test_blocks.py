@@ -94,6 +94,13 @@ def test_a_redirect_names_its_target(value: bytes, location: str | None) -> None
         (b"HTTP/1.0 200 OK\r\n\r\n", False),
         (b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\n\r\n", True),
         (b"HTTP/2 200 \r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nconnection: Keep-Alive\r\n\r\n", True),
+        (b"HTTP/1.0 200 OK\r\nX-Connection: keep-alive\r\n\r\n", False),
+        (b"HTTP/1.1 200 OK\r\nConnection : close\r\n\r\n", False),
+        (
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nA: b\r\nConnection: keep-alive\r\n\r\n",
+            False,
+        ),
     ],
 )
 def test_says_whether_the_connection_stays_open(header: bytes, open_: bool) -> None:
