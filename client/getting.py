@@ -146,7 +146,7 @@ def _one(
         taken = Taken(str(place), "taken", listed.size_bytes)
     except GoneError as error:
         folder.remove(place)
-        Part(folder.parts, listed.sha256, listed.size_bytes).forget()
+        folder.drop_part(listed.sha256)
         taken = Taken(str(place), "withdrawn", 0, str(error))
     except (RefusedError, DamagedError) as error:
         taken = Taken(str(place), "failed", 0, str(error))

@@ -37,6 +37,9 @@ SILENT_S: Final = 60.0
 ANSWER_BYTES: Final = 64 * 1024**2
 SENTENCE_BYTES: Final = 64 * 1024
 SENTENCE: Final = 500
+PROXY_LOGIN: Final = (
+    "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT/"
+)
 
 _AGAIN: Final = frozenset({408, 425, 500, 502, 504})
 Query = Sequence[tuple[str, str]]
@@ -139,8 +142,8 @@ class Server:
                     "certificate of your own authority, name it: --ca FILE"
                 )
             cause = cause.__cause__ or cause.__context__
-        if isinstance(error, httpx.UnsupportedProtocol | httpx.ProxyError):
-            return UnreachableError(f"{self._url}: the proxy does not let us ({error})")
+        if isinstance(error, httpx.ProxyError) and "407" in str(error):
+            return UnreachableError(PROXY_LOGIN)
         if isinstance(error, httpx.TimeoutException):
             return CutError(f"{self._url}: silent for too long")
         return CutError(f"{self._url}: {plain(str(error))[:200] or type(error).__name__}")
@@ -168,7 +171,7 @@ def _failure(answer: httpx.Response) -> ClientError:
     if status in _AGAIN:
         return CutError(sentence)
     if status == 407:
-        return UnreachableError("the proxy wants a name and a password: --proxy http://N:P@HOST/")
+        return UnreachableError(PROXY_LOGIN)
     if answer.is_redirect:
         return RefusedError(
             status,

@@ -120,3 +120,20 @@ def test_a_ca_or_proxy_that_cannot_be(ca: str, proxy: str) -> None:
     """It is said at once."""
     with pytest.raises(ClientError, match=r"cannot be used|PEM"):
         Server(Login("https://x.example/", TOKEN, ca, proxy), Patience())
+
+
+def test_a_proxy_that_fails_is_tried_again() -> None:
+    """502 from a proxy passes; one that wants a password is said at once."""
+    failures = ["502 Bad Gateway", "502 Bad Gateway"]
+
+    def answers(request: httpx.Request) -> httpx.Response:
+        if failures:
+            raise httpx.ProxyError(failures.pop(), request=request)
+        return httpx.Response(200, json={"a": 1})
+
+    with server_of(answers) as server:
+        assert server.json("x") == {"a": 1}
+        failures.append("407 Proxy Authentication Required")
+        with pytest.raises(UnreachableError, match="HTTPS_PROXY=http://NAME:PASSWORD") as refused:
+            server.json("x")
+        assert not isinstance(refused.value, CutError)

@@ -22,13 +22,14 @@ class BadLine:
     """What a relay does, and did. cut_bytes: each connection ends after so many, chosen between.
 
     flip_at: the byte, counted over all that came back, that is changed; -1: none.
-    slow_s: pause after each piece.
+    slow_s: pause after each piece. tunnels: clients say first where to, as they do to a proxy.
     """
 
     target: int
     cut_bytes: tuple[int, int] | None = None
     flip_at: int = -1
     slow_s: float = 0.0
+    tunnels: bool = False
     refuse: bytes = b""  # what it answers itself, instead of asking anybody
     chance: random.Random = field(default_factory=lambda: random.Random(7))
     port: int = 0
@@ -71,6 +72,11 @@ class BadLine:
                 client.sendall(self.refuse)
             return
         with client, suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as up:
+            if self.tunnels:
+                asked = client.recv(PIECE_BYTES)
+                if not asked.startswith(f"CONNECT 127.0.0.1:{self.target} ".encode()):
+                    return
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             threading.Thread(target=self._send_on, args=(client, up), daemon=True).start()
             left = self.chance.randint(*self.cut_bytes) if self.cut_bytes else 1 << 60
             while left > 0 and (piece := up.recv(min(PIECE_BYTES, left))):

@@ -16,6 +16,7 @@ import pytest
 from manager.clock import wall_clock_ms
 from tests.e2e.bad_line import bad_line
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
+from tests.e2e.nginx import nginx_in_front, reserved_port
 from tests.e2e.third_party import ThirdParty, new_token
 from tests.manager.archived import arrived, hold, page, segment_bytes
 from tests.manager.running import running
@@ -29,8 +30,12 @@ WAIT_S = 120.0
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data directory with five segments, the first of five megabytes."""
-    folder = tmp_path_factory.mktemp("centre") / "data"
+    """Return a data directory with segments."""
+    return filled(tmp_path_factory.mktemp("centre") / "data")
+
+
+def filled(folder: Path) -> Path:
+    """Fill a data directory with five segments, the first of five megabytes; return it."""
     folder.mkdir()
     with running(folder) as opened:
         agent = opened.agent()
@@ -220,6 +225,35 @@ def test_too_many_requests(party: ThirdParty, manager: ManagerProcess, data: Pat
     done = party.get("--format", "warc")
     assert "more than 30 requests a minute" in done.err
     assert complete(party, data)
+
+
+def test_by_the_shipped_nginx_through_a_proxy(tmp_path: Path) -> None:
+    """TLS of our own authority through a proxy that cuts: nginx names files in its own way, and
+    each goes on at its byte all the same."""
+    party, folder = ThirdParty(tmp_path), filled(tmp_path / "data")
+    settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+    with (
+        reserved_port() as port,
+        running_manager(folder, *settings) as manager,
+        nginx_in_front(tmp_path / "nginx", manager.port, folder / "archive", port) as front,
+        bad_line(port, cut_bytes=(100_000, 600_000), tunnels=True) as proxy,
+        bad_line(port, refuse=b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n") as closed,
+    ):
+        token = new_token(folder)
+        untrusted = party.run("login", front, stdin=token)
+        assert (untrusted.code, "--ca FILE" in untrusted.err) == (3, True), untrusted.err
+        ca = ("--ca", str(tmp_path / "nginx/cert.pem"))
+        refused = party.run("login", front, *ca, "--proxy", closed.url, stdin=token)
+        assert (refused.code, "HTTPS_PROXY=" in refused.err) == (3, True), refused.err
+        done = party.run("login", front, *ca, "--proxy", proxy.url, stdin=token)
+        assert done.code == 0, done.err
+        party.get("--format", "warc", "-j", "2")
+        assert complete(party, folder)
+        size = sum(len(each) for each in party.files().values())
+        assert proxy.connections > size / 600_000
+        assert proxy.sent_bytes < size + 20_000 + 140_000 * proxy.connections
+        party.get("--host", ".*")
+        assert any(name.startswith("html/") for name in party.files())
 
 
 def test_who_may_not(manager: ManagerProcess, tmp_path: Path) -> None:
