@@ -12,10 +12,14 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from manager.errors import BusyError
+from manager.operations.clients import issue_token, register_client
 from manager.store.errors import StoreError
 from manager.store.object_store import ObjectStore
 from manager.store.segment_store import DirectoryStore, SegmentStore, segment_key
 from shared.errors import SettingError
+from tests.manager.archived import collected, hold, page
+from tests.manager.asgi import Caller
+from tests.manager.running import LOCAL, running
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +97,37 @@ def test_bad_addresses(url: str) -> None:
     """What is no bucket is refused at the start."""
     with pytest.raises(SettingError, match="s3://bucket/prefix"):
         ObjectStore(url)
+
+
+def test_an_archive_in_an_object_store(
+    tmp_path: Path, s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A segment comes, is sent by ranges, selected and rewritten; none of its bytes stay here."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    settings = (
+        f'archive.store="s3://captures/{tmp_path.name}"',
+        f'archive.store_endpoint="{s3}"',
+        'archive.store_region="us-east-1"',
+        'archive.front="/prsm-archive/"',
+    )
+    with running(tmp_path, *settings) as prsm:
+        agent = prsm.agent()
+        hold(prsm, agent, "http://www.example.jp:80/", "http://other.example:80/")
+        db = prsm.manager.db
+        register_client(db, "library", "x", "", LOCAL, prsm.clock())
+        token = issue_token(db, "library", LOCAL, prsm.clock()).token
+        library = Caller(prsm.public, headers={"Authorization": f"Bearer {token}"})
+        collected(prsm, agent, [page(), page("http://other.example/")])
+        assert prsm.files("archive/segments") == []
+        path = "/api/v1/segments/x-a.example.warc.gz"
+        whole = library.get(path).content
+        assert library.get(path, headers={"Range": "bytes=5-9"}).content == whole[5:10]
+        answer = library.get("/api/v1/pages.warc.gz", params={"host": "www.*"})
+        assert answer.status_code == 200
+        prsm.local.post("/api/v1/hosts/exclude", json={"host": "other.example", "reason": "x"})
+        done = prsm.local.post("/api/v1/archive/compact", json={}).json()
+        assert done == {"rewritten": 1, "deleted": 0}
+        assert len(list(prsm.manager.store.listed())) == 1
+        again = library.get("/api/v1/segments/x-a.example-r1.warc.gz").content
+        assert 0 < len(again) < len(whole)
