@@ -22,7 +22,8 @@ from urllib.parse import urlsplit
 from manager.db import Database
 from manager.intake.uploads import judge_part
 from manager.operations import uploads
-from manager.operations.uploads import TransferRow, due_pulls, note_bytes, pull_failed
+from manager.operations.pulls import due_pulls, pull_failed
+from manager.operations.uploads import TransferRow, note_bytes
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
 from shared.naming import AddressRules

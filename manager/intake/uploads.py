@@ -22,6 +22,7 @@ from manager.intake.receiving import GATHERED_BYTES, RATE_GRACE_S, Receiving, Sl
 from manager.intake.upload_turns import UploadTurns
 from manager.operations import uploads
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.pulls import offer_upload
 from manager.operations.upload_gaps import read_gaps
 from manager.operations.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
@@ -104,9 +105,9 @@ class UploadDesk:
     async def offer(
         self, agent: AgentIdentity, asked: NewUpload, token: str, until_ms: int
     ) -> TransferRow:
-        """Let a file be fetched; see `uploads.offer_upload`."""
+        """Let a file be fetched; see `pulls.offer_upload`."""
         return await asyncio.to_thread(
-            uploads.offer_upload,
+            offer_upload,
             self._db,
             self._parts,
             agent,
