@@ -194,7 +194,7 @@ def test_splitting_and_merging_a_host(prsm: Running, person: Visitor) -> None:
     asked = browser.act(page, "/console/host/split", {"pieces": "2", "interval_s": "7"})
     question = read(asked.text)
     assert "Each of them waits 14 s between two requests" in question.text
-    assert "/news/" in question.text
+    assert "/docs/" in question.text
     done = browser.submit(question.form("/console/host/split"))
     assert "is split among 2 agents" in _result(browser, done.headers["location"])
     assert _last(prsm) == ("operator", "host.split", HOST)
