@@ -20,6 +20,31 @@ settings.register_profile("others", print_blob=True, deadline=None)
 settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each of several workers its share of the tests that start programs, and those first.
+
+    The workers begin with equal parts of the list. In one part, the waiting of these tests would
+    take longer than all others together; at the end of it, one worker would do the last of them.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    modules: dict[str, list[pytest.Item]] = {}
+    others: list[pytest.Item] = []
+    for item in items:
+        if item.get_closest_marker("e2e"):
+            modules.setdefault(item.nodeid.split("::")[0], []).append(item)
+        else:
+            others.append(item)
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for number, module in enumerate(modules.values()):
+        parts[number % workers] += module
+    for number, part in enumerate(parts):
+        end = len(items) * (number + 1) // workers - len(items) * number // workers
+        taken = max(0, end - len(part))
+        part.extend(others[:taken])
+        del others[:taken]
+    items[:] = [item for part in parts for item in part] + others
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

@@ -227,6 +227,7 @@ def test_too_many_requests(party: ThirdParty, manager: ManagerProcess, data: Pat
     assert complete(party, data)
 
 
+@pytest.mark.slow
 def test_by_the_shipped_nginx_through_a_proxy(tmp_path: Path) -> None:
     """TLS of our own authority through a proxy that cuts: nginx names files in its own way, and
     each goes on at its byte all the same."""

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.fleet import Fleet, running_fleet
 from tools.demo.system import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 
 WEB: dict[str, Any] = {
     "hosts": 24,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -336,7 +337,7 @@ def test_never_two_owners_and_nothing_lost(sqlite_template: Path) -> None:
     run_state_machine_as_test(
         Fleet,
         settings=settings(
-            max_examples=25,
+            max_examples=50 if os.environ.get("PRSM_TESTS") == "all" else 12,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),
