@@ -202,7 +202,8 @@ class EarlierCaptures(Protocol):
 class QueuedUrl:
     """A URL on disk, waiting for its turn. `position` orders the queue of its job and level.
 
-    level: which of the job's queues; 0 is the first to be worked off.
+    level: which of the job's queues; 0 is the first to be worked off. due_ms: when it may be tried
+    again, by the wall clock; 0: at once.
     """
 
     position: int
@@ -213,6 +214,7 @@ class QueuedUrl:
     referer: str | None
     attempts: int = 0
     level: int = 0
+    due_ms: int = 0
 
 
 @frozen
@@ -348,8 +350,8 @@ class Ledger(Protocol):
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         ...
 
-    def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its level, with its number of attempts so far."""
+    def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
+        """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
         ...
 
     # politeness

@@ -6,7 +6,6 @@ which order. The ledger passes the suite in tests/contracts/ledger as the real o
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -70,19 +69,33 @@ class _State:
     outward: list[str] = field(default_factory=list)
     log: list[Requested] = field(default_factory=list)
 
+    def copy(self) -> _State:
+        """Return the same with containers of its own; what lies in them never changes."""
+        return replace(
+            self,
+            rows=dict(self.rows),
+            seen={job: set(urls) for job, urls in self.seen.items()},
+            queues={job: dict(urls) for job, urls in self.queues.items()},
+            rests=dict(self.rests),
+            captures=list(self.captures),
+            outward=list(self.outward),
+            log=list(self.log),
+        )
+
 
 class FakeLedger:
     """A ledger whose disk is a copy of its state at the last commit."""
 
     def __init__(self, disk: _State | None = None) -> None:
         self._disk = disk or _State()
-        self._now = copy.deepcopy(self._disk)
+        self._now = self._disk.copy()
+        self._changed = False  # since the last commit, perhaps
         self.commits = 0
         self.full = False  # the disk
 
     def after_crash(self) -> FakeLedger:
         """Return the ledger that a new process finds after kill -9."""
-        return FakeLedger(copy.deepcopy(self._disk))
+        return FakeLedger(self._disk.copy())
 
     @property
     def captures(self) -> list[str]:
@@ -125,10 +138,12 @@ class FakeLedger:
         return self._now.rows.get(number)
 
     def new_job_number(self) -> int:
+        self._changed = True
         self._now.next_job += 1
         return self._now.next_job - 1
 
     def open_job(self, job: Job) -> None:
+        self._changed = True
         row = self._now.rows.get(job.number)
         if row is not None:
             self._now.rows[job.number] = replace(row, job=job)
@@ -138,11 +153,13 @@ class FakeLedger:
         self._now.queues[job.number] = {}
 
     def place_job(self, job: int, host: str, address: str) -> None:
+        self._changed = True
         row = self._now.rows.get(job)
         if row is not None:
             self._now.rows[job] = replace(row, host=host, address=address)
 
     def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
+        self._changed = True
         row = self._now.rows.get(job)
         if row is not None:
             self._now.rows[job] = replace(
@@ -153,6 +170,7 @@ class FakeLedger:
             )
 
     def finish_job(self, job: int) -> None:
+        self._changed = True
         row = self._now.rows.get(job)
         if row is not None:
             self._now.rows[job] = replace(row, finished=True)
@@ -160,10 +178,12 @@ class FakeLedger:
             self._now.queues.pop(job, None)
 
     def drop_job(self, job: int) -> None:
+        self._changed = True
         for part in (self._now.rows, self._now.seen, self._now.queues):
             part.pop(job, None)
 
     def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
+        self._changed = True
         seen = self._now.seen.get(job)
         if seen is None:
             return [False] * len(urls)
@@ -174,6 +194,7 @@ class FakeLedger:
         return new
 
     def push(self, items: Iterable[QueuedUrl]) -> None:
+        self._changed = True
         for item in items:
             queue = self._now.queues.get(item.job)
             if queue is not None:
@@ -192,25 +213,30 @@ class FakeLedger:
         return sum(map(len, self._now.queues.values()))
 
     def remove(self, job: int, position: int) -> None:
+        self._changed = True
         self._now.queues.get(job, {}).pop(position, None)
 
-    def retry(self, job: int, position: int, attempts: int) -> None:
+    def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
+        self._changed = True
         queue = self._now.queues.get(job, {})
         item = queue.pop(position, None)
         if item is not None:
             behind = self._next(item.level)
-            queue[behind] = replace(item, position=behind, attempts=attempts)
+            queue[behind] = replace(item, position=behind, attempts=attempts, due_ms=due_ms)
 
     def rests(self) -> list[Rest]:
         return list(self._now.rests.values())
 
     def keep_rest(self, rest: Rest) -> None:
+        self._changed = True
         self._now.rests[rest.address] = rest
 
     def forget_rest(self, address: str) -> None:
+        self._changed = True
         self._now.rests.pop(address, None)
 
     def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
+        self._changed = True
         if self.full:
             raise DiskFullError("no room")
         for encoded, outward in captures:
@@ -218,6 +244,7 @@ class FakeLedger:
             self._now.outward.extend(outward)
 
     def append_log(self, lines: Sequence[Requested]) -> None:
+        self._changed = True
         if self.full:
             raise DiskFullError("no room")
         self._now.log.extend(lines)
@@ -226,7 +253,9 @@ class FakeLedger:
         if self.full:
             raise DiskFullError("no room")
         self.commits += 1
-        self._disk = copy.deepcopy(self._now)
+        if self._changed:
+            self._changed = False
+            self._disk = self._now.copy()
 
     def _next(self, level: int) -> int:
         self._now.next_position += 1

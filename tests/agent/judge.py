@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -243,7 +242,7 @@ class JudgedLedger(FakeLedger):
         self.judge.commit()
 
     def after_crash(self) -> JudgedLedger:
-        ledger = JudgedLedger(copy.deepcopy(self._disk))
+        ledger = JudgedLedger(self._disk.copy())
         ledger.judge, ledger.reports, ledger.opened = self.judge, self.reports, self.opened
         return ledger
 

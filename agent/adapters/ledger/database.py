@@ -145,7 +145,7 @@ class Database:
             self.is_new = True
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
-        elif version in (2, 3):
+        elif version in (2, 3, 4):
             from_version_2_on(self._connection, version)
         elif version != VERSION:
             raise HomeError(

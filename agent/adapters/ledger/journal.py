@@ -10,7 +10,7 @@ harm.
     = JOB PAGES KEPT BYTES         counters of a job
 
 A record is `DEPTH REDIRECTS ATTEMPTS URL`, and `TAB REFERER` where there is one: canonical URLs
-hold neither tabs nor line ends.
+hold neither tabs nor line ends. Of a URL that is tried again later it is `ATTEMPTS@DUE_MS`.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ def block_id(job: int, level: int, position: int) -> int:
     return job << 32 | level << 30 | position
 
 
-def record(item: QueuedUrl, attempts: int) -> bytes:
+def record(item: QueuedUrl, attempts: int, due_ms: int = 0) -> bytes:
     """Return a queued URL as its queue holds it; job and position are said by the place."""
-    text = f"{item.depth} {item.redirects} {attempts} {item.url}"
+    numbers = f"{item.depth} {item.redirects} {attempts}"
+    if due_ms:
+        numbers = f"{numbers}@{due_ms}"
+    text = f"{numbers} {item.url}"
     if item.referer is not None:
         text = f"{text}\t{item.referer}"
     if "\n" in text or text.count("\t") > 1 or "\t" in item.url:
-        text = _without_control(item, attempts)
+        text = _without_control(item, numbers)
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -49,6 +52,7 @@ def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
     """Return the URL of a record."""
     text, tab, referer = data.decode("utf-8", "surrogatepass").partition("\t")
     depth, redirects, attempts, url = text.split(" ", 3)
+    attempts, _, due_ms = attempts.partition("@")
     return QueuedUrl(
         position,
         url,
@@ -58,6 +62,7 @@ def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
         referer if tab else None,
         int(attempts),
         level,
+        int(due_ms or 0),
     )
 
 
@@ -71,10 +76,10 @@ def unpack(data: bytes) -> list[bytes]:
     return bytes(isal_zlib.decompress(data)).split(b"\n")
 
 
-def _without_control(item: QueuedUrl, attempts: int) -> str:
+def _without_control(item: QueuedUrl, numbers: str) -> str:
     """Return a record of a URL that no parser of ours made: as such a parser would see it."""
     url, referer = (
         "".join(one for one in text if one not in "\t\r\n")
         for text in (item.url, item.referer or "")
     )
-    return f"{item.depth} {item.redirects} {attempts} {url}" + (f"\t{referer}" if referer else "")
+    return f"{numbers} {url}" + (f"\t{referer}" if referer else "")

@@ -219,9 +219,9 @@ class SqliteLedger:
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         self._queues.remove(job, position)
 
-    def retry(self, job: int, position: int, attempts: int) -> None:
-        """Put a URL behind the others of its level, with its number of attempts so far."""
-        self._queues.retry(job, position, attempts)
+    def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
+        """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
+        self._queues.retry(job, position, attempts, due_ms)
 
     # politeness
 

@@ -1,7 +1,7 @@
 """Brings a ledger of an older version up to date.
 
 Version 1: seen-set and queue were tables with a row for each URL. Version 2: no rests were kept.
-Version 3: jobs were not found by their address.
+Version 3: jobs were not found by their address. Version 4: no URL said when it is tried again.
 
 Everything is kept: jobs, queues, known URLs, and what the manager must still learn, whose tables
 are the same. It is one transaction; killed in between, the ledger is of version 1 as before.
@@ -63,14 +63,15 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
 
 
 def from_version_2_on(connection: sqlite3.Connection, version: int) -> None:
-    """Convert a ledger of version 2 or 3, to which only something is added.
+    """Convert a ledger of version 2 to 4, to which only something is added.
 
     Raises sqlite3.Error.
     """
     run = connection.execute
     run("BEGIN IMMEDIATE")
-    for statement in (*(NEW_IN_3 if version == 2 else ()), *NEW_IN_4):
-        run(statement)
+    for since, statements in ((3, NEW_IN_3), (4, NEW_IN_4)):
+        for statement in statements if version < since else ():
+            run(statement)
     run(f"PRAGMA user_version = {VERSION}")
     run("COMMIT")
 

@@ -71,7 +71,7 @@ class Queues:
         for item in items:
             state = self._jobs.live(item.job)
             if state is not None:
-                self._append(item.job, item.level, state, record(item, item.attempts))
+                self._append(item.job, item.level, state, record(item, item.attempts, item.due_ms))
 
     def take(self, job: int, after: int, limit: int, level: int) -> list[QueuedUrl]:
         """Return the next URLs of a job's level behind a position."""
@@ -104,7 +104,7 @@ class Queues:
             self._lines.append(b"- %d %d" % (job, position))
             self._jobs.unsaved[job] = None
 
-    def retry(self, job: int, position: int, attempts: int) -> None:
+    def retry(self, job: int, position: int, attempts: int, due_ms: int) -> None:
         """Put a URL behind the others of its level."""
         level = position >> LEVEL_BITS
         found = self.take(job, position - 1, 1, level)
@@ -112,7 +112,7 @@ class Queues:
             self.remove(job, position)
             state = self._jobs.live(job)
             assert state is not None
-            self._append(job, level, state, record(found[0], attempts))
+            self._append(job, level, state, record(found[0], attempts, due_ms))
 
     def discard(self, job: int, state: JobState) -> None:
         """Let a job's blocks go, from now on out of sight."""

@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["CRAWL_TABLES", "NEW_IN_3", "NEW_IN_4", "REPORT_TABLES", "TABLES", "VERSION"]
 
-VERSION: Final = 4
+VERSION: Final = 5
 
 NEW_IN_3: Final = (
     # Addresses that are left alone for longer than usual: after 429, 503, errors, Retry-After.

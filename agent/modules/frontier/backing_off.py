@@ -15,6 +15,7 @@ from typing import Final
 from agent.modules.attempts import ANSWERED
 from agent.modules.frontier.pace import is_strike
 from agent.modules.frontier.queues import AddressQueue
+from agent.modules.frontier.wall_clock import WallClock
 from agent.pipeline.messages import FetchEnded, Tick
 from agent.pipeline.ports import Ledger, Rest
 
@@ -40,24 +41,24 @@ class BackedOff:
 class BackingOff:
     """What the frontier notes of them."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, wall: WallClock) -> None:
         """Remember what the process before this one noted."""
         self._ledger = ledger
+        self._wall = wall
         self._by_address: dict[str, BackedOff] = {}
         self._before = {rest.address: rest for rest in ledger.rests()}
-        self._wall_s: float | None = None  # the wall clock, less the monotonic one
 
     def __len__(self) -> int:
         return len(self._by_address)
 
     def tell_time(self, tick: Tick) -> None:
         """Learn what the two clocks say."""
-        if self._wall_s is None:
+        if not self._wall.known:
             for address, rest in list(self._before.items()):
                 if rest.until_ms < tick.epoch_ms - REMEMBERED_MS:
                     del self._before[address]
                     self._ledger.forget_rest(address)
-        self._wall_s = tick.epoch_ms / 1000 - tick.now_s
+        self._wall.tell(tick)
 
     def resume(self, address: AddressQueue, now_s: float, longest_s: float) -> None:
         """Let an address that is taken up rest on as it had to before the restart.
@@ -65,9 +66,9 @@ class BackingOff:
         longest_s: no rest lasts longer. To be called after `tell_time`.
         """
         rest = self._before.pop(address.name, None)
-        if rest is None or self._wall_s is None:
+        if rest is None or not self._wall.known:
             return
-        left_s = min(rest.until_ms / 1000 - self._wall_s - now_s, longest_s)
+        left_s = min(self._wall.at_s(rest.until_ms) - now_s, longest_s)
         address.strikes = max(address.strikes, rest.strikes)
         address.not_before_s = max(address.not_before_s, now_s + left_s)
         self._by_address[address.name] = BackedOff(
@@ -91,8 +92,8 @@ class BackingOff:
             address.name, ended.host, reason, address.strikes, address.not_before_s, address.rest_s
         )
         self._by_address[address.name] = one
-        if self._wall_s is not None:
-            until_ms = round((one.until_s + self._wall_s) * 1000)
+        if self._wall.known:
+            until_ms = self._wall.epoch_ms(one.until_s)
             self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
         return one
 

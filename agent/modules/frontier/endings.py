@@ -35,7 +35,6 @@ __all__ = ["Endings"]
 
 SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
 COMPLETE: Final = "complete"
-RETRY_GROWTH: Final = 4.0
 LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
 
 
@@ -264,8 +263,9 @@ class Endings:
             retries = has.limits.retries
             if gets_another_attempt(ended.outcome, ended.status, attempt, retries):
                 has.gone(queue, ended.url)
-                has.ledger.retry(number, url.position, attempt)
-                self._remember_retry(queue, ended, attempt)
+                due_ms = has.wall.epoch_ms(ended.ended_s + has.retry_wait_s(attempt))
+                has.ledger.retry(number, url.position, attempt, due_ms)
+                queue.has_more()
             elif not answered:
                 has.gone(queue, ended.url)
                 has.ledger.remove(number, url.position)
@@ -274,10 +274,6 @@ class Endings:
             has.stop(host, "unreachable: its address must not be crawled")
         elif host.failures >= has.limits.failures_in_a_row:
             has.stop(host, f"unreachable: {ended.outcome}, {host.failures} requests in a row")
-
-    def _remember_retry(self, queue: JobQueue, ended: FetchEnded, attempt: int) -> None:
-        wait_s = self._has.limits.retry_s * RETRY_GROWTH ** (attempt - 1)
-        _front(queue).retry_at(ended.url, ended.ended_s + wait_s)
 
     def _go_on(self, address: AddressQueue, host: HostQueue | None, queue: JobQueue | None) -> None:
         turns = self._has.turns

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
@@ -17,7 +18,6 @@ from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
 __all__ = ["Front"]
 
 TURNS_TO_OTHERS: Final = 8
-RETRIES_REMEMBERED: Final = 1000  # of more, the times are forgotten, not the URLs
 
 _NONE: Final = 0
 _ALL: Final = (1 << LEVELS) - 1
@@ -27,7 +27,7 @@ _FROM_THE_FIRST: Final = tuple(range(LEVELS))
 class Front:
     """Made when a job has its first turn: most jobs of a long list wait for that."""
 
-    __slots__ = ("_after", "_later", "_more", "_retry_at", "_turn", "_windows", "under_way")
+    __slots__ = ("_after", "_later", "_more", "_turn", "_windows", "under_way")
 
     def __init__(self) -> None:
         self.under_way: dict[str, QueuedUrl] = {}
@@ -35,7 +35,6 @@ class Front:
         self._after = [0] * LEVELS  # positions up to which the windows were taken
         self._more = _ALL  # levels that have more behind their windows, perhaps: a bit each
         self._later: list[tuple[float, int, QueuedUrl]] = []  # further attempts
-        self._retry_at: dict[str, float] | None = None
         self._turn = 0
 
     @property
@@ -62,19 +61,26 @@ class Front:
         self._after = [0] * LEVELS
         self._more = _ALL
 
-    def next_url(self, job: int, now_s: float, ledger: Ledger, window: int) -> QueuedUrl | None:
-        """Take the next URL whose time has come; None: there is none now."""
+    def next_url(
+        self,
+        job: int,
+        now_s: float,
+        ledger: Ledger,
+        window: int,
+        due_s: Callable[[QueuedUrl], float],
+    ) -> QueuedUrl | None:
+        """Take the next URL whose time has come, as `due_s` says; None: there is none now."""
         if self._later and self._later[0][0] <= now_s:
             return heapq.heappop(self._later)[2]
         self._turn += 1
         for level in self._levels():
             while (url := self._from(job, level, ledger, window)) is not None:
-                due_s = self._due_s(url)
-                if due_s <= now_s:
+                later_s = due_s(url)
+                if later_s <= now_s:
                     if self._more and not any(self._windows):
                         self._look_behind(ledger.queued(job) - 1)
                     return url
-                heapq.heappush(self._later, (due_s, url.position, url))
+                heapq.heappush(self._later, (later_s, url.position, url))
         return None
 
     def put_back(self, url: QueuedUrl) -> None:
@@ -83,13 +89,6 @@ class Front:
         if window is None:
             window = self._windows[url.level] = deque()
         window.appendleft(url)
-
-    def retry_at(self, url: str, due_s: float) -> None:
-        """Remember when a URL, which went back to its queue, may be tried again."""
-        if self._retry_at is None or len(self._retry_at) >= RETRIES_REMEMBERED:
-            self._retry_at = {}
-        self._retry_at[url] = due_s
-        self._more = _ALL
 
     def _levels(self) -> tuple[int, ...]:
         turn, rest = divmod(self._turn, TURNS_TO_OTHERS)
@@ -129,6 +128,3 @@ class Front:
         """Find out at once that nothing is left, so that no turn is taken for it."""
         if queued <= len(self._later) + len(self.under_way):
             self._more = _NONE
-
-    def _due_s(self, url: QueuedUrl) -> float:
-        return self._retry_at.pop(url.url, 0.0) if self._retry_at else 0.0

@@ -15,6 +15,7 @@ from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
+from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import Due, Job, RulesDue, Scope
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
@@ -22,6 +23,7 @@ from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 __all__ = ["Holdings"]
 
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
+RETRY_GROWTH: Final = 4.0
 
 
 class Holdings:
@@ -38,7 +40,8 @@ class Holdings:
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
         self.begun: list[HostQueue] = []  # that nobody was told of yet
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
-        self.backing_off = BackingOff(ledger)
+        self.wall = WallClock()
+        self.backing_off = BackingOff(ledger, self.wall)
         self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
@@ -176,6 +179,17 @@ class Holdings:
         queue.front.under_way[url.url] = url
         queue.in_flight += 1
         self.under_way += 1
+
+    def retry_wait_s(self, attempts: int) -> float:
+        """Return how long a URL waits after so many attempts."""
+        return self.limits.retry_s * RETRY_GROWTH ** (attempts - 1)
+
+    def due_s(self, url: QueuedUrl) -> float:
+        """Return when a URL may be tried; wherever the wall clock was set, none waits longer."""
+        if not url.due_ms:
+            return 0.0
+        latest_s = self.turns.now_s + self.retry_wait_s(url.attempts)
+        return min(self.wall.at_s(url.due_ms), latest_s)
 
     def gone(self, queue: JobQueue, url: str) -> QueuedUrl | None:
         """Note that a URL is no longer under way; None: it was not."""

@@ -11,6 +11,7 @@ There may be a million of them, so what only few need is made when it is needed.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -71,11 +72,13 @@ class JobQueue:
         if self.front is not None:
             self.front.has_more()
 
-    def next_url(self, now_s: float, ledger: Ledger, window: int) -> QueuedUrl | None:
+    def next_url(
+        self, now_s: float, ledger: Ledger, window: int, due_s: Callable[[QueuedUrl], float]
+    ) -> QueuedUrl | None:
         """Take the next URL whose time has come; None: there is none now."""
         if self.front is None:
             self.front = Front()
-        url = self.front.next_url(self.job.number, now_s, ledger, window)
+        url = self.front.next_url(self.job.number, now_s, ledger, window, due_s)
         if url is None:
             self.not_before_s = max(self.not_before_s, self.front.later_s)
         return url

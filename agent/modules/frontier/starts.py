@@ -140,7 +140,7 @@ class Starts:
                     rules_due = _ask_for_rules(address, host, job)
                     has.give_token(address, rules_due)
                     return "rules_due", rules_due
-                url = job.next_url(now, has.ledger, has.limits.window)
+                url = job.next_url(now, has.ledger, has.limits.window, has.due_s)
                 if url is not None:
                     self._end_turn(host, job)
                     has.taken(job, url)

@@ -196,16 +196,17 @@ def test_taking_removes_nothing(case: LedgerCase) -> None:
 
 
 def test_another_attempt_goes_behind(case: LedgerCase) -> None:
-    """A URL that is tried again is the last of its queue, with its attempts so far."""
+    """A URL that is tried again is the last of its queue, with its attempts and its time."""
     ledger = case.start()
     job = new_job(ledger)
     taken = fill(ledger, job, 3)
-    ledger.retry(job.number, taken[0].position, 1)
+    ledger.retry(job.number, taken[0].position, 1, 1_700_000_000_000)
     ledger.commit()
     ledger = case.start()
     again = ledger.take(job.number, 0, 9)
     assert [one.url for one in again] == [page(1), page(2), page(0)]
-    assert again[2].attempts == 1
+    assert (again[2].attempts, again[2].due_ms) == (1, 1_700_000_000_000)
+    assert again[1].due_ms == 0
     assert again[2].position > taken[2].position
     assert ledger.take(job.number, taken[2].position, 9) == again[2:]
     assert ledger.queued(job.number) == 3

@@ -99,7 +99,7 @@ class LedgerMachine(RuleBasedStateMachine):
         for ledger in self.both():
             for item in ledger.take(job, 0, 10, level)[place : place + 1]:
                 if again:
-                    ledger.retry(job, item.position, item.attempts + 1)
+                    ledger.retry(job, item.position, item.attempts + 1, 1000 * place)
                 else:
                     ledger.remove(job, item.position)
 

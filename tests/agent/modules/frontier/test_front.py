@@ -36,7 +36,9 @@ class Desk:
         self.front.has_more()
 
     def take(self, now_s: float = 0.0) -> QueuedUrl | None:
-        return self.front.next_url(self.number, now_s, self.ledger, WINDOW)
+        return self.front.next_url(
+            self.number, now_s, self.ledger, WINDOW, lambda url: url.due_ms / 1000
+        )
 
     def fetch(self, now_s: float = 0.0) -> int | None:
         """Take a URL, be done with it, and return its level."""
@@ -105,8 +107,8 @@ def test_a_further_attempt_waits_for_its_time() -> None:
     desk.push(0, 0)
     first = desk.take()
     assert first is not None
-    desk.ledger.retry(1, first.position, 1)
-    desk.front.retry_at(first.url, 60.0)
+    desk.ledger.retry(1, first.position, 1, 60_000)
+    desk.front.has_more()
     second = desk.take(1.0)
     assert second is not None
     assert second.url != first.url

@@ -8,11 +8,13 @@ import pytest
 
 from agent.modules.frontier.backing_off import BackingOff
 from agent.modules.frontier.queues import AddressQueue
+from agent.modules.frontier.wall_clock import WallClock
+from agent.modules.limits import Politeness
 from agent.pipeline.messages import FetchEnded, Outcome, Tick
 from agent.pipeline.ports import Rest
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
-from tests.agent.world import World, order
+from tests.agent.world import ANY_NAME, World, order
 
 RULES_A = "http://a.example/robots.txt"
 
@@ -197,7 +199,7 @@ def test_who_is_left_alone_is_shown_with_its_reason() -> None:
 
 def test_many_that_are_left_alone_are_counted_and_some_shown() -> None:
     """However many there are, the ten that failed last are shown."""
-    backing_off = BackingOff(FakeLedger())
+    backing_off = BackingOff(FakeLedger(), WallClock())
     for number in range(500):
         address = AddressQueue(f"192.0.2.{number}", strikes=1)
         backing_off.note(address, FetchEnded(A, address.name, A, 1, "timeout", 0, 0, 9.0, 5.0))
@@ -240,6 +242,41 @@ def test_a_restart_forgets_no_retry_after() -> None:
     assert world.ledger.rests() == []
 
 
+def second_attempt(clock_jumps_s: float = 0.0) -> float:
+    """Return after how many seconds a page is tried again, with a restart in between."""
+    limits = replace(ANY_NAME, retry_s=300.0)
+    politeness = Politeness(backoff_cap_s=60.0, retry_after_cap_s=60.0)
+    world = world_of("a", pages=3, limits=limits, politeness=politeness)
+    url = "http://a.example/p1"
+    world.web[url] = Page(outcome="disconnected")
+    world.give_list([order(A)])
+    while url not in world.fetched():
+        world.tick(1.0)
+        while world.complete():
+            pass
+    ended_s = world.clock.now_s
+    world.ledger.commit()
+    world.crash()
+    world.clock.asleep_s += clock_jumps_s
+    world.run()
+    tried_s = [at for at, _, one in world.started if one == url]
+    assert len(tried_s) == 3
+    assert tried_s[2] - tried_s[1] >= 1200
+    assert set(world.fetched()) == set(world.web) - {RULES_A}
+    return tried_s[1] - ended_s
+
+
+def test_a_restart_forgets_no_time_of_a_further_attempt() -> None:
+    """A page that failed is tried again when it was to be; its host goes on meanwhile."""
+    assert 300 <= second_attempt() <= 321
+
+
+def test_a_further_attempt_waits_for_no_clock_that_was_set_back() -> None:
+    """None waits longer than one that has just failed, and none is lost."""
+    assert 300 <= second_attempt(-1e6) <= 700
+    assert second_attempt(1e6) <= 200
+
+
 def test_a_restart_forgets_no_strikes() -> None:
     """The rest after the next error is doubled from there on."""
     world = world_of("a", pages=4)
@@ -274,7 +311,7 @@ def test_a_clock_that_was_set_back_holds_nobody_for_ever() -> None:
     """No rest is longer than the longest that a server may ask for."""
     ledger = FakeLedger()
     ledger.keep_rest(Rest("192.0.2.1", A, "status 503", 1, 10**15))
-    backing_off, address = BackingOff(ledger), AddressQueue("192.0.2.1")
+    backing_off, address = BackingOff(ledger, WallClock()), AddressQueue("192.0.2.1")
     backing_off.tell_time(Tick(100.0, 1_700_000_000_000, fetching=True))
     backing_off.resume(address, 100.0, 3600.0)
     assert (address.not_before_s, address.strikes) == (3700.0, 1)
