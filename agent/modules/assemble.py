@@ -96,6 +96,7 @@ class Crawl:
     _frontiers: list[Frontier] = field(default_factory=list)
     _filters: list[Filter] = field(default_factory=list)
     _resolves: list[Resolve] = field(default_factory=list)
+    _robots: list[Robots] = field(default_factory=list)
     _fetches: list[Fetch | RulesFetch] = field(default_factory=list)
     _parses: list[Parse] = field(default_factory=list)
     _stores: list[Store] = field(default_factory=list)
@@ -140,7 +141,9 @@ class Crawl:
                 return frontier
             case "robots":
                 strict = self.politeness.strict_robots
-                return Robots(self.agent_token, strict, ports.clock, limits)
+                robots = Robots(self.agent_token, strict, ports.clock, limits)
+                self._robots.append(robots)
+                return robots
             case _:
                 return self._make_last(module, post)
 
@@ -223,8 +226,8 @@ class Crawl:
 
     @property
     def crowded(self) -> bool:
-        """Tell whether pages wait for the page workers beyond what memory has room for."""
-        return self.ports.worker.crowded
+        """Tell whether more waits to be read, pages or rules, than memory has room for."""
+        return self.ports.worker.crowded or any(robots.crowded for robots in self._robots)
 
     @property
     def urgent(self) -> bool:

@@ -8,20 +8,21 @@
 The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules.
 
 Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
-for 24 hours at most, unless its host is unreachable.
+for 24 hours at most, unless its host is unreachable. A long one is read some milliseconds at each
+tick: its host waits for that, the loop does not.
 Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
 Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55).
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
 from agent.modules.limits import CrawlLimits
-from agent.modules.robots_txt import Rules, parse
+from agent.modules.robots_txt import Rules, reading
 from agent.pipeline.messages import (
     SITEMAP_DEPTH,
     Denied,
@@ -39,12 +40,26 @@ __all__ = ["Robots"]
 
 TOO_MANY: Final = 429
 
+PORTIONS: Final = 4
+"""Of texts that are read at once, and at each tick: some twelve milliseconds, in which nothing else
+goes on. Nearly every robots.txt is shorter than that."""
+
+CROWD_BYTES: Final = 16_000_000
+"""Of texts that wait to be read, until no request starts."""
+
 
 @dataclass(slots=True)
 class _Known:
     rules: Rules
     fetched_s: float
     told: set[int] = field(default_factory=set)  # jobs that know of its sitemaps
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    fetched: RulesFetched
+    portions: Generator[None, None, Rules]
+    size_bytes: int
 
 
 class Robots:
@@ -60,11 +75,20 @@ class Robots:
         self._clock = clock
         self._limits = limits
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._readings: deque[_Reading] = deque()
+        self._to_read_bytes = 0
+
+    @property
+    def crowded(self) -> bool:
+        """Tell whether so much waits to be read that nothing more should be fetched."""
+        return self._to_read_bytes > CROWD_BYTES
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take what came for a robots.txt, or URLs whose turn it is."""
         if port == "fetched":
-            return [self._learn(one) for one in cast(Sequence[RulesFetched], batch)]
+            return self._fetched(cast(Sequence[RulesFetched], batch))
+        if port == "tick":
+            return self._read()
         return self._ask(cast(Sequence[Due], batch))
 
     def _ask(self, batch: Sequence[Due]) -> Iterator[Output]:
@@ -99,20 +123,44 @@ class Robots:
         if urls and self._limits.sitemaps:
             yield "links", Links(tuple(urls), base, due.candidate.job, SITEMAP_DEPTH)
 
-    def _learn(self, fetched: RulesFetched) -> Output:
+    def _fetched(self, batch: Sequence[RulesFetched]) -> Iterator[Output]:
+        for one in batch:
+            if _unreachable(one):
+                yield self._fail(one)
+                continue
+            body = one.body if 200 <= one.status < 300 else b""
+            portions = reading(body, self._token, self._strict)
+            self._readings.append(_Reading(one, portions, len(body)))
+            self._to_read_bytes += len(body)
+        yield from self._read()
+
+    def _read(self) -> Iterator[Output]:
+        """Read on for some portions, and yield what is known then."""
+        left = PORTIONS
+        while left and self._readings:
+            one = self._readings[0]
+            try:
+                next(one.portions)
+                left -= 1
+            except StopIteration as end:
+                self._readings.popleft()
+                self._to_read_bytes -= one.size_bytes
+                yield self._learn(one.fetched, end.value)
+
+    def _fail(self, fetched: RulesFetched) -> Output:
+        now = self._clock.monotonic_s()
+        reason = _unreachable(fetched)
+        before = self._known.get(fetched.host)
+        if before is None:
+            return "known", RulesKnown(
+                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
+            )
+        # What was allowed an hour ago is not forbidden because a server is down now.
+        return self._say(fetched, before.rules, now + self._limits.rules_retry_s)
+
+    def _learn(self, fetched: RulesFetched, rules: Rules) -> Output:
         now = self._clock.monotonic_s()
         limits = self._limits
-        reason = _unreachable(fetched)
-        if reason:
-            before = self._known.get(fetched.host)
-            if before is None:
-                return "known", RulesKnown(
-                    fetched.host, fetched.address, now, None, all_denied=True, reason=reason
-                )
-            # What was allowed an hour ago is not forbidden because a server is down now.
-            return self._say(fetched, before.rules, now + limits.rules_retry_s)
-        body = fetched.body if 200 <= fetched.status < 300 else b""
-        rules = parse(body, self._token, self._strict)
         self._known[fetched.host] = _Known(rules, now)
         self._known.move_to_end(fetched.host)
         if len(self._known) > limits.rules_kept:

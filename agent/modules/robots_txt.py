@@ -5,6 +5,7 @@ look-up for each length of the literal rules and one left-to-right search for ea
 wildcard; nothing backtracks.
 
 Whatever a site wrote, parsing costs its length, and a verdict at most `MAX_WILDCARDS` searches.
+The longest takes a tenth of a second, so whoever has other work reads it in portions.
 Invariant: both sides of a comparison are in one percent-encoded form (`_comparable`), so a rule
 and a canonical URL that name the same path meet. `/robots.txt` itself is always allowed.
 Deviations, each to the gentler side: misspelt names that webmasters are known to write are
@@ -15,13 +16,21 @@ Source: RFC 9309; the spellings are those that Google's parser accepts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from shared.errors import SettingError
 
-__all__ = ["MAX_BYTES", "Rules", "Verdict", "check_product_token", "directives", "parse"]
+__all__ = [
+    "MAX_BYTES",
+    "Rules",
+    "Verdict",
+    "check_product_token",
+    "directives",
+    "parse",
+    "reading",
+]
 
 MAX_BYTES: Final = 500 * 1024
 """RFC 9309, 2.5: crawlers parse at least 500 KiB."""
@@ -33,8 +42,14 @@ MAX_WILDCARDS: Final = 1000
 KiB hold 40,000. Of one more, a Disallow holds for all that its text before the first `*` begins,
 and an Allow for nothing: to the gentler side. No site that means well has so many."""
 
+PORTION: Final = 16 * 1024
+"""Octets that are read without a break, `PIECE_COST` for each line or piece of a rule among them:
+some three milliseconds."""
+
+PIECE_COST: Final = 8
+
 _BOM: Final = b"\xef\xbb\xbf"
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_SIGNS: Final = re.compile(rb"\*{2,}")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 _TOKEN_START: Final = re.compile(rb"[A-Za-z_-]+")
 _NUMBER: Final = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?")
@@ -146,13 +161,28 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
     body: decoded; at most MAX_BYTES of it are read. strict: every Disallow is obeyed, whomever it
     addresses, and no Allow helps, as the robot of seed 000 did it.
     """
+    portions = reading(body, agent_token, strict)
+    while True:
+        try:
+            next(portions)
+        except StopIteration as end:
+            rules: Rules = end.value
+            return rules
+
+
+def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[None, None, Rules]:
+    """Parse a robots.txt as `parse` does, with a break after each portion."""
     wanted = check_product_token(agent_token).lower().encode()
     ours, everybody = _Group(), _Group()
     named = False  # a group addresses us by name, be it empty
     sitemaps: list[str] = []
     current: list[_Group] = []
     in_header = False  # between the user-agent lines of one group
-    for _, name, value in directives(body):
+    for directive in _directives(body):
+        if directive is None:
+            yield
+            continue
+        _, name, value = directive
         if name == "user-agent":
             if not in_header:
                 current = []
@@ -179,12 +209,23 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
                 group.lines.append((name == "allow", value))
     chosen = ours if named and not strict else everybody
     lines = [line for line in chosen.lines if not (strict and line[0])]
-    return _compiled(lines, max(chosen.delays_s, default=None), tuple(sitemaps))
+    delay_s = max(chosen.delays_s, default=None)
+    return (yield from _compiling(lines, delay_s, tuple(sitemaps)))
 
 
 def directives(body: bytes) -> Iterator[tuple[int, str, bytes]]:
     """Yield (line number from 1, name in its usual spelling, value) of each known line."""
+    return (one for one in _directives(body) if one is not None)
+
+
+def _directives(body: bytes) -> Iterator[tuple[int, str, bytes] | None]:
+    """Yield the same, and None after each portion."""
+    left = PORTION
     for number, line in enumerate(_lines(body), start=1):
+        left -= len(line) + PIECE_COST
+        if left <= 0:
+            left = PORTION
+            yield None
         text = line.partition(b"#")[0].strip()
         key, colon, value = text.partition(b":")
         if not colon:
@@ -201,17 +242,19 @@ def _lines(body: bytes) -> list[bytes]:
     shared = 0
     while shared < len(_BOM) and body[shared : shared + 1] == _BOM[shared : shared + 1]:
         shared += 1  # a byte order mark, or as much of it as was saved
-    lines = _LINE_END.split(body[shared : shared + MAX_BYTES])
-    if len(body) - shared > MAX_BYTES:
+    read = body[shared : shared + MAX_BYTES]
+    lines = read.splitlines()
+    if len(body) - shared > MAX_BYTES and not read.endswith((b"\n", b"\r")):
         lines.pop()  # half a rule would forbid or allow too much
     return lines
 
 
-def _compiled(
-    lines: list[tuple[bool, bytes]], crawl_delay_s: float | None, sitemaps: tuple[str, ...]
-) -> Rules:
+def _compiling(
+    lines: Iterable[tuple[bool, bytes]], crawl_delay_s: float | None, sitemaps: tuple[str, ...]
+) -> Generator[None, None, Rules]:
     literals: dict[bytes, Verdict] = {}
-    wildcards: dict[bytes, _Wildcard] = {}
+    wildcards: dict[tuple[bytes, int], _Wildcard] = {}
+    left = PORTION
     for allow, written in lines:
         if not written:
             continue
@@ -219,7 +262,17 @@ def _compiled(
         if not allow and not pattern.startswith((b"/", b"*")):
             pattern = b"/" + pattern
         anchored = pattern.endswith(b"$")
-        pieces = [_comparable(piece) for piece in pattern.removesuffix(b"$").split(b"*")]
+        pieces: list[bytes] = []
+        said = _SIGNS.sub(b"*", pattern)  # several in a row mean one
+        for piece in said.removesuffix(b"$").split(b"*"):
+            changed = []
+            for part in _parts(piece):
+                changed.append(_comparable(part))
+                left -= len(part) + PIECE_COST
+                if left <= 0:
+                    left = PORTION
+                    yield
+            pieces.append(b"".join(changed))
         name = "Allow" if allow else "Disallow"
         verdict = Verdict(allow, f"{name}: {written.decode('utf-8', 'replace')}")
         key = b"*".join(pieces)
@@ -232,8 +285,9 @@ def _compiled(
                 literals.setdefault(pieces[0], verdict)
             continue
         key += b"$" * anchored
-        if allow or key not in wildcards:
-            wildcards[key] = _Wildcard(len(key), tuple(pieces), anchored, verdict)
+        octets = len(key) + len(pattern) - len(said)
+        if allow or (key, octets) not in wildcards:
+            wildcards[key, octets] = _Wildcard(octets, tuple(pieces), anchored, verdict)
     return Rules(
         crawl_delay_s=crawl_delay_s,
         sitemaps=sitemaps,
@@ -243,6 +297,18 @@ def _compiled(
             sorted(wildcards.values(), key=lambda rule: (-rule.octets, not rule.verdict.allowed))
         ),
     )
+
+
+def _parts(octets: bytes) -> Iterator[bytes]:
+    """Yield a text in parts of a portion at most, none of which ends within an escape."""
+    begin = 0
+    while len(octets) - begin > PORTION:
+        end = begin + PORTION
+        escape = octets.rfind(b"%", end - 2, end)
+        end = end if escape < 0 else escape
+        yield octets[begin:end]
+        begin = end
+    yield octets[begin:]
 
 
 def _comparable(octets: bytes) -> bytes:

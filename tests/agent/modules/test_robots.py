@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from agent.modules import robots
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots import Robots
 from agent.pipeline.messages import Candidate, Denied, Due, Links, RulesFetched, RulesKnown
@@ -82,6 +83,41 @@ def test_known_rules_outlive_a_failing_server() -> None:
     assert known.expires_s == desk.clock.now_s + 60
     assert desk.ask("/open")[0] == "allowed"
     assert desk.ask("/private")[0] == "denied"
+
+
+def test_a_long_text_is_read_at_several_ticks() -> None:
+    """Until all of it is read nobody is told, and other hosts' rules wait for their turn only."""
+    desk = Desk()
+    body = b"User-agent: *\n" + b"Disallow: /a\n" * 30_000 + b"Disallow: /last\n"
+    other = "http://b.example:80/"
+    fetched = [RulesFetched(HOST, ADDRESS, 200, body), RulesFetched(other, ADDRESS, 200, RULES)]
+    assert list(desk.robots.handle("fetched", fetched)) == []
+    known: list[Output] = []
+    ticks = 0
+    while len(known) < 2:
+        ticks += 1
+        known += desk.robots.handle("tick", [])
+    assert ticks > 5
+    assert [one.host for _, one in known if isinstance(one, RulesKnown)] == [HOST, other]
+    assert desk.ask("/last")[0] == "denied"
+    assert desk.ask("/open")[0] == "allowed"
+
+
+def test_nothing_more_is_fetched_while_too_much_waits_to_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Texts of hosts that are many at a time do not fill the memory."""
+    desk = Desk()
+    monkeypatch.setattr(robots, "CROWD_BYTES", 1_000_000)
+    body = b"Disallow: /a\n" * 30_000
+    hosts = [f"http://h{number}.example:80/" for number in range(5)]
+    fetched = [RulesFetched(host, ADDRESS, 200, body) for host in hosts]
+    assert list(desk.robots.handle("fetched", fetched)) == []
+    assert desk.robots.crowded
+    known = 0
+    while known < 5:
+        known += len(list(desk.robots.handle("tick", [])))
+    assert not desk.robots.crowded
 
 
 def test_new_rules_replace_old_ones() -> None:

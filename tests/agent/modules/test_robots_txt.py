@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.modules import robots_txt
 from agent.modules.robots_txt import (
     MAX_BYTES,
     MAX_WILDCARDS,
     check_product_token,
     directives,
     parse,
+    reading,
 )
 from shared.errors import SettingError
 from shared.urls import canonical
@@ -197,6 +199,28 @@ def test_a_delay_that_is_no_number_is_none(delay: str) -> None:
 def test_any_bytes_are_a_robots_txt(body: bytes, path: str) -> None:
     """No content makes the parser or the matcher fail."""
     parse(b"user-agent: *\n" + body, "prsm").allowed("/" + path)
+
+
+@given(st.lists(st.sampled_from(["Disallow: /%C3%A4/%7Ex", "Allow: /\xe4*a**b$", "#", "", "a a"])))
+def test_in_portions_it_is_read_as_in_one_piece(lines: list[str]) -> None:
+    """Wherever the breaks fall, in an escape too, the rules are the same."""
+    body = "\n".join(["User-agent: *", *lines]).encode()
+    whole = parse(body, "prsm")
+    for portion in (4, 5, 6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(robots_txt, "PORTION", portion)
+            assert len(list(reading(body, "prsm"))) >= len(lines)
+            assert parse(body, "prsm") == whole
+
+
+@pytest.mark.parametrize(
+    "line", [b"\n", b"Allow:/\n", b"Disallow: /\xe4%7E\n", b"\xe4", b"%7e", b"*", b"*a"]
+)
+def test_a_long_one_has_many_breaks(line: bytes) -> None:
+    """Whatever 500 KiB are full of, no portion is more than a small part of them."""
+    body = b"User-agent: *\nDisallow: /" + line * (MAX_BYTES // len(line))
+    pieces = len(line) if line == b"*" else MAX_BYTES // robots_txt.PORTION
+    assert len(list(reading(body[:MAX_BYTES], "prsm"))) >= pieces
 
 
 @given(
