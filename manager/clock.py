@@ -17,9 +17,10 @@ from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from manager.errors import BusyError
 from shared.errors import SettingError
 
-__all__ = ["Clock", "wall_clock_ms"]
+__all__ = ["Clock", "Job", "wall_clock_ms"]
 
 log: Final = logging.getLogger(__name__)
 
@@ -64,5 +65,8 @@ class Clock:
 
 
 def _report(event: JobExecutionEvent) -> None:
+    if isinstance(event.exception, BusyError):
+        log.warning("%s waits for its next time: %s", event.job_id, event.exception)
+        return
     log.error("%s failed and is called again at its next time", event.job_id,
               exc_info=event.exception)  # fmt: skip

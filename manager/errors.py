@@ -7,6 +7,7 @@
     ├── GoneError           410  nobody's: it was here, and is no more
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
     ├── BusyError           503  nobody's: the database does not answer now; try again later
+    │   └── NotLeadingError      another manager leads: the work is its own now
     ├── ConflictError       409  nobody's (shared)
     │   ├── CloneError           two machines show one agent's key
     │   └── StalePlanError       what a plan was made from has changed since
@@ -28,6 +29,7 @@ __all__ = [
     "GoneError",
     "LimitError",
     "NotFoundError",
+    "NotLeadingError",
     "PrsmError",
     "SlowDownError",
     "StalePlanError",
@@ -62,6 +64,10 @@ class BusyError(PrsmError):
     def __init__(self, message: str, retry_after_s: int = 5) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class NotLeadingError(BusyError):
+    """What only the leader does was begun by a manager that does not lead (any more)."""
 
 
 class CloneError(ConflictError):

@@ -13,6 +13,7 @@ from manager.api import (
     exports,
     hosts,
     lists,
+    managers,
     overview,
     people,
     pins,
@@ -27,7 +28,7 @@ __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
 for subject in (
-    sessions, overview, people, agents, archive, clients, hosts, pins, lists, rounds, plans,
-    records, exports, collection,
+    sessions, overview, managers, people, agents, archive, clients, hosts, pins, lists, rounds,
+    plans, records, exports, collection,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -22,6 +22,7 @@ from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
 from manager.app.connection import Connection, Entrance
 from manager.app.keeping import Archive, Readers, open_archive
+from manager.app.leadership import Leadership
 from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
@@ -50,12 +51,14 @@ UPLOADS: Final = "/api/v1/uploads"
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """The parts of one manager."""
+    """The parts of one manager. led: the database, for what only the leader does."""
 
     settings: Settings
     policy: Policy
     layout: Layout
     db: Database
+    led: Database
+    leadership: Leadership
     spool: Spool
     rejected: Rejected
     lists: ListFiles
@@ -82,6 +85,7 @@ class Manager:
         """Give back what is open."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
             self.archive.usage.write_down()
+        self.leadership.stop()
         self.db.close()
 
 
@@ -102,6 +106,9 @@ def open_manager(
     layout.create()
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     migrate(db)
+    leadership = Leadership(db, settings.database.leader_s, now_ms)
+    leadership.step()
+    led = db.fenced(leadership.fence)
     policy = policy_of(settings)
     spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
     rejected = Rejected(
@@ -128,15 +135,24 @@ def open_manager(
         policy,
         layout,
         db,
+        led,
+        leadership,
         spool,
         rejected,
         ListFiles(layout.lists),
         parts,
         logs,
         archive,
-        Acceptance(db, parts, archive.intake, transfer_log, now_ms, settings.archive.workers),
+        Acceptance(
+            led,
+            parts,
+            archive.of(led).intake,
+            transfer_log,
+            now_ms,
+            settings.archive.workers,
+        ),
         Pulling(
-            db,
+            led,
             parts,
             AddressRules(settings.naming.allowed_networks),
             now_ms,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
 
+from manager.app.leadership import Leadership
 from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Usage, read_query
@@ -49,6 +52,11 @@ class Archive:
     intake: SegmentIntake
     usage: Usage
 
+    def of(self, db: Database) -> Self:
+        """Return the same archive for who has another way to the same database."""
+        making = replace(self.making, db=db)
+        return replace(self, making=making, intake=SegmentIntake(db, self.reading, making.now_ms))
+
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
         """Rewrite what was withdrawn; return how many were rewritten and deleted."""
         making = self.making
@@ -73,13 +81,14 @@ class Archive:
         archive_upkeep.remove_strays(making.db, self.reading)
         archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
 
-    def begin(self, clock: Clock) -> None:
-        """Go on where the process before ended, and declare what happens when."""
-        archive_jobs.begin_again(self.making.db)
+    def begin(self, clock: Clock, leadership: Leadership, led: Database) -> None:
+        """Declare what happens when; the leader goes on where the one before ended."""
+        ours, only = self.of(led), leadership.only
         clock.every(USAGE_S, "usage", self.usage.write_down)
-        clock.every(JOBS_S, "archive jobs", self.run_jobs)
-        clock.every(self.settings.compact_s, "compaction", self.compact)
-        clock.every(DAY_S, "archive tidying", self.tidy)
+        again = partial(archive_jobs.begin_again, led)
+        clock.every(JOBS_S, "archive jobs", only(ours.run_jobs, first=again))
+        clock.every(self.settings.compact_s, "compaction", only(ours.compact))
+        clock.every(DAY_S, "archive tidying", only(ours.tidy))
 
 
 def open_archive(

@@ -20,7 +20,7 @@ from manager.app.keeping import Readers
 from manager.app.lock import held_by_us
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
-from manager.clock import Clock, wall_clock_ms
+from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
@@ -64,6 +64,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
         try:
             manager.spool.clean()
             manager.lists.clear()
+            manager.leadership.start()
             _serve(manager, as_json=as_json)
         finally:
             workers.close()
@@ -98,22 +99,30 @@ def _serve(manager: Manager, *, as_json: bool) -> None:
 
 
 def _clock(manager: Manager) -> Clock:
-    """Declare what happens when."""
-    db, policy, names, now_ms = manager.db, manager.policy, manager.names, manager.now_ms
+    """Declare what happens when. What is done once for a database, only the leader does."""
+    db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
     batch = manager.settings.naming.batch
     clock = Clock()
-    clock.every(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
-    clock.every(policy.tick_s, "tick", lambda: tick(db, now_ms(), policy, manager.planner))
-    manager.archive.begin(clock)
-    clock.every(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
-    clock.every(ACCEPT_S, "fetch", manager.pulling.fetch_due)
-    clock.every(
+
+    def once(interval_s: float, name: str, job: Job) -> None:
+        clock.every(interval_s, name, manager.leadership.only(job))
+
+    once(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
+    once(
+        policy.tick_s,
+        "tick",
+        lambda: tick(db, now_ms(), policy, manager.planner, manager.leadership.epoch),
+    )
+    manager.archive.begin(clock, manager.leadership, db)
+    once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
+    once(ACCEPT_S, "fetch", manager.pulling.fetch_due)
+    once(
         HOUR_S,
         "uploads",
         lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
     )
-    clock.every(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
-    clock.every(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
+    once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
+    once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 
 

@@ -27,6 +27,7 @@ from manager.assignment.permits import (
     end_at_agent,
     epoch_of_report,
     extension_ms,
+    handover_ms,
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
@@ -53,6 +54,7 @@ __all__ = [
     "end_at_agent",
     "epoch_of_report",
     "extension_ms",
+    "handover_ms",
     "liveness",
     "manager_time",
     "most_requests",

@@ -34,6 +34,7 @@ __all__ = [
     "end_at_agent",
     "epoch_of_report",
     "extension_ms",
+    "handover_ms",
     "manager_time",
 ]
 
@@ -98,6 +99,16 @@ def extension_ms(last_tick_ms: int, now_ms: int, longest_gap_ms: int) -> int:
         raise RuleError(f"longest_gap_ms = {longest_gap_ms}: must be > 0")
     gap_ms = now_ms - last_tick_ms
     return 0 if 0 <= gap_ms <= longest_gap_ms else gap_ms
+
+
+def handover_ms(last_tick_ms: int, now_ms: int) -> int:
+    """Return by how much every permit moves with the first tick of another leader.
+
+    Its clock differs from the one before, by how much nobody knows. So the time between the two
+    ticks counts as none, in either direction: what a permit had left then, it has left now. However
+    often leaders change, no permit becomes shorter.
+    """
+    return now_ms - last_tick_ms
 
 
 def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: int) -> int:

@@ -19,6 +19,7 @@ from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
 from manager.cli.hosts import hosts
 from manager.cli.lists import lists
+from manager.cli.managers import managers
 from manager.cli.options import Place
 from manager.cli.overview import status
 from manager.cli.plans import plan, plans
@@ -57,6 +58,7 @@ for _command in (
     serve,
     settings,
     status,
+    managers,
     hosts,
     lists,
     agents,

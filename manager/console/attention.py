@@ -16,9 +16,10 @@ from manager.console import figures
 from manager.console.visit import link
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
+from manager.operations.managers import Managers
 from manager.operations.unheld import Unheld
 
-__all__ = ["Notice", "agent_notices", "alert_notices", "notices", "spoken_detail"]
+__all__ = ["Notice", "agent_notices", "alert_notices", "notices", "spoken_detail", "tick_notices"]
 
 Weight = Literal["bad", "warn", "info"]
 _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
@@ -27,6 +28,8 @@ SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
 LATE_MS: Final = 60_000
 """A call that comes some seconds after its time is no news."""
+TICK_MS: Final = 120_000
+"""A tick may wait for a large plan to be written; a take-over of the lead takes seconds."""
 DISK_BYTES: Final = 1_000_000_000
 REPORTS_WAITING: Final = 20
 ORDER_MS: Final = 2 * 3_600_000
@@ -59,6 +62,18 @@ def notices(
     ]
     found += alert_notices(alerts)
     return sorted(found, key=lambda notice: _ORDER[notice.weight])
+
+
+def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
+    """Return whether nobody does what happens because time passes: no leader, or one that hangs."""
+    last_ms = managers.last_tick_ms
+    if last_ms is None or now_ms - last_ms <= TICK_MS:
+        return []
+    leading = [one.place for one in managers.managers if one.leads]
+    who = f"{leading[0]} leads" if leading else "nobody leads"
+    ago = figures.duration(now_ms - last_ms)
+    text = f"did nothing by the clock for {ago}: {who}; `prsm managers` and its log say more."
+    return [Notice("bad", "The manager", link("audit"), text)]
 
 
 def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:

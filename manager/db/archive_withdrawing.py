@@ -17,6 +17,7 @@ __all__ = [
     "changes_after",
     "end_segment",
     "excluded_in",
+    "is_in_use",
     "keys_in_use",
     "last_change",
     "oldest_change",
@@ -89,15 +90,22 @@ def restore(tx: Transaction, row: SegmentRow, now_ms: int) -> None:
         archive.add_change(tx, now_ms, "created", [(row.id, row.name)])
 
 
-def end_segment(tx: Transaction, segment_id: int) -> None:
-    """Note that a segment is deleted; what hosts it held is forgotten."""
+def end_segment(tx: Transaction, segment_id: int) -> bool:
+    """Note that a segment is deleted, and forget what hosts it held; tell whether it was there."""
     tx.execute(segment_hosts.delete().where(segment_hosts.c.segment_id == segment_id))
-    tx.execute(segments.update().where(segments.c.id == segment_id).values(state="gone"))
+    here = segments.update().where(segments.c.id == segment_id, segments.c.state != "gone")
+    return bool(tx.changed(here.values(state="gone")))
 
 
 def keys_in_use(tx: Transaction) -> set[str]:
     """Return the keys of all segments that are not deleted."""
     return set(tx.values(sa.select(segments.c.key).where(segments.c.state != "gone")))
+
+
+def is_in_use(tx: Transaction, key: str) -> bool:
+    """Tell whether a segment that is not deleted has this key."""
+    query = sa.select(segments.c.id).where(segments.c.key == key, segments.c.state != "gone")
+    return tx.value(query.limit(1)) is not None
 
 
 def changes_after(tx: Transaction, after_id: int, limit: int) -> list[ChangeRow]:

@@ -8,6 +8,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import agents, clock, hosts, probe_orders
 
 __all__ = [
+    "last_epoch",
     "last_tick",
     "move_deadlines",
     "set_last_tick",
@@ -23,9 +24,15 @@ def last_tick(tx: Transaction) -> int | None:
     return None if found is None else int(found)
 
 
-def set_last_tick(tx: Transaction, now_ms: int) -> None:
+def last_epoch(tx: Transaction) -> int:
+    """Return the epoch of the leader whose tick was the last."""
+    return int(tx.value(sa.select(clock.c.epoch)) or 0)
+
+
+def set_last_tick(tx: Transaction, now_ms: int, epoch: int) -> None:
     """Note a tick."""
-    tx.upsert(clock, [{"id": 1, "last_tick_ms": now_ms, "ticks": 1}], ["id"], add=["ticks"])
+    row = {"id": 1, "last_tick_ms": now_ms, "epoch": epoch, "ticks": 1}
+    tx.upsert(clock, [row], ["id"], add=["ticks"])
 
 
 def watched_report(tx: Transaction) -> int:

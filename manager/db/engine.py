@@ -9,12 +9,13 @@ What is kept is left to `tables`, how it is asked for to the modules beside this
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -29,10 +30,26 @@ WAIT_S: Final = 30.0
 """How long a write waits for its turn before it is refused as busy; a plan of a million moves
 takes seconds."""
 
+IDLE_S: Final = 10.0
+"""How long a write may ask PostgreSQL nothing: a manager that was stopped in the middle of one
+holds up all others for so long. Between two statements is at most some computing."""
+
+CONNECT_S: Final = 5
+"""How long a server that does not answer is waited for, in whole seconds as libpq has it."""
+
 ROWS_AT_ONCE: Final = 500
 """Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
 
 _WRITER: Final = 0x5052534D  # "PRSM": the advisory lock that stands for the right to write
+
+_NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
+
+_TURN: Final = sa.text(
+    "SELECT set_config('lock_timeout', :wait, true),"
+    " set_config('idle_in_transaction_session_timeout', :idle, true),"
+    " pg_advisory_xact_lock(:writer)"
+)
+"""Take the turn to write. Settings of this transaction only, so that a pooler does no harm."""
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -138,6 +155,16 @@ class Database:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
+        self._check: Callable[[Transaction], None] | None = None
+
+    def fenced(self, check: Callable[[Transaction], None]) -> Self:
+        """Return the same database for who may write only while a check raises nothing.
+
+        check: is called at the beginning of each write, in its transaction.
+        """
+        other = copy.copy(self)
+        other._check = check
+        return other
 
     def close(self) -> None:
         """Give all connections back; transactions still open end on their own."""
@@ -154,8 +181,24 @@ class Database:
             connection.execution_options(prsm_writes=True)
             with connection.begin():
                 if not self.is_sqlite:
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_WRITER)))
-                yield Transaction(connection)
+                    connection.execute(_TURN, _turn_parameters())
+                transaction = Transaction(connection)
+                if self._check is not None:
+                    self._check(transaction)
+                yield transaction
+
+    @contextmanager
+    def aside(self) -> Iterator[Transaction]:
+        """Give a transaction that changes rows of which each has one writer only.
+
+        On PostgreSQL it does not wait for its turn to write. Raises BusyError.
+        """
+        if self.is_sqlite:
+            with self.write() as transaction:
+                yield transaction
+            return
+        with _as_busy(), self.engine.begin() as connection:
+            yield Transaction(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -190,7 +233,19 @@ def _as_busy() -> Iterator[None]:
         )
         if not gone:
             raise
+        if getattr(error.orig, "sqlstate", None) == _NO_LOCK:
+            raise BusyError(
+                f"no turn to write within {WAIT_S:g} s: a change is under way"
+            ) from None
         raise BusyError(f"the database does not answer now: {error.orig}") from error
+
+
+def _turn_parameters() -> dict[str, Any]:
+    return {
+        "wait": f"{round(WAIT_S * 1000)}",
+        "idle": f"{round(IDLE_S * 1000)}",
+        "writer": _WRITER,
+    }
 
 
 def _engine(url: str) -> sa.Engine:
@@ -206,6 +261,14 @@ def _engine(url: str) -> sa.Engine:
         return sa.create_engine(
             parsed.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,  # a restarted server costs one question, not one failed request
+            # A machine that vanished is noticed within half a minute, not after hours.
+            connect_args={
+                "connect_timeout": CONNECT_S,
+                "keepalives_idle": 10,
+                "keepalives_interval": 5,
+                "keepalives_count": 3,
+                "tcp_user_timeout": 30_000,
+            },
             pool_size=10,
             max_overflow=20,
         )

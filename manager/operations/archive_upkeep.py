@@ -84,7 +84,8 @@ def _replaced(
         if part is not None:
             keep_files(reading, part, key)
         with db.write() as tx:
-            archive_withdrawing.end_segment(tx, row.id)
+            if not archive_withdrawing.end_segment(tx, row.id):
+                return part is not None  # somebody else has rewritten it meanwhile
             if part is not None:
                 enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
             new = "" if part is None else part.name
@@ -92,7 +93,7 @@ def _replaced(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if key != row.key:
-        _remove(reading, row.key)
+        _remove(db, reading, row.key)
     return part is not None
 
 
@@ -121,11 +122,16 @@ def _next_name(row: SegmentRow) -> str:
     return f"{stem}-r{number}.warc.gz"
 
 
-def _remove(reading: Reading, key: str) -> None:
+def _remove(db: Database, reading: Reading, key: str) -> bool:
+    """Remove the files of a key that no row names; who does not lead any more is refused."""
+    with db.write() as tx:
+        if archive_withdrawing.is_in_use(tx, key):
+            return False
     reading.store.delete(key)
     index = reading.layout.index_file(key)
     for path in (index, index.with_suffix(".cdxj")):
         path.unlink(missing_ok=True)
+    return True
 
 
 def remove_strays(db: Database, reading: Reading) -> int:
@@ -135,8 +141,7 @@ def remove_strays(db: Database, reading: Reading) -> int:
     removed = 0
     for key, since_s in list(reading.store.listed()):
         if key not in used and time.time() - since_s > STRAY_S:
-            _remove(reading, key)
-            removed += 1
+            removed += _remove(db, reading, key)
     return removed
 
 

@@ -69,9 +69,13 @@ def tick(
     now_ms: int,
     policy: Policy = DEFAULT_POLICY,
     planner: Solver = make_plan,
+    epoch: int = 0,
 ) -> TickOutcome:
-    """Do what is due at a moment. planner: makes plans, perhaps in a child process."""
-    moved_ms = follow_clock(db, now_ms, policy)
+    """Do what is due at a moment. planner: makes plans, perhaps in a child process.
+
+    epoch: of the leader that calls; another one has another clock.
+    """
+    moved_ms = follow_clock(db, now_ms, policy, epoch)
     refresh_model(db, now_ms)
     watch_agents(db, now_ms, policy)
     return TickOutcome(

@@ -7,7 +7,7 @@ Invariant: nothing but `expire_permits` ends a permit because of time, and it is
 
 from __future__ import annotations
 
-from manager.assignment import Permit, extension_ms
+from manager.assignment import Permit, extension_ms, handover_ms
 from manager.db import agents, clock, probes, rights
 from manager.db.agents import AgentRow
 from manager.db.engine import Database
@@ -19,17 +19,24 @@ from manager.operations.policy import Policy
 __all__ = ["expire_permits", "follow_clock", "give_up_probes"]
 
 
-def follow_clock(db: Database, now_ms: int, policy: Policy) -> int:
-    """Note the tick, and move permits and promises by a gap since the last; return the gap's ms."""
+def follow_clock(db: Database, now_ms: int, policy: Policy, epoch: int = 0) -> int:
+    """Note the tick, and move permits and promises by a gap since the last; return the gap's ms.
+
+    epoch: of the leader whose tick this is.
+    """
+    longest_ms = round(policy.gap_s * 1000)
     with db.write() as tx:
         before_ms = clock.last_tick(tx)
         by_ms = 0
-        if before_ms is not None:
-            by_ms = extension_ms(before_ms, now_ms, round(policy.gap_s * 1000))
+        if before_ms is not None and clock.last_epoch(tx) == epoch:
+            by_ms = extension_ms(before_ms, now_ms, longest_ms)
+        elif before_ms is not None:
+            by_ms = handover_ms(before_ms, now_ms)
         if by_ms:
             clock.move_deadlines(tx, by_ms)
+        if abs(by_ms) > longest_ms:
             note(tx, now_ms, CLOCK, "clock.gap", "", alert=by_ms < 0, moved_ms=by_ms)
-        clock.set_last_tick(tx, now_ms)
+        clock.set_last_tick(tx, now_ms, epoch)
     return by_ms
 
 

@@ -74,6 +74,13 @@ class DatabaseSettings:
         reason="crawl logs and refused bodies; empty: the data directory. Several managers on one "
         "database need a folder that all of them see",
     )
+    leader_s: float = setting(
+        6.0,
+        unit="s",
+        least=2,
+        most=600,
+        reason="of several managers the leader is replaced when it is silent for so long",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from starlette.responses import Response
 
 from manager.assignment import LivenessState
 from manager.console.access import Page
-from manager.console.attention import notices
+from manager.console.attention import notices, tick_notices
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
 from manager.operations.agents import AgentView, list_agents
 from manager.operations.audit import audit_page
 from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.managers import list_managers
 from manager.operations.plans import PlanDetail, list_plans, plan_detail
 from manager.operations.rounds import list_rounds, round_detail
 from manager.operations.unheld import what_cannot_hold
@@ -64,7 +65,8 @@ def overview(visit: Visit) -> Response:
     hosts = _host_numbers(visit)
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
-    wanting = notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms)
+    wanting = tick_notices(list_managers(visit.db), visit.now_ms)
+    wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms)
     progress = _progress(visit)
     return visit.page(
         "overview.html",

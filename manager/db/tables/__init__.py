@@ -1,6 +1,7 @@
 """What the manager keeps, by subject. Every time is an integer: milliseconds since 1970, UTC.
 
 `archive` what came of the crawl; `clients` third parties who take of it;
+`managers` the managers themselves;
 `people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
@@ -21,6 +22,7 @@ from manager.db.tables.collection import collection_orders, collection_schedules
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
+from manager.db.tables.managers import leader, managers
 from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
@@ -60,7 +62,9 @@ __all__ = [
     "hosts",
     "job_hosts",
     "join_tokens",
+    "leader",
     "login_failures",
+    "managers",
     "metadata",
     "pins",
     "plan_moves",

@@ -113,6 +113,7 @@ clock: Final = sa.Table(
     sa.Column("id", sa.Integer(), primary_key=True),
     moment("last_tick_ms"),
     count("ticks"),
+    count("epoch"),  # of the leader whose tick that was
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from manager.db import agents
 from manager.db.engine import Database
 from manager.db.tables import assignments, hosts
 from manager.errors import BusyError, ConflictError, PrsmError
@@ -159,6 +162,37 @@ def test_a_server_that_was_restarted_is_used_again(postgres_server: PostgresServ
         with database.read() as tx:
             keys = tx.values(sa.select(hosts.c.key).order_by(hosts.c.key))
         assert keys == ["http://h1.jp:80/", "http://h3.jp:80/"]
+        database.close()
+
+
+STOPPED = """
+import os, signal, sys
+from manager.db.engine import Database
+from manager.db import agents
+db = Database(sys.argv[1])
+with db.write() as tx:
+    agents.add(tx, "never", "sync", "0" * 64, 1)
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_who_is_stopped_in_the_middle_of_a_write_holds_up_nobody(
+    postgres_server: PostgresServer,
+) -> None:
+    """The server ends a write that asks nothing; it is undone, and who wakes hears of it."""
+    with postgres_server.new_database() as url:
+        stopped = subprocess.Popen(
+            [sys.executable, "-c", STOPPED, url], stderr=subprocess.PIPE, text=True
+        )
+        os.waitid(os.P_PID, stopped.pid, os.WSTOPPED | os.WNOWAIT)
+        database = Database(url)
+        import_hosts(database, [(1, "h1.jp")], ADMIN, 1)
+        stopped.send_signal(signal.SIGCONT)
+        _, said = stopped.communicate(timeout=60)
+        assert stopped.returncode == 1
+        assert "BusyError: the database does not answer now" in said
+        with database.read() as tx:
+            assert agents.by_name(tx, "never") is None
         database.close()
 
 

@@ -14,6 +14,7 @@ from manager.assignment import (
     end_at_agent,
     epoch_of_report,
     extension_ms,
+    handover_ms,
     manager_time,
 )
 
@@ -60,6 +61,24 @@ def test_an_expired_permit_is_not_revived_by_an_outage() -> None:
     renewed = moved.renew(9, 35 * HOUR, HOUR, GAP)
     assert renewed is not None
     assert renewed.epoch == 4
+
+
+@given(
+    left_ms=st.integers(0, 2 * HOUR),
+    skews_ms=st.lists(st.integers(-HOUR, HOUR), max_size=20),
+    between_ms=st.integers(0, HOUR),
+)
+def test_no_change_of_leader_shortens_a_permit(
+    left_ms: int, skews_ms: list[int], between_ms: int
+) -> None:
+    """Clocks of managers differ; what was left at one's last tick is left at the next one's."""
+    last_ms = 10 * HOUR
+    permit = Permit(1, last_ms + left_ms, 0)
+    for skew_ms in skews_ms:
+        now_ms = last_ms + between_ms + skew_ms
+        permit = permit.extend(handover_ms(last_ms, now_ms))
+        assert permit.until_ms - now_ms == left_ms
+        last_ms = now_ms
 
 
 def test_a_fence_never_falls() -> None:

@@ -105,6 +105,20 @@ class Fleet(RuleBasedStateMachine):
         self.world.leap(seconds)
         self.world.tick()
 
+    @rule(
+        seconds=st.sampled_from([-3000, -50, 50, 3000]),
+        times=st.integers(1, 10),
+        between=st.sampled_from([0, 1, 40, 3000]),
+    )
+    def change_leader(self, seconds: int, times: int, between: int) -> None:
+        """The lead goes to and fro between managers whose clocks differ."""
+        for _ in range(times):
+            self.world.wait(between)
+            self.world.change_leader(seconds)
+            self.world.wait(between)
+            self.world.change_leader(-seconds)
+            self.world.check_exclusive()
+
     @rule()
     def tick(self) -> None:
         """Names are resolved and the manager ticks."""

@@ -134,6 +134,7 @@ class World:
         self.policy = policy
         self.true_ms = 1_000_000_000_000
         self.leapt_ms = 0
+        self.epoch = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
         self.rests: dict[str, list[HostRest]] = {}  # what hosts tell agents to wait
@@ -181,7 +182,16 @@ class World:
 
     def tick(self) -> TickOutcome:
         """Let the manager's clock tick."""
-        return tick(self.db, self.now_ms, self.policy)
+        return tick(self.db, self.now_ms, self.policy, epoch=self.epoch)
+
+    def change_leader(self, seconds: float) -> None:
+        """Let another manager lead, whose clock shows more, or less, than that of the one before.
+
+        It ticks at once.
+        """
+        self.epoch += 1
+        self.leap(seconds)
+        self.tick()
 
     def request(self, name: str, *, reports_waiting: int | None = None) -> SyncRequest:
         """Return what an agent would send now."""

@@ -1,0 +1,33 @@
+"""The managers that serve this database, and which of them leads."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.tables.columns import count, identity, metadata, moment, text
+
+__all__ = ["leader", "managers"]
+
+managers: Final = sa.Table(
+    "managers",
+    metadata,
+    identity(),
+    text("name", unique=True),  # of one process: another start is another manager
+    text("place"),  # its machine and process, for people
+    text("version"),
+    count("beats"),  # rises while it lives
+    moment("started_ms", required=True),
+    moment("seen_ms", required=True),
+)
+
+leader: Final = sa.Table(
+    "leader",
+    metadata,
+    sa.Column("id", sa.Integer(), primary_key=True),
+    text("holder"),  # the name of a manager; empty: nobody
+    count("epoch"),  # rises with each change of the holder, and never falls
+    moment("since_ms"),
+    sa.CheckConstraint("id = 1", name="one_row"),
+)
