@@ -3,7 +3,7 @@
 # documentation that is crawled. Installs what is missing as root; says what to do as anybody else.
 set -eu
 missing=""
-for package in nginx-light wrk python3-doc postgresql-doc-15 git-doc apache2-doc; do
+for package in nginx-light wrk python3-doc postgresql-doc-15 git-doc apache2-doc openjdk-17-doc; do
     dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null |
         grep -qx installed || missing="$missing $package"
 done

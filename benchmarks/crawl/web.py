@@ -2,7 +2,7 @@
 
 Hosts are addresses of 127.0.0.0/8, so that no crawler looks names up. The simulated web is
 simweb's, page by page; each of its hosts has a robots.txt that forbids a twentieth of its pages.
-The real pages are the HTML documentation of four Debian packages.
+The real pages are the HTML documentation of five Debian packages.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ DOCUMENTATION: Final = {
     "postgresql-doc-15": "postgresql-doc-15/html",
     "git-doc": "git/html",
     "apache2-doc": "apache2-doc/manual",
+    "openjdk-17-doc": "openjdk-17-jre-headless/api",
 }
 """Debian package: its folder below /usr/share/doc."""
 
