@@ -10,7 +10,7 @@ from pydantic import Base64Bytes, BaseModel, Field
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.intake import NewUpload
-from manager.operations.collecting import report_order
+from manager.operations.collection_orders import report_order
 from shared.wire.sync import OrderReport
 
 __all__ = ["router"]

@@ -9,8 +9,16 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import collecting, uploads
-from manager.operations.collecting import CollectionRuns, ListedOrder, NewCollection
+from manager.api.schedules import schedule_routes
+from manager.db.schedules import CollectionSchedule
+from manager.operations import (
+    collection_orders,
+    collection_schedules,
+    upload_ends,
+    uploads,
+)
+from manager.operations.collection_orders import ListedOrder, NewCollection
+from manager.operations.timetables import Scheduled
 from manager.operations.uploads import ListedTransfer
 from shared.wire.sync import CollectionCondition
 
@@ -52,17 +60,13 @@ class NewCollectionSchedule(Asked):
     zone: Annotated[str, Field(max_length=64)] = "UTC"
 
 
-@router.get("/schedules")
-async def list_schedules(door: Door, _: Viewer) -> list[CollectionRuns]:
-    """List schedules, the next to run first, with their next five runs."""
-    return await asyncio.to_thread(collecting.list_collection_schedules, door.db, door.now_ms())
-
-
 @router.post("/schedules", status_code=201)
-async def add_schedule(door: Door, actor: Operator, asked: NewCollectionSchedule) -> CollectionRuns:
+async def add_schedule(
+    door: Door, actor: Operator, asked: NewCollectionSchedule
+) -> Scheduled[CollectionSchedule]:
     """Let an agent, or all, send by the clock."""
     return await asyncio.to_thread(
-        collecting.add_collection_schedule,
+        collection_schedules.add_collection_schedule,
         door.db,
         asked.agent,
         asked.crontab,
@@ -73,12 +77,9 @@ async def add_schedule(door: Door, actor: Operator, asked: NewCollectionSchedule
     )
 
 
-@router.post("/schedules/{number}/remove", status_code=204)
-async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
-    """Let nothing be sent by a schedule any more."""
-    await asyncio.to_thread(
-        collecting.remove_collection_schedule, door.db, number, actor, door.now_ms()
-    )
+router.include_router(
+    schedule_routes(collection_schedules.TIMETABLE, Scheduled[CollectionSchedule])
+)
 
 
 @router.get("/orders")
@@ -86,21 +87,21 @@ async def list_orders(
     door: Door, _: Viewer, agent: AgentText = "", limit: Limit = 100
 ) -> list[ListedOrder]:
     """List what agents were asked to send, newest first."""
-    return await asyncio.to_thread(collecting.list_orders, door.db, agent=agent, limit=limit)
+    return await asyncio.to_thread(collection_orders.list_orders, door.db, agent=agent, limit=limit)
 
 
 @router.post("/orders", status_code=201)
 async def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
     """Ask an agent to send now; it hears of it with its next sync."""
     return await asyncio.to_thread(
-        collecting.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
+        collection_orders.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
     )
 
 
 @router.post("/orders/{number}/cancel", status_code=204)
 async def cancel_order(door: Door, actor: Operator, number: int) -> None:
     """Ask no more for what was not sent."""
-    await asyncio.to_thread(collecting.cancel_order, door.db, number, actor, door.now_ms())
+    await asyncio.to_thread(collection_orders.cancel_order, door.db, number, actor, door.now_ms())
 
 
 @router.get("/transfers")
@@ -122,5 +123,5 @@ async def list_transfers(
 async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
     """Give up a file that is coming; its agent begins it anew with its next order."""
     await asyncio.to_thread(
-        uploads.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
+        upload_ends.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
     )

@@ -9,10 +9,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import round_report, rounds, schedules
+from manager.api.schedules import schedule_routes
+from manager.db.schedules import RoundSchedule
+from manager.operations import round_report, round_schedules, rounds
 from manager.operations.round_report import RoundReport
 from manager.operations.rounds import RoundDetail, RoundRow
-from manager.operations.schedules import Scheduled
+from manager.operations.timetables import Scheduled
 
 __all__ = ["Limit", "Method", "Seed", "router"]
 
@@ -90,17 +92,11 @@ async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetai
     return await asyncio.to_thread(cancel)
 
 
-@router.get("/rounds/schedules")
-async def list_schedules(door: Door, _: Viewer) -> list[Scheduled]:
-    """List schedules, the next to run first, with their next five runs."""
-    return await asyncio.to_thread(schedules.list_schedules, door.db, door.now_ms())
-
-
 @router.post("/rounds/schedules", status_code=201)
-async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled:
+async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
     """Let rounds begin by the clock."""
     return await asyncio.to_thread(
-        schedules.add_schedule,
+        round_schedules.add_schedule,
         door.db,
         asked.crontab,
         asked.zone,
@@ -112,10 +108,9 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
     )
 
 
-@router.post("/rounds/schedules/{number}/remove", status_code=204)
-async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
-    """Let no round begin by a schedule any more."""
-    await asyncio.to_thread(schedules.remove_schedule, door.db, number, actor, door.now_ms())
+router.include_router(
+    schedule_routes(round_schedules.TIMETABLE, Scheduled[RoundSchedule]), prefix="/rounds"
+)
 
 
 @router.get("/rounds/{number}/report")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,9 +11,11 @@ import click
 
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place
+from manager.cli.schedules import schedule_group, shown
 
 __all__ = ["collect"]
 
+SCHEDULES: Final = "/collection/schedules"
 CONDITIONS: Final = click.Choice(["difference", "full", "since", "period"])
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _Command = Callable[..., object]
@@ -94,23 +96,21 @@ def now(
         click.echo(f"order {made['id']}: {agent} is asked to send ({condition})")
 
 
-@collect.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def schedule(context: click.Context, as_json: bool) -> None:
-    """When agents send; alone, it lists the schedules with their next runs."""
-    if context.invoked_subcommand is not None:
-        return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    found = place.calls.get("/collection/schedules")
-    if as_json:
-        showing.as_json(found)
-        return
-    if not found:
-        click.echo("No schedule. `prsm collect schedule set '0 3 * * *'` lets all send each night.")
-    for one in found:
-        _show(one)
+def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    days = [showing.time_text(day) for day in (about["from_ms"], about["until_ms"]) if day]
+    yield "agent", about["agent"] or "all without one of their own"
+    yield "sends", " ".join([about["condition"], *days])
+    yield "way", about["way"]
+
+
+schedule: Final = schedule_group(
+    SCHEDULES,
+    "When agents send; alone, it lists the schedules with their next runs.",
+    "No schedule. `prsm collect schedule set '0 3 * * *'` lets all send each night.",
+    "Let nothing be sent by schedule NUMBER any more.",
+    _facts,
+)
+collect.add_command(schedule, "schedule")
 
 
 @schedule.command("set")
@@ -138,20 +138,7 @@ def set_schedule(
         "zone": zone,
         **_asked(condition, first, end, pull=pull),
     }
-    made = place.calls.post("/collection/schedules", body)
-    if as_json:
-        showing.as_json(made)
-    else:
-        _show(made)
-
-
-@schedule.command()
-@click.argument("number", type=int)
-@pass_place
-def remove(place: Place, number: int) -> None:
-    """Let nothing be sent by schedule NUMBER any more."""
-    place.calls.post(f"/collection/schedules/{number}/remove")
-    click.echo(f"schedule {number} is removed")
+    shown(place.calls.post(SCHEDULES, body), _facts, as_json=as_json)
 
 
 @collect.command()
@@ -222,22 +209,3 @@ def give_up(place: Place, number: int) -> None:
     """Give up transfer NUMBER, which is coming; its agent begins it anew with its next order."""
     place.calls.post(f"/collection/transfers/{number}/cancel")
     click.echo(f"transfer {number} is given up")
-
-
-def _show(one: dict[str, Any]) -> None:
-    about = one["schedule"]
-    days = [showing.time_text(day) for day in (about["from_ms"], about["until_ms"]) if day]
-    showing.facts(
-        (
-            ("schedule", about["id"]),
-            ("agent", about["agent"] or "all without one of their own"),
-            ("times", f"{about['crontab']} ({about['zone']})"),
-            ("sends", " ".join([about["condition"], *days])),
-            ("way", about["way"]),
-            ("made by", about["made_by"]),
-            ("last time", about["last_ms"] and showing.time_text(about["last_ms"])),
-            ("result", about["last_result"]),
-            *(("next" if not number else "", run) for number, run in enumerate(one["next_runs"])),
-        )
-    )
-    click.echo()

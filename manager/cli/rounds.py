@@ -8,7 +8,7 @@ import click
 
 from manager.cli import showing
 from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
-from manager.cli.schedules import schedule
+from manager.cli.round_schedules import schedule
 
 __all__ = ["rounds"]
 

@@ -1,28 +1,29 @@
-"""Schedules of rounds: when the next one begins, and what became of the last time."""
+"""What happens by the clock: crontab lines, when each is next, what became of the last time.
+
+Two uses have tables of their own, with the same columns for the clock: rounds that begin, and
+agents that are asked to send.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import round_schedules
+from manager.db.tables import agents, collection_schedules, round_schedules
 
-__all__ = ["ScheduleRow", "add", "all_schedules", "by_id", "remove", "update"]
+__all__ = ["COLLECTIONS", "ROUNDS", "CollectionSchedule", "RoundSchedule", "Schedule", "Schedules"]
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleRow:
-    """A crontab line in a zone, and the rounds that it begins."""
+class Schedule:
+    """A crontab line in a zone."""
 
     id: int
     crontab: str
     zone: str
-    method: str
-    probe: bool
-    plan_moves: float | None
     made_by: str
     made_ms: int
     next_ms: int
@@ -30,28 +31,69 @@ class ScheduleRow:
     last_result: str
 
 
-def add(tx: Transaction, **values: Any) -> int:
-    """Keep a schedule; return its number."""
-    query = round_schedules.insert().values(**values).returning(round_schedules.c.id)
-    return int(tx.execute(query).scalar_one())
+@dataclass(frozen=True, slots=True)
+class RoundSchedule(Schedule):
+    """The rounds that begin by it."""
+
+    method: str
+    probe: bool
+    plan_moves: float | None
 
 
-def all_schedules(tx: Transaction) -> list[ScheduleRow]:
-    """Return all schedules, the next to run first."""
-    order = (round_schedules.c.next_ms, round_schedules.c.id)
-    return tx.rows(ScheduleRow, sa.select(round_schedules).order_by(*order))
+@dataclass(frozen=True, slots=True)
+class CollectionSchedule(Schedule):
+    """What is sent by it, by one agent or by all that have none of their own."""
+
+    agent_id: int | None
+    agent: str | None
+    condition: str
+    way: str
+    from_ms: int | None
+    until_ms: int | None
 
 
-def by_id(tx: Transaction, number: int) -> ScheduleRow | None:
-    """Return a schedule."""
-    return tx.row(ScheduleRow, sa.select(round_schedules).where(round_schedules.c.id == number))
+Row = TypeVar("Row", bound=Schedule)
 
 
-def update(tx: Transaction, number: int, **values: Any) -> None:
-    """Set columns of a schedule."""
-    tx.execute(round_schedules.update().where(round_schedules.c.id == number).values(**values))
+class Schedules(Generic[Row]):
+    """The schedules of one use."""
+
+    def __init__(self, kind: type[Row], table: sa.Table, rows: sa.Select[Any]) -> None:
+        """rows: the query for all of them, as `kind` has them."""
+        self._kind = kind
+        self._table = table
+        self._rows = rows
+
+    def add(self, tx: Transaction, **values: Any) -> Row:
+        """Keep a schedule."""
+        query = self._table.insert().values(**values).returning(self._table.c.id)
+        made = self.by_id(tx, int(tx.execute(query).scalar_one()))
+        assert made is not None, "it was added a moment ago"
+        return made
+
+    def all(self, tx: Transaction) -> list[Row]:
+        """Return all schedules, the next to run first."""
+        order = (self._table.c.next_ms, self._table.c.id)
+        return tx.rows(self._kind, self._rows.order_by(*order))
+
+    def by_id(self, tx: Transaction, number: int) -> Row | None:
+        """Return a schedule."""
+        return tx.row(self._kind, self._rows.where(self._table.c.id == number))
+
+    def update(self, tx: Transaction, number: int, **values: Any) -> None:
+        """Set columns of a schedule."""
+        tx.execute(self._table.update().where(self._table.c.id == number).values(**values))
+
+    def remove(self, tx: Transaction, number: int) -> int:
+        """Forget a schedule; return how many there were."""
+        return tx.changed(self._table.delete().where(self._table.c.id == number))
 
 
-def remove(tx: Transaction, number: int) -> int:
-    """Forget a schedule; return how many there were."""
-    return tx.changed(round_schedules.delete().where(round_schedules.c.id == number))
+ROUNDS: Final = Schedules(RoundSchedule, round_schedules, sa.select(round_schedules))
+COLLECTIONS: Final = Schedules(
+    CollectionSchedule,
+    collection_schedules,
+    sa.select(collection_schedules, agents.c.name.label("agent")).join(
+        agents, agents.c.id == collection_schedules.c.agent_id, isouter=True
+    ),
+)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from manager.balancing import make_plan
 from manager.db import agents, refetching, rounds
 from manager.db.engine import Database
-from manager.operations.collecting import start_collections
+from manager.operations.collection_schedules import start_collections
 from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
 from manager.operations.new_hosts import order_probes, place_probed
@@ -24,7 +24,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.predicting import refresh_model
 from manager.operations.refetching import give_up_refetches, order_refetches
 from manager.operations.round_progress import begin_crawl, finish_round
-from manager.operations.schedules import start_scheduled
+from manager.operations.round_schedules import start_scheduled
 from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes

@@ -14,21 +14,21 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
+from manager.console.pages.schedules import number_of, removed
 from manager.console.visit import Question, Visit
 from manager.operations.agents import list_agents
-from manager.operations.collecting import (
+from manager.operations.collection_orders import (
     CONDITIONS,
     ListedOrder,
     NewCollection,
-    add_collection_schedule,
     cancel_order,
     collect_now,
-    list_collection_schedules,
     list_orders,
-    remove_collection_schedule,
 )
+from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
+from manager.operations.upload_ends import cancel_transfer
 from manager.operations.upload_gaps import missing_bytes, read_gaps
-from manager.operations.uploads import ListedTransfer, cancel_transfer, list_transfers
+from manager.operations.uploads import ListedTransfer, list_transfers
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]
@@ -85,7 +85,7 @@ def show(visit: Visit) -> Response:
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         orders=[order for order in orders if order.state == "open"],
         ended=[order for order in orders if order.state != "open"][:10],
-        schedules=list_collection_schedules(visit.db, visit.now_ms),
+        schedules=TIMETABLE.listed(visit.db, visit.now_ms),
         agents=_names(visit),
         conditions=CONDITION_WORDS,
         states=STATES,
@@ -165,20 +165,8 @@ def add(visit: Visit) -> Response:
 
 def remove(visit: Visit) -> Response:
     """Let nothing be sent by a schedule any more; ask once."""
-    number = visit.form.get("schedule", "")
-    if not visit.is_confirmed:
-        return visit.ask(
-            Question(
-                f"Remove schedule {number}?",
-                ("Nothing is sent by it any more. Orders that are open stay open.",),
-                "Remove",
-                f"{HERE}/schedules/remove",
-                HERE,
-                {"schedule": number},
-            )
-        )
-    remove_collection_schedule(visit.db, _number(number), visit.actor, visit.now_ms)
-    return visit.go(HERE, done=f"Schedule {number} is removed.")
+    warning = "Nothing is sent by it any more. Orders that are open stay open."
+    return removed(visit, TIMETABLE, HERE, warning)
 
 
 def ask_now(visit: Visit) -> Response:
@@ -194,7 +182,7 @@ def ask_now(visit: Visit) -> Response:
 def cancel(visit: Visit) -> Response:
     """Ask no more for what an order has not brought."""
     number = visit.form.get("order", "")
-    cancel_order(visit.db, _number(number), visit.actor, visit.now_ms)
+    cancel_order(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=f"Order {number} is cancelled.")
 
 
@@ -212,7 +200,7 @@ def give_up(visit: Visit) -> Response:
                 {"transfer": number},
             )
         )
-    cancel_transfer(visit.db, visit.door.parts, _number(number), visit.actor, visit.now_ms)
+    cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
     return visit.go(HERE, done=f"Transfer {number} is given up.")
 
 
@@ -234,10 +222,6 @@ def _day(text: str) -> int | None:
     except ValueError as error:
         raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
     return round(day.timestamp() * 1000)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 PAGES: Final = (

@@ -14,9 +14,11 @@ from manager.console.listing import Listing, read_listing
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import progress_of
+from manager.console.pages.schedules import removed
 from manager.console.visit import Question, Visit
 from manager.operations.plans import list_plans, plan_detail
 from manager.operations.round_report import report_of
+from manager.operations.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds import (
     RoundRow,
     cancel_round,
@@ -25,7 +27,6 @@ from manager.operations.rounds import (
     round_detail,
     start_round,
 )
-from manager.operations.schedules import add_schedule, list_schedules, remove_schedule
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]
@@ -100,7 +101,7 @@ def show(visit: Visit) -> Response:
         plans=list_plans(visit.db, PLANS_SHOWN),
         methods=METHOD_WORDS,
         states=STATES,
-        schedules=list_schedules(visit.db, visit.now_ms),
+        schedules=TIMETABLE.listed(visit.db, visit.now_ms),
     )
 
 
@@ -211,21 +212,8 @@ def _share(percent: str) -> float | None:
 
 def remove(visit: Visit) -> Response:
     """Let no round begin by a schedule any more; ask once."""
-    number = visit.form.get("schedule", "")
-    if not visit.is_confirmed:
-        return visit.ask(
-            Question(
-                f"Remove schedule {number}?",
-                ("No round begins by it any more. A round that goes on goes on.",),
-                "Remove",
-                f"{HERE}/schedules/remove",
-                HERE,
-                {"schedule": number},
-            )
-        )
-    wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
-    remove_schedule(visit.db, wanted, visit.actor, visit.now_ms)
-    return visit.go(HERE, done=f"Schedule {number} is removed.")
+    warning = "No round begins by it any more. A round that goes on goes on."
+    return removed(visit, TIMETABLE, HERE, warning)
 
 
 PAGES: Final = (

@@ -9,16 +9,14 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.audit import audit_page
-from manager.operations.collecting import (
+from manager.operations.collection_orders import (
     NewCollection,
-    add_collection_schedule,
     cancel_order,
     collect_now,
-    list_collection_schedules,
     list_orders,
-    remove_collection_schedule,
     report_order,
 )
+from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
 from shared.errors import FormatError
 from shared.wire.sync import CollectionOrder, OrderReport
 from tests.manager.operations.world import ADMIN, World
@@ -87,12 +85,10 @@ def test_an_agents_own_schedule_goes_before_that_of_all(database: Database) -> N
     world.wait(3600)
     world.tick()
     assert [one.agent for one in list_orders(database)] == ["a", "b"]
-    remove_collection_schedule(database, 2, ADMIN, world.now_ms)
-    assert [one.schedule.agent for one in list_collection_schedules(database, world.now_ms)] == [
-        None
-    ]
+    TIMETABLE.remove(database, 2, ADMIN, world.now_ms)
+    assert [one.schedule.agent for one in TIMETABLE.listed(database, world.now_ms)] == [None]
     with pytest.raises(NotFoundError, match="schedule 2"):
-        remove_collection_schedule(database, 2, ADMIN, world.now_ms)
+        TIMETABLE.remove(database, 2, ADMIN, world.now_ms)
 
 
 def test_an_agent_is_asked_now(database: Database) -> None:

@@ -10,8 +10,8 @@ from manager.balancing import BALANCERS
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.audit import audit_page
+from manager.operations.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds import cancel_round, current_round, list_rounds, start_round
-from manager.operations.schedules import add_schedule, list_schedules, remove_schedule
 from manager.schedules import Crontab
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
@@ -48,7 +48,7 @@ def test_a_round_begins_at_its_time_and_once(database: Database) -> None:
     assert world.tick().rounds_scheduled == 0
     (begun,) = list_rounds(database)
     assert (begun.method, begun.started_by, begun.probe) == ("keep", "schedule 1", True)
-    (listed,) = list_schedules(database, world.now_ms)
+    (listed,) = TIMETABLE.listed(database, world.now_ms)
     assert listed.schedule.last_result == "began round 1"
     assert listed.next_runs[0] == "Monday, 23 November 2026, 02:30 JST"
 
@@ -62,7 +62,7 @@ def test_a_time_at_which_a_round_goes_on_is_skipped(database: Database) -> None:
     (row,) = audit_page(database, action="round.skip")
     assert (row.subject, row.alert) == ("1", False)
     assert "round 1 goes on" in row.detail
-    (listed,) = list_schedules(database, world.now_ms)
+    (listed,) = TIMETABLE.listed(database, world.now_ms)
     assert listed.schedule.last_result == "skipped: round 1 goes on"
     cancel_round(database, ADMIN, world.now_ms)
     until(world, 15)
@@ -105,12 +105,12 @@ def test_a_schedule_is_removed(database: Database) -> None:
     """No round begins by it any more; removing it again says so."""
     world = ready(database)
     add_schedule(database, "0 13 * * *", "UTC", "keep", ADMIN, world.now_ms)
-    remove_schedule(database, 1, ADMIN, world.now_ms)
+    TIMETABLE.remove(database, 1, ADMIN, world.now_ms)
     until(world, 14)
     assert list_rounds(database) == []
-    assert list_schedules(database, world.now_ms) == []
+    assert TIMETABLE.listed(database, world.now_ms) == []
     with pytest.raises(NotFoundError, match="schedule 1: there is none"):
-        remove_schedule(database, 1, ADMIN, world.now_ms)
+        TIMETABLE.remove(database, 1, ADMIN, world.now_ms)
     assert len(audit_page(database, action="schedule.remove")) == 1
     assert len(audit_page(database, action="schedule.add")) == 1
 
@@ -139,11 +139,11 @@ def test_a_zone_that_this_machine_has_lost_stops_nothing(
         def __init__(self, text: str, zone: str = "UTC") -> None:
             super().__init__(text, zone if zone == "UTC" else "Gone/Away")
 
-    monkeypatch.setattr("manager.operations.schedules.Crontab", Utc)
+    monkeypatch.setattr("manager.operations.timetables.Crontab", Utc)
     until(world, 13, 5)
     assert [row.started_by for row in list_rounds(database)] == ["schedule 2"]
     until(world, 5, 0, day=22)
-    lost = next(one for one in list_schedules(database, world.now_ms) if one.schedule.id == 1)
+    lost = next(one for one in TIMETABLE.listed(database, world.now_ms) if one.schedule.id == 1)
     assert lost.next_runs_ms == []
     assert "never: time zone 'Gone/Away'" in lost.next_runs[0]
     assert "not known here" in lost.schedule.last_result
