@@ -25,7 +25,7 @@ from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
 from manager.operations.tick import tick
-from manager.operations.uploads import expire_uploads
+from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_rewriting import rewrite_segment

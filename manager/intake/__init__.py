@@ -9,7 +9,8 @@ from manager.intake.discovered import enter_discovered
 from manager.intake.logs import LogIntake, Receipt
 from manager.intake.receiving import Receiving, SlowSenderError, receive
 from manager.intake.segments import SegmentIntake
-from manager.intake.uploads import ChecksumError, OffsetError, TakenOverError, UploadDesk
+from manager.intake.upload_errors import ChecksumError, OffsetError, TakenOverError
+from manager.intake.uploads import UploadDesk
 from manager.intake.workers import Workers
 from manager.operations.uploads import NewUpload
 

@@ -20,10 +20,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from manager.db import Database
-from manager.intake.uploads import judge_part
+from manager.intake.upload_judging import judge_part
 from manager.operations import uploads
 from manager.operations.pulls import due_pulls, pull_failed
-from manager.operations.uploads import TransferRow, note_bytes
+from manager.operations.upload_bytes import note_bytes
+from manager.operations.uploads import TransferRow
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
 from shared.naming import AddressRules

@@ -1,63 +1,36 @@
-"""Takes the bytes of uploads from connections to the disk: tus without HTTP.
+"""Takes uploads: tus without HTTP.
 
-Invariants. Memory holds one megabyte of a request at most; disk work happens in threads. A request
-that breaks off keeps what came; one that came whole and is not what its checksum says is undone.
-An offset is told only after its bytes are synced and the table knows. When the last byte is there
-the whole is verified at once, so who sent it hears of it.
+Invariants. One request writes an upload at a time. An offset is told only after its bytes are
+synced and the table knows (`upload_bodies`). When the last byte is there the whole is verified at
+once, so who sent it hears of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
 
 from manager.db import Database
-from manager.errors import BusyError, ConflictError, LimitError
-from manager.intake.receiving import GATHERED_BYTES, RATE_GRACE_S, Receiving, SlowSenderError
+from manager.errors import BusyError, LimitError
+from manager.intake.receiving import Receiving
+from manager.intake.upload_bodies import UploadBodies
+from manager.intake.upload_errors import OffsetError
+from manager.intake.upload_judging import judge_part
 from manager.intake.upload_turns import UploadTurns
 from manager.operations import uploads
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.pulls import offer_upload
+from manager.operations.upload_bytes import note_arrived
+from manager.operations.upload_ends import drop_upload
 from manager.operations.upload_gaps import read_gaps
 from manager.operations.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
-from manager.store import UploadPart, UploadParts
-from shared.errors import PrsmError
+from manager.store import UploadParts
 from shared.wire.uploads import read_checksum
 
-__all__ = ["ChecksumError", "OffsetError", "TakenOverError", "UploadDesk", "judge_part"]
-
-
-class ChecksumError(PrsmError):
-    """Bytes are not what their checksum says; they were thrown away (460)."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.offset = offset
-
-
-class OffsetError(ConflictError):
-    """The sender went on at another place than the upload is at (409)."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.offset = offset
-
-
-class TakenOverError(PrsmError):
-    """A newer request took the upload over; what came until then is kept (423)."""
-
-
-@dataclass(slots=True)
-class _Taken:
-    """How far one request has come: all before `end` is written."""
-
-    end: int
+__all__ = ["UploadDesk"]
 
 
 class UploadDesk:
@@ -75,9 +48,8 @@ class UploadDesk:
         self._db = db
         self._parts = parts
         self._settings = settings
-        self._patience = patience
         self._now_ms = now_ms
-        self._clock = clock
+        self._bodies = UploadBodies(db, patience, now_ms, clock)
         self._turns = UploadTurns()
         self._under_way = 0
 
@@ -137,9 +109,7 @@ class UploadDesk:
     async def drop(self, agent: AgentIdentity, key: str) -> None:
         """Give an upload up."""
         async with self._turns.take(key):
-            await asyncio.to_thread(
-                uploads.drop_upload, self._db, self._parts, agent, key, self._now_ms()
-            )
+            await asyncio.to_thread(drop_upload, self._db, self._parts, agent, key, self._now_ms())
 
     async def take(
         self,
@@ -177,7 +147,7 @@ class UploadDesk:
                 await asyncio.to_thread(self._parts.check_room, min(declared_bytes or 0, room))
                 part = await asyncio.to_thread(self._parts.open, key)
                 try:
-                    row = await self._written(row, part, at, chunks, expected, leave)
+                    row = await self._bodies.take(row, part, at, chunks, expected, leave)
                     if not read_gaps(row.gaps):
                         row = await asyncio.to_thread(
                             judge_part, self._db, self._parts, row, part, self._now_ms
@@ -200,141 +170,11 @@ class UploadDesk:
         finally:
             self._under_way -= 1
 
-    async def _written(
-        self,
-        row: TransferRow,
-        part: UploadPart,
-        at: int,
-        chunks: AsyncIterator[bytes],
-        expected: tuple[str, bytes] | None,
-        leave: asyncio.Event,
-    ) -> TransferRow:
-        digest = hashlib.new(expected[0], usedforsecurity=False) if expected else None
-        taken = _Taken(at)
-        try:
-            await self._stream(row, part, taken, chunks, digest, leave)
-        except BaseException:
-            # Whatever ends a body, what came of it is kept; also where the server is being stopped.
-            if taken.end > at:
-                await asyncio.shield(asyncio.to_thread(self._keep, row, part, at, taken.end, True))
-            raise
-        if digest is not None and expected is not None and digest.digest() != expected[1]:
-            raise ChecksumError(
-                f"Upload-Checksum: {taken.end - at} bytes at {at} have another {expected[0]}; they "
-                "were thrown away, send them again",
-                at,
-            )
-        return await asyncio.to_thread(self._keep, row, part, at, taken.end, False)
-
-    async def _stream(
-        self,
-        row: TransferRow,
-        part: UploadPart,
-        taken: _Taken,
-        chunks: AsyncIterator[bytes],
-        digest: hashlib._Hash | None,
-        leave: asyncio.Event,
-    ) -> None:
-        """Write what comes; `taken.end` is always the end of what was written."""
-        begun, start, source = self._clock(), taken.end, aiter(chunks)
-        gathered = bytearray()
-
-        def write() -> None:
-            data = bytes(gathered)
-            gathered.clear()
-            part.write(taken.end, data)
-            if digest is not None:
-                digest.update(data)
-            taken.end += len(data)
-
-        leaving = asyncio.create_task(_wanted(leave))
-        try:
-            while (chunk := await self._next(source, leaving)) is not None:
-                gathered += chunk
-                if taken.end + len(gathered) > row.size_bytes:
-                    raise LimitError(
-                        f"the body goes beyond the end of the file, {row.size_bytes} bytes"
-                    )
-                if len(gathered) >= GATHERED_BYTES:
-                    await asyncio.to_thread(write)
-                came, elapsed_s = taken.end + len(gathered) - start, self._clock() - begun
-                least = self._patience.least_bytes_per_s
-                if elapsed_s > RATE_GRACE_S and came < elapsed_s * least:
-                    raise SlowSenderError(
-                        f"{came} bytes in {elapsed_s:.0f} s is under {least} bytes/s "
-                        "(limits.upload_least_bytes_per_s); go on over a better line"
-                    )
-        finally:
-            leaving.cancel()
-            if gathered and taken.end + len(gathered) <= row.size_bytes:
-                await asyncio.shield(asyncio.to_thread(write))
-
-    async def _next(
-        self, source: AsyncIterator[bytes], leaving: asyncio.Task[None]
-    ) -> bytes | None:
-        coming = asyncio.create_task(_one(source))
-        both: set[asyncio.Task[Any]] = {coming, leaving}
-        try:
-            await asyncio.wait(
-                both,
-                timeout=self._patience.idle_s,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if coming.done():
-                return coming.result()
-        finally:
-            if not coming.done():
-                coming.cancel()
-                await asyncio.gather(coming, return_exceptions=True)
-        if leaving.done():
-            raise TakenOverError("a newer request took this upload over; ask where to go on")
-        raise SlowSenderError(
-            f"nothing came for {self._patience.idle_s:g} s (limits.upload_idle_s); ask where to "
-            "go on"
-        )
-
-    def _keep(
-        self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool
-    ) -> TransferRow:
-        part.sync()
-        return uploads.note_bytes(self._db, row, start, end, self._now_ms(), broke=broke)
-
     def _judge(self, row: TransferRow) -> TransferRow:
         try:
             part = self._parts.open(row.key)
         except FileNotFoundError:
             # It was right, and moved; only the table was not told.
-            return uploads.note_arrived(self._db, row, self._now_ms())
+            return note_arrived(self._db, row, self._now_ms())
         with part:
             return judge_part(self._db, self._parts, row, part, self._now_ms)
-
-
-def judge_part(
-    db: Database,
-    parts: UploadParts,
-    row: TransferRow,
-    part: UploadPart,
-    now_ms: Callable[[], int],
-) -> TransferRow:
-    """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
-    found = part.digests(row.size_bytes)
-    judged = uploads.note_whole(db, row, found, now_ms())
-    if found.sha256 == row.sha256:
-        parts.finish(row.key)
-        return uploads.note_arrived(db, row, now_ms())
-    at = uploads.offset(judged)
-    remedy = f"send again what is wrong, from {at} on"
-    if judged.state == "refused":
-        parts.remove(row.key)
-        remedy = judged.result
-    raise ChecksumError(
-        f"{row.filename}: its SHA-256 is {found.sha256}, not {row.sha256}; {remedy}", at
-    )
-
-
-async def _wanted(leave: asyncio.Event) -> None:
-    await leave.wait()
-
-
-async def _one(source: AsyncIterator[bytes]) -> bytes | None:
-    return await anext(source, None)

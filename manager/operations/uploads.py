@@ -1,8 +1,7 @@
-"""Uploads of segments: begun, gone on with, whole, settled; or given up, or too old.
+"""Uploads of segments: begun, found again, listed.
 
-Invariants. The same file of an agent is one upload, however often and by how many it is begun: so
-it arrives once. An offset that was told is on the disk. What is `received` had the right SHA-256
-and waits to be accepted; nobody sees it before. Only `accepted` lets an agent throw its file away.
+Invariant: the same file of an agent is one upload, however often and by how many it is begun: so it
+arrives once. What comes of it is `upload_bytes`, how it ends `upload_ends`.
 """
 
 from __future__ import annotations
@@ -22,42 +21,23 @@ from manager.errors import (
     NotFoundError,
     SlowDownError,
 )
-from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.upload_gaps import filled, offset_of, read_gaps, write_gaps
+from manager.operations.upload_gaps import offset_of, read_gaps, write_gaps
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
 from shared.errors import FormatError
-from shared.wire.uploads import (
-    SEGMENT_SUFFIX,
-    FileDigests,
-    UploadState,
-    UploadStatus,
-    split_blocks,
-)
+from shared.wire.uploads import SEGMENT_SUFFIX, UploadStatus, split_blocks
 
 __all__ = [
     "ListedTransfer",
     "NewUpload",
     "TransferRow",
     "begin_upload",
-    "cancel_transfer",
-    "drop_upload",
-    "expire_uploads",
     "list_transfers",
-    "note_arrived",
-    "note_bytes",
-    "note_whole",
     "offset",
-    "put_off",
-    "received_uploads",
-    "settle",
     "status_of",
     "upload_of",
 ]
-
-CHECKS_MOST: Final = 5
-"""A file whose whole is wrong so often is wrong where it comes from."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,180}")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -186,141 +166,6 @@ def status_of(row: TransferRow) -> UploadStatus:
             "result": row.result,
         }
     )
-
-
-def note_bytes(
-    db: Database, row: TransferRow, start: int, end: int, now_ms: int, *, broke: bool = False
-) -> TransferRow:
-    """Take note that the bytes [start, end) are on the disk; return the upload as it is now."""
-    with db.write() as tx:
-        found = transfers.by_key(tx, row.key)
-        if found is None or found.state != "receiving":
-            raise GoneError(f"upload of {row.filename}: it was given up meanwhile")
-        transfers.update(
-            tx,
-            row.id,
-            gaps=write_gaps(filled(read_gaps(found.gaps), start, end)),
-            received_bytes=found.received_bytes + end - start,
-            breaks=found.breaks + broke,
-            changed_ms=now_ms,
-        )
-        return transfers.by_key(tx, row.key) or found
-
-
-def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) -> TransferRow:
-    """Take note of what all bytes together are: right, or which of them are wrong.
-
-    Call before the file is moved; a right one stays `receiving`, without gaps, until
-    `note_arrived`.
-    """
-    if found.sha256 == row.sha256:
-        return row
-    checks = row.checks + 1
-    wrong = found.wrong_blocks(split_blocks(row.blocks or b"", row.size_bytes))
-    values: dict[str, object] = {"gaps": write_gaps(wrong), "checks": checks, "changed_ms": now_ms}
-    if checks >= CHECKS_MOST:
-        values |= {
-            "state": "refused",
-            "ended_ms": now_ms,
-            "result": f"its SHA-256 was wrong {checks} times; the last was {found.sha256}",
-        }
-    with db.write() as tx:
-        transfers.update(tx, row.id, **values)
-        return transfers.by_key(tx, row.key) or row
-
-
-def note_arrived(db: Database, row: TransferRow, now_ms: int) -> TransferRow:
-    """Take note that a whole file lies in `incoming`: it waits to be accepted."""
-    with db.write() as tx:
-        found = transfers.by_key(tx, row.key)
-        if found is not None and found.state == "receiving":
-            transfers.update(
-                tx, row.id, state="received", gaps="[]", received_ms=now_ms, changed_ms=now_ms
-            )
-        return transfers.by_key(tx, row.key) or row
-
-
-def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[TransferRow]:
-    """Return whole files that wait to be accepted, the longest waiting first."""
-    with db.read() as tx:
-        return transfers.received(tx, now_ms, limit)
-
-
-def put_off(db: Database, row: TransferRow, why: str, until_ms: int) -> None:
-    """Let a whole file wait: it could not be judged now."""
-    with db.write() as tx:
-        transfers.update(tx, row.id, next_try_ms=until_ms, result=why, tries=row.tries + 1)
-
-
-def settle(db: Database, row: TransferRow, state: UploadState, said: str, now_ms: int) -> None:
-    """Write down what became of a whole file: accepted, quarantined, refused; or it is lost."""
-    values: dict[str, object] = {"state": state, "result": said, "changed_ms": now_ms}
-    if state == "receiving":
-        values |= {"gaps": write_gaps([(0, row.size_bytes)]), "received_ms": None}
-    else:
-        values |= {"ended_ms": now_ms, "source": ""}
-    with db.write() as tx:
-        transfers.update(tx, row.id, next_try_ms=None, **values)
-
-
-def drop_upload(
-    db: Database, parts: UploadParts, agent: AgentIdentity, key: str, now_ms: int
-) -> None:
-    """Give an upload up, by who sends it. Raises NotFoundError, GoneError, ConflictError."""
-    _end(db, parts, upload_of(db, agent, key), agent.actor, now_ms, "its sender gave it up")
-
-
-def cancel_transfer(
-    db: Database, parts: UploadParts, number: int, actor: Actor, now_ms: int
-) -> None:
-    """Give an upload up, by a person. Raises NotFoundError, ConflictError."""
-    with db.read() as tx:
-        row = transfers.by_id(tx, number)
-    if row is None:
-        raise NotFoundError(f"transfer {number}: there is none; see `prsm collect transfers`")
-    _end(db, parts, row, actor, now_ms, f"{actor.name} gave it up")
-
-
-def _end(
-    db: Database, parts: UploadParts, row: TransferRow, actor: Actor, now_ms: int, why: str
-) -> None:
-    with db.write() as tx:
-        found = transfers.by_key(tx, row.key)
-        if found is None or found.state != "receiving":
-            raise ConflictError(
-                f"{row.filename}: {found.state if found else 'gone'}; only an upload that waits "
-                "for bytes can be given up"
-            )
-        transfers.update(
-            tx, row.id, state="cancelled", source="", ended_ms=now_ms, changed_ms=now_ms, result=why
-        )
-        note(tx, now_ms, actor, "transfer.cancel", row.filename, transfer=row.id)
-    parts.remove(row.key)
-
-
-def expire_uploads(
-    db: Database, parts: UploadParts, settings: CollectionSettings, now_ms: int
-) -> int:
-    """Throw away uploads to which nothing came for long; return how many."""
-    before_ms = now_ms - round(settings.upload_keep_s * 1000)
-    with db.read() as tx:
-        old = transfers.quiet_since(tx, before_ms)
-    for row in old:
-        with db.write() as tx:
-            found = transfers.by_key(tx, row.key)
-            if found is None or found.state != "receiving" or found.changed_ms >= before_ms:
-                continue
-            transfers.update(
-                tx,
-                row.id,
-                state="expired",
-                source="",
-                ended_ms=now_ms,
-                changed_ms=now_ms,
-                result="nothing came for too long (collection.upload_keep_s)",
-            )
-        parts.remove(row.key)
-    return len(old)
 
 
 def list_transfers(

@@ -15,7 +15,8 @@ from manager.operations.enrolment import enrol, issue_join_token
 from manager.operations.hosts import exclude_host
 from manager.operations.policy import Policy
 from manager.operations.rounds import make_plan, start_round
-from manager.operations.uploads import NewUpload, begin_upload, settle
+from manager.operations.upload_ends import settle
+from manager.operations.uploads import NewUpload, begin_upload
 from manager.operations.users import ROLES, add_user, login
 from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, StoppedUrls

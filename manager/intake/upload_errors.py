@@ -1,0 +1,35 @@
+"""Why a request that brings bytes is answered otherwise than with the new offset.
+
+PrsmError
+    ChecksumError   460  bytes are not what they should be
+    TakenOverError  423  a newer request writes the upload
+    ConflictError
+        OffsetError 409  the sender is elsewhere
+"""
+
+from __future__ import annotations
+
+from manager.errors import ConflictError
+from shared.errors import PrsmError
+
+__all__ = ["ChecksumError", "OffsetError", "TakenOverError"]
+
+
+class ChecksumError(PrsmError):
+    """Bytes are not what their checksum says; they were thrown away (460)."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+class OffsetError(ConflictError):
+    """The sender went on at another place than the upload is at (409)."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+class TakenOverError(PrsmError):
+    """A newer request took the upload over; what came until then is kept (423)."""
