@@ -35,6 +35,7 @@ from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.archive.errors import DiskFullError
 from shared.week_log import TransferLine, WeekLog
 from shared.wire.sync import OrderReport
+from shared.wire.uploads import UploadStatus
 
 __all__ = ["Carrier"]
 
@@ -43,6 +44,7 @@ JUDGE_MOST_S: Final = 30.0
 JUDGED_WITHIN_S: Final = 6 * 3600.0
 """The centre reads a gigabyte in minutes; what waits longer is asked about by the next order."""
 RESULT_CHARS: Final = 900
+FORGOTTEN: Final = frozenset({"cancelled", "expired"})  # it is new again
 
 
 class Carrier:
@@ -163,18 +165,11 @@ class Carrier:
         while not held.is_settled:
             if not self._may_send():
                 raise StopSendingError
-            try:
-                status = await self._sender.client.status(held.where)
-            except RefusedError as error:
-                if error.status not in {404, 410}:
-                    raise
-                # Expired or given up there: it is new again.
-                return await self._anew(order, held, error.reason, sent_again)
-            except LinkError:
-                status = None
-            if status is not None and status.state == "receiving" and order.way == "push":
-                # A block was wrong after all.
-                held = await self._anew(order, held, "bytes are missing", sent_again)
+            status, lost = await self._asked(order, held)
+            if lost:
+                if sent_again:
+                    raise LinkError(f"{held.name}: {lost}, again")
+                held = await self._send(order, replace(held, state="new", where=""))
                 sent_again = True
                 continue
             if status is not None and status.state not in {"receiving", "received"}:
@@ -192,10 +187,21 @@ class Carrier:
             pause_s = min(JUDGE_MOST_S, pause_s * 1.5)
         return held
 
-    async def _anew(self, order: Order, held: Held, why: str, sent_again: bool) -> Held:
-        if sent_again:
-            raise LinkError(f"{held.name}: {why}, again")
-        return await self._send(order, replace(held, state="new", where=""))
+    async def _asked(self, order: Order, held: Held) -> tuple[UploadStatus | None, str]:
+        """Ask what became of a segment; return the answer, and why it must be sent anew, if so."""
+        try:
+            status = await self._sender.client.status(held.where)
+        except RefusedError as error:
+            if error.status not in {404, 410}:
+                raise
+            return None, error.reason
+        except LinkError:
+            return None, ""
+        if status.state in FORGOTTEN:
+            return status, f"{status.state} at the centre"
+        if status.state == "receiving" and order.way == "push":
+            return status, "bytes are missing"  # a block was wrong after all
+        return status, ""
 
     def _note(self, held: Held, order: Order) -> None:
         """Write down what is known of a segment, and in the log when it is settled."""

@@ -86,7 +86,7 @@ async def look(request: Request, door: Door, agent: Agent, key: str) -> Response
 @router.get("/{key}")
 async def status(door: Door, agent: Agent, key: str) -> UploadStatus:
     """Say what became of an upload; only after `accepted` may the sender throw its file away."""
-    return status_of(await door.desk.peek(agent, key))
+    return status_of(await door.desk.status(agent, key))
 
 
 @router.patch("/{key}", status_code=204)

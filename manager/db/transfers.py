@@ -28,6 +28,7 @@ __all__ = [
     "update",
 ]
 
+PUT_OFF_MOST_MS: Final = 2 * 3_600_000
 OPEN: Final = ("receiving", "received")
 
 
@@ -147,7 +148,7 @@ def received(tx: Transaction, now_ms: int, limit: int) -> list[TransferRow]:
     """Return whole files that wait to be verified, the longest waiting first."""
     query = sa.select(transfers).where(
         transfers.c.state == "received",
-        sa.or_(transfers.c.next_try_ms.is_(None), transfers.c.next_try_ms <= now_ms),
+        sa.or_(transfers.c.next_try_ms.is_(None), _is_time(now_ms)),
     )
     return tx.rows(TransferRow, query.order_by(transfers.c.changed_ms).limit(limit))
 
@@ -165,9 +166,15 @@ def due_pulls(tx: Transaction, now_ms: int) -> list[TransferRow]:
     query = sa.select(transfers).where(
         transfers.c.state == "receiving",
         transfers.c.way == "pull",
-        transfers.c.next_try_ms <= now_ms,
+        _is_time(now_ms),
     )
     return tx.rows(TransferRow, query.order_by(transfers.c.next_try_ms, transfers.c.id))
+
+
+def _is_time(now_ms: int) -> sa.ColumnElement[bool]:
+    # Further away than any try is put off: the clock was set back since.
+    next_ms = transfers.c.next_try_ms
+    return sa.or_(next_ms <= now_ms, next_ms > now_ms + PUT_OFF_MOST_MS)
 
 
 def update(tx: Transaction, number: int, **values: Any) -> None:

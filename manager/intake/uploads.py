@@ -106,6 +106,10 @@ class UploadDesk:
         """Return an upload as the table has it."""
         return await asyncio.to_thread(uploads.upload_of, self._db, agent, key)
 
+    async def status(self, agent: AgentIdentity, key: str) -> TransferRow:
+        """Return an upload for who asks what became of it; how it ended is an answer, too."""
+        return await asyncio.to_thread(uploads.known_upload, self._db, agent, key)
+
     async def drop(self, agent: AgentIdentity, key: str) -> None:
         """Give an upload up."""
         async with self._turns.take(key):

@@ -169,7 +169,10 @@ def _job(
     folder: Path,
     now_ms: int,
 ) -> SegmentJob:
-    held = held_during(db, agent, _begun_ms(arrived.name) - SLACK_MS, now_ms + SLACK_MS)
+    begun_ms = _begun_ms(arrived.name)
+    # A name from a clock that ran ahead says nothing of when the first capture was made.
+    since_ms = begun_ms if begun_ms <= now_ms else 0
+    held = held_during(db, agent, since_ms - SLACK_MS, now_ms + SLACK_MS)
     with db.read() as tx:
         excluded = archive.excluded_keys(tx)
         name = _served_name(tx, agent, arrived)

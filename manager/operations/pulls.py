@@ -47,7 +47,7 @@ def offer_upload(
             "url": row.serving_url,
             "fingerprint": row.serving_fingerprint,
             "token": token,
-            "until_ms": until_ms,
+            "until_ms": until_ms - row.skew_ms,  # by the agent's clock; kept by ours
         }
     )
     found = begin_upload(db, parts, agent, asked, settings, now_ms, source=source)

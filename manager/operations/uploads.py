@@ -33,6 +33,7 @@ __all__ = [
     "NewUpload",
     "TransferRow",
     "begin_upload",
+    "known_upload",
     "list_transfers",
     "offset",
     "status_of",
@@ -137,13 +138,19 @@ def begin_upload(
         )
 
 
-def upload_of(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
-    """Return an upload of an agent. Raises NotFoundError, GoneError."""
+def known_upload(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
+    """Return an upload of an agent, also one that has ended. Raises NotFoundError."""
     with db.read() as tx:
         row = transfers.by_key(tx, key)
     # Another agent's upload is as unknown as one that never was.
     if row is None or row.agent_id != agent.id:
         raise NotFoundError("upload: there is none of yours at this address; begin it with POST")
+    return row
+
+
+def upload_of(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
+    """Return an upload of an agent that nobody gave up. Raises NotFoundError, GoneError."""
+    row = known_upload(db, agent, key)
     if row.state in _ENDED:
         raise GoneError(f"upload of {row.filename}: {row.state}. {row.result}".strip())
     return row

@@ -98,7 +98,7 @@ def examine_segment(job: SegmentJob) -> Examined | RefusedSegment:
         if verified.last_ms is not None and verified.last_ms > job.now_ms + FUTURE_MS:
             return RefusedSegment(
                 f"a capture is dated {(verified.last_ms - job.now_ms) // 60_000} minutes after "
-                "now: set the clock of the agent's machine"
+                "now: set the clock of the agent's machine; 'full' asks again later"
             )
         return _Division(job).examined(verified.first_ms or 0, verified.last_ms or 0)
     except PrsmError as error:

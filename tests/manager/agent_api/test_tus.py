@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from manager.operations.uploads import expire_uploads, list_transfers
+from manager.operations.upload_ends import expire_uploads, put_off, received_uploads
+from manager.operations.uploads import list_transfers
 from shared.wire.uploads import (
     BLOCK_BYTES,
     digest_file,
@@ -187,16 +188,36 @@ def test_wrong_blocks_are_sent_again_and_no_others(prsm: Running, agent: Agent) 
     assert prsm.files("incoming")[0].read_bytes() == data
 
 
+def gone_said(agent: Agent, where: str) -> str:
+    said = state(agent, where)
+    assert said["state"] == "refused"
+    return str(said["result"])
+
+
 def test_a_file_that_is_always_wrong_is_refused(prsm: Running, agent: Agent) -> None:
-    """After five times nothing of it is kept, and 410 says why."""
+    """After five times nothing of it is kept; 410 ends the sending, and GET says why."""
     data = os.urandom(1000)
     where = begin(agent, data).headers["Location"]
     for _ in range(5):
         assert patch(agent, where, 0, b"x" * 1000).status_code == 460
     gone = head(agent, where)
     assert gone.status_code == 410
-    assert "wrong 5 times" in agent.call.get(where).json()["detail"]
+    assert "wrong 5 times" in gone_said(agent, where)
     assert prsm.files("uploads") == prsm.files("incoming") == []
+
+
+def test_what_waits_does_not_wait_for_a_clock(prsm: Running, agent: Agent) -> None:
+    """Put off for a minute, it is judged soon, also where the manager's clock is set back."""
+    data = os.urandom(1000)
+    where = begin(agent, data).headers["Location"]
+    prsm.clock.advance(30 * 86_400)
+    patch(agent, where, 0, data)
+    db = prsm.manager.db
+    (row,) = received_uploads(db, prsm.clock())
+    put_off(db, row, "the disk was full", prsm.clock() + 60_000)
+    assert received_uploads(db, prsm.clock()) == []
+    prsm.clock.advance(-30 * 86_400)
+    assert [one.id for one in received_uploads(db, prsm.clock())] == [row.id]
 
 
 def test_methods_may_be_overridden(agent: Agent) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from manager.db import archive
+from manager.db import archive, rights
 from manager.errors import BusyError
 from manager.operations import archive_accepting
 from manager.operations.archive_accepting import Accepted, Quarantined, Refused
@@ -187,6 +187,19 @@ def test_a_future_capture_is_refused(tmp_path: Path) -> None:
         got = collected(prsm, agent, [page(at_ms=START_MS + 3 * 86_400_000)])
         assert isinstance(got.outcome, Refused)
         assert "clock" in got.outcome.said
+
+
+def test_a_name_from_a_clock_that_ran_ahead(tmp_path: Path) -> None:
+    """Its date says nothing: a host that was held when the page was fetched is no stranger."""
+    with running(tmp_path) as prsm:
+        agent = prsm.agent()
+        hold(prsm, agent, HOST)
+        with prsm.manager.db.write() as tx:
+            rights.withdraw(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
+            rights.free(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
+        prsm.clock.advance(3600)
+        late = "PRS-20991231000000-00000-a.example.warc.gz"
+        assert isinstance(collected(prsm, agent, [page()], late).outcome, Accepted)
 
 
 def test_what_fails_is_taken_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
