@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from multiprocessing.context import SpawnProcess
 from typing import Final
 
@@ -20,8 +20,10 @@ from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.app.mapping import segment_info, user_agent
 from agent.app.parts import Parts, Say
 from agent.app.session import CrawlSession
+from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
 from agent.collection.orders import (
+    Order,
     ask_now,
     due,
     forget_now,
@@ -31,18 +33,19 @@ from agent.collection.orders import (
     read_progress,
 )
 from agent.collection.process import collect, keep_room, run_process
-from agent.collection.rate import hours_of
 from agent.control.lock import HomeLock
 from agent.errors import HomeError
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
-from shared.wire.sync import CollectionOrder
+from shared.day_times import window_text
+from shared.wire.sync import CollectionOrder, SendingLimits
 
 __all__ = ["Collecting", "collect_at_rest"]
 
 LOOK_S: Final = 1.0
 ROOM_S: Final = 60.0
+STARTS_MOST: Final = 3  # without an end: a run that ends waits no longer
 AGAIN_S: Final = 30.0  # after a process that ended with something left to do
 END_S: Final = 5.0
 
@@ -55,13 +58,45 @@ class Collecting:
         self._identity = identity
         self._home = Home(parts.home.path)
         self._known: set[str] = {order.id for order in read_orders(self._home.collection)}
+        self._unwritten: dict[str, Callable[[], None]] = {}  # for want of room
         self._process: SpawnProcess | None = None
+        self._asked = bool(self._known)  # by the manager, since this process began
+        self._last_order = ""  # of a run that is about to end
+        self._starts = 0  # of the process, since it last had nothing left to do
         self._again_s = 0.0
         self._room_s = 0.0
 
+    def finish(self) -> bool:
+        """Send what is left, for a run that is about to end; tell whether nothing is left.
+
+        Where the manager asked for anything during this run, what the run fetched goes, too.
+        """
+        settings = self._parts.session.settings
+        if self._is_running or not self._asked:
+            return not self._is_running
+        if not Allowance(settings).is_open():
+            return True
+        if not self._last_order:
+            self._parts.say("before this run ends, what it fetched goes to the centre")
+            with suppress(DiskFullError):
+                self._last_order = ask_now(self._home.collection, self._parts.clock.epoch_ms()).id
+                return False
+        return not self._due() or self._starts >= STARTS_MOST
+
+    def go_on(self) -> None:
+        """Take note that the run does not end yet."""
+        self._last_order = ""
+
     def take(self, asked: tuple[CollectionOrder, ...]) -> None:
-        """Keep what the manager asks for now; raises DiskFullError."""
-        keep_orders(self._home.collection, [order_of(order) for order in asked])
+        """Keep what the manager asks for now."""
+        self._asked = self._asked or bool(asked)
+        orders = [order_of(order) for order in asked]
+        self._write("orders", lambda: keep_orders(self._home.collection, orders))
+
+    def take_limits(self, limits: SendingLimits | None) -> None:
+        """Keep how fast and when the manager lets this agent send."""
+        self._write("limits", lambda: keep_limits(self._home.collection, limits))
+        self._parts.say(f"segments are sent as the manager says now: {_spoken(limits)}")
 
     async def run(self) -> None:
         """Look until the agent stops."""
@@ -75,7 +110,18 @@ class Collecting:
             await stopping.pause(LOOK_S)
         await self._end()
 
+    def _write(self, name: str, write: Callable[[], None]) -> None:
+        self._unwritten[name] = write
+        with suppress(DiskFullError):  # it is tried again with each look
+            self._write_all()
+
+    def _write_all(self) -> None:
+        for name in list(self._unwritten):
+            self._unwritten[name]()
+            del self._unwritten[name]
+
     async def _look(self) -> None:
+        self._write_all()
         settings = self._parts.session.settings  # those in force now
         now_s = time.monotonic()
         if now_s >= self._room_s and not self._is_running:
@@ -88,10 +134,14 @@ class Collecting:
             self._known |= new
             self._again_s = 0.0
             seal(self._parts.session)
-        waiting = due(orders, read_progress(self._home.collection), self._parts.clock.epoch_ms())
-        if not waiting or self._is_running or now_s < self._again_s:
+        if self._is_running:
             return
-        if not hours_of(settings).is_open(datetime.now(UTC)):
+        if not self._due():
+            self._starts = 0
+            return
+        if now_s < self._again_s:
+            return
+        if not Allowance(settings).is_open():
             return
         self._again_s = now_s + AGAIN_S
         process = multiprocessing.get_context("spawn").Process(
@@ -100,8 +150,13 @@ class Collecting:
             name="collection",
             daemon=True,
         )
+        self._starts += 1
         await asyncio.to_thread(process.start)
         self._process = process
+
+    def _due(self) -> list[Order]:
+        folder = self._home.collection
+        return due(read_orders(folder), read_progress(folder), self._parts.clock.epoch_ms())
 
     @property
     def _is_running(self) -> bool:
@@ -151,6 +206,17 @@ def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
             "begun goes on where it was"
         )
     return progress.result
+
+
+def _spoken(limits: SendingLimits | None) -> str:
+    if limits is None:
+        return "no limits"
+    rate = "any rate" if limits.bytes_per_s is None else f"{limits.bytes_per_s} bytes/s"
+    days = ", ".join(
+        f"{name} {' '.join(map(window_text, windows)) or 'never'}"
+        for name, windows in (("weekdays", limits.weekday), ("weekends", limits.weekend))
+    )
+    return f"{rate}, {days} {limits.zone}".rstrip()
 
 
 def seal(session: CrawlSession) -> None:

@@ -61,22 +61,26 @@ class Conversation:
         server_list: ManagerList,
         view: Callable[[], View],
         take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
+        take_limits: Callable[[sync.SendingLimits | None], None],
         reached: Callable[[], None],
+        settings_held: sync.Settings,
     ) -> None:
-        """view: the agent as it is now. take_orders: keeps what is to be sent to the centre.
+        """view: the agent as it is now. take_orders: keeps what is to be sent to the centre;
+        take_limits: how fast and when.
 
         reached: called when the manager has answered.
         """
         self.poller = poller
         self._site = site
         self._margin_s = permit_margin_s(site)  # that the gate was made with
-        self._asked = sync.Settings()
+        self._asked = settings_held
         self._parts = parts
         self._client = client
         self._memory = memory
         self._list = server_list
         self._view = view
         self._take_orders = take_orders
+        self._take_limits = take_limits
         self._reached = reached
         self._update_result: str | None = None
         self.message = ""  # from the manager, for the partner
@@ -229,6 +233,8 @@ class Conversation:
                 f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
             )
         asked = asked.model_copy(update={"blocked": good or None})
+        if asked.sending != self._asked.sending:
+            self._take_limits(asked.sending)
         self._asked = asked
         settings = tightened(self._site, asked)
         self.tightened = _words(asked) if settings != self._site else ()

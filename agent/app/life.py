@@ -27,6 +27,7 @@ from agent.app.single_run import SingleRun
 from agent.app.site import capacity_of, windows_of
 from agent.app.viewing import Viewing
 from agent.app.watching import Watch
+from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
@@ -45,6 +46,7 @@ from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
+from shared.wire import sync
 
 __all__ = ["Ended", "client_of", "live"]
 
@@ -98,7 +100,7 @@ async def live(
         parts, talk, collecting = _put_together(
             settings, identity, client, clock, stopping, say, wake.set
         )
-        single_run = SingleRun(parts) if once else None
+        single_run = SingleRun(parts, collecting) if once else None
         retuning = Retuning(parts, settings, reread, rereading)
         watch = Watch(parts, Viewing(parts), retuning, single_run, show=show, send=wake.set)
         try:
@@ -204,6 +206,7 @@ def _put_together(
         say=say,
     )
     server_list = ManagerList(home.list, limit_bytes=settings.limits.list_bytes)
+    settings_held = sync.Settings(sending=read_limits(home.collection))
     poller = Poller(
         name=identity.name,
         version=version(),
@@ -215,6 +218,7 @@ def _put_together(
         capacity=capacity_of(settings),
         orders_held=bool(read_orders(home.collection)),
         now_s=clock.boottime_s(),
+        settings_held=settings_held,
     )
 
     def reached() -> None:
@@ -231,6 +235,8 @@ def _put_together(
         server_list=server_list,
         view=Viewing(parts).view,
         take_orders=collecting.take,
+        take_limits=collecting.take_limits,
         reached=reached,
+        settings_held=settings_held,
     )
     return parts, talk, collecting

@@ -12,10 +12,12 @@ import click
 from agent.app.collecting import collect_at_rest
 from agent.app.running import identity_of
 from agent.cli.options import Place, in_words, pass_place, plain
+from agent.collection.allowance import read_limits
 from agent.collection.holdings import Holdings
 from agent.collection.orders import ask_now, read_orders, read_progress
 from agent.control.lock import holder_of
 from agent.settings import Home
+from shared.day_times import window_text
 
 __all__ = ["collect"]
 
@@ -59,6 +61,7 @@ def now(place: Place) -> None:
 def _found(home: Home) -> dict[str, Any]:
     holdings = Holdings(home.segments, home.collection)
     progress = read_progress(home.collection)
+    limits = read_limits(home.collection)
     try:
         under_way = json.loads((home.collection / "status.json").read_bytes())
     except (OSError, ValueError):
@@ -70,6 +73,7 @@ def _found(home: Home) -> dict[str, Any]:
         ],
         "segments": [asdict(holdings.held(name)) for name in holdings.names()],
         "under_way": under_way,
+        "limits": None if limits is None else limits.model_dump(mode="json"),
     }
 
 
@@ -86,6 +90,14 @@ def _lines(found: dict[str, Any]) -> list[str]:
         if order.get("next_try_ms"):
             line += f"; next try {_time(order['next_try_ms'])}"
         lines.append(line)
+    if found["limits"]:
+        rate, limits = found["limits"]["bytes_per_s"], found["limits"]
+        hours = [
+            f"{name} {' '.join(window_text(tuple(one)) for one in limits[name]) or 'never'}"
+            for name in ("weekday", "weekend")
+        ]
+        said = "any rate" if rate is None else f"{rate} bytes/s"
+        lines.append(f"the manager allows {said}, {', '.join(hours)} {limits['zone']}".rstrip())
     under_way = found["under_way"]
     if under_way and under_way["offset"] < under_way["size_bytes"]:
         share = 100 * under_way["offset"] / under_way["size_bytes"]

@@ -9,6 +9,7 @@ import click
 
 from agent.app.running import identity_of
 from agent.cli.options import Place, in_words, pass_place, set_option
+from agent.collection.allowance import Allowance
 from agent.collection.offering import forget_serving, keep_serving
 from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.errors import HomeError
@@ -36,7 +37,9 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
         certificate = certificate_of(home, identity.name)
         address = name_server(settings.collection.serve_listen, "collection.serve_listen")
         try:
-            server = SegmentServer(address, certificate, home.segments, Tokens(home))
+            server = SegmentServer(
+                address, certificate, home.segments, Tokens(home), Allowance(settings)
+            )
         except OSError as error:
             raise HomeError(
                 f"collection.serve_listen = {settings.collection.serve_listen}: {error.strerror}"

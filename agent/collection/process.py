@@ -17,14 +17,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from multiprocessing.connection import wait
 from typing import Final
 
+from agent.collection.allowance import Allowance
 from agent.collection.carrying import Carrier
 from agent.collection.holdings import Holdings
 from agent.collection.offering import Offering
-from agent.collection.rate import Rate, hours_of
+from agent.collection.rate import Rate
 from agent.collection.retention import drop_kept
 from agent.collection.sending import Patience, SegmentSender, StopSendingError
 from agent.collection.serving import Tokens
@@ -91,10 +91,10 @@ async def _collect(
 ) -> None:
     home, site = Home(settings.home), settings.manager
     holdings = Holdings(home.segments, home.collection)
-    hours = hours_of(settings)
+    allowance = Allowance(settings)
 
     def may_send() -> bool:
-        return not stopped() and hours.is_open(datetime.now(UTC))
+        return not stopped() and allowance.is_open()
 
     manager = ManagerClient(
         identity.manager,
@@ -107,7 +107,7 @@ async def _collect(
     )
     async with manager:
         sender = SegmentSender(
-            TusClient(manager, Rate(settings.collection.bytes_per_s)),
+            TusClient(manager, Rate(lambda: allowance.bytes_per_s)),
             chunk_bytes=settings.collection.chunk_bytes,
             may_send=may_send,
             patience=patience,

@@ -30,6 +30,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from agent.collection.allowance import Allowance
+from agent.collection.rate import Pace
 from agent.settings import Home
 from agent.settings.home import write_whole
 
@@ -40,7 +42,7 @@ KEY: Final = "serve.key"
 CERTIFICATE: Final = "serve.pem"
 MARKS: Final = "serve.marks"  # the secret behind the tokens
 VALID_DAYS: Final = 3650
-PIECE_BYTES: Final = 256 * 1024
+PIECE_BYTES: Final = 64 * 1024
 IDLE_S: Final = 60.0
 CONNECTIONS: Final = 16
 PREFIX: Final = "/segments/"
@@ -124,13 +126,23 @@ class SegmentServer:
     """Serves the sealed segments of a home until it is closed."""
 
     def __init__(
-        self, address: tuple[str, int], certificate: Certificate, segments: Path, tokens: Tokens
+        self,
+        address: tuple[str, int],
+        certificate: Certificate,
+        segments: Path,
+        tokens: Tokens,
+        allowance: Allowance | None = None,
     ) -> None:
-        """Bind; raises OSError."""
+        """Bind; raises OSError. allowance: how fast and when; None: at any rate and time."""
+
+        def rate() -> int:
+            return 0 if allowance is None else allowance.bytes_per_s
+
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(certificate.certificate, certificate.key)
-        handler = type("Handler", (_Handler,), {"segments": segments, "tokens": tokens})
+        parts = {"segments": segments, "tokens": tokens, "allowance": allowance, "pace": Pace(rate)}
+        handler = type("Handler", (_Handler,), parts)
         self._server = _Server(address, handler, context)
 
     @property
@@ -182,6 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     segments: ClassVar[Path]
     tokens: ClassVar[Tokens]
+    allowance: ClassVar[Allowance | None]
+    pace: ClassVar[Pace]
     protocol_version = "HTTP/1.1"
     server_version = "PRS"
     sys_version = ""
@@ -196,6 +210,9 @@ class _Handler(BaseHTTPRequestHandler):
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not self.tokens.knows(token.strip()[:200], name):
             self._say(403, "the token is not for this segment, or its hour is over")
+            return
+        if not self._is_open():
+            self._say(503, "nothing is sent from here at this hour")
             return
         path = self.segments / name
         try:
@@ -220,7 +237,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             file.seek(start)
             while data := file.read(PIECE_BYTES):
+                if not self._is_open():  # the hour struck: the rest goes another time
+                    self.close_connection = True
+                    return
+                time.sleep(self.pace.wait_s(len(data)))
                 self.wfile.write(data)
+
+    def _is_open(self) -> bool:
+        return self.allowance is None or self.allowance.is_open()
 
     def _say(self, status: int, sentence: str) -> None:
         body = f"{sentence}\n".encode()

@@ -88,8 +88,12 @@ class Poller:
         capacity: Capacity | None = None,
         orders_held: bool = False,
         now_s: float,
+        settings_held: Settings | None = None,
     ) -> None:
-        """orders_held: orders to send are on the disk; whether they still hold is asked at once."""
+        """orders_held: orders to send are on the disk; whether they still hold is asked at once.
+
+        settings_held: what of the manager's settings outlived the process before.
+        """
         self._name = name
         self._version = version
         self._boot_id = boot_id
@@ -106,7 +110,7 @@ class Poller:
         self._pending: _Pending | None = None
         self._command_done = command_done
         self._command_running = ""
-        self._settings = Settings()
+        self._settings = settings_held or Settings()
         self._message = ""
         self._orders: list[CollectionOrder] | None = None if orders_held else []
         self._items = MAX_ITEMS

@@ -9,12 +9,16 @@ from __future__ import annotations
 import ipaddress
 import re
 import zoneinfo
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from agent.settings.groups import Settings
+from shared import day_times
 from shared.errors import FormatError, SettingError
 from shared.settings import check_network, name_server
+from shared.windows import Window
 from shared.wire.names import check_agent_name
 
 __all__ = [
@@ -29,7 +33,6 @@ __all__ = [
 
 _MAIL: Final = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]{1,64}")
-_TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
 """What the work on pages takes off a body."""
 
@@ -116,27 +119,24 @@ def check_serve_url(url: str) -> None:
         )
 
 
-def window_minutes(text: str, name: str = "window") -> tuple[int, int]:
-    """Return (first, end) of `02:00-08:00` in minutes of the day; 22:00-06:00 gives end < first.
-
-    Raises SettingError.
-    """
-    first, dash, end = text.partition("-")
-    if not dash:
-        raise SettingError(f'{name} has "{text}": must be HH:MM-HH:MM, as 02:00-08:00')
-    begin, stop = day_minutes(first.strip(), name), day_minutes(end.strip(), name)
-    if begin == stop or begin == 24 * 60:
-        raise SettingError(f'{name} has "{text}": is empty; all day is 00:00-24:00')
-    return begin, stop
+def window_minutes(text: str, name: str = "window") -> Window:
+    """Return (first, end) of `02:00-08:00`, as `shared.day_times` does; raises SettingError."""
+    with _as_setting():
+        return day_times.window_minutes(text, name)
 
 
 def day_minutes(text: str, name: str) -> int:
     """Return the minutes of the day of `08:30`, up to 24:00; raises SettingError."""
-    match = _TIME.fullmatch(text)
-    minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
-    if not 0 <= minutes <= 24 * 60:
-        raise SettingError(f'{name} has "{text}": must be a time of day, 00:00 to 24:00')
-    return minutes
+    with _as_setting():
+        return day_times.day_minutes(text, name)
+
+
+@contextmanager
+def _as_setting() -> Iterator[None]:
+    try:
+        yield
+    except FormatError as error:
+        raise SettingError(str(error)) from error
 
 
 def _check_manager(settings: Settings) -> None:

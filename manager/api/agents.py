@@ -15,6 +15,8 @@ from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
 from manager.operations.refetching import Refetches, refetches_of
+from manager.operations.sending_limits import sending_of, spoken_limits
+from shared.wire.sync import SendingLimits
 
 __all__ = ["router"]
 
@@ -73,6 +75,11 @@ class AgentAnswer(BaseModel):
     ]
     refetch_contradicted: int
     update_result: str
+    sending: Annotated[
+        SendingLimits | None,
+        Field(description="how it may send segments; none: as its site says"),
+    ]
+    sending_said: Annotated[str, Field(description="the same in words")]
 
 
 class AgentDetailAnswer(BaseModel):
@@ -224,5 +231,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "units_owned": view.units_owned,
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,
+            "sending": sending_of(row),
+            "sending_said": spoken_limits(sending_of(row)),
         }
     )

@@ -14,10 +14,12 @@ from manager.db.schedules import CollectionSchedule
 from manager.operations import (
     collection_orders,
     collection_schedules,
+    sending_limits,
     upload_ends,
     uploads,
 )
 from manager.operations.collection_orders import ListedOrder, NewCollection
+from manager.operations.sending_limits import ALL_DAY, read_limits
 from manager.operations.timetables import Scheduled
 from manager.operations.uploads import ListedTransfer
 from shared.wire.sync import CollectionCondition
@@ -27,6 +29,7 @@ __all__ = ["router"]
 router: Final = APIRouter(prefix="/collection", tags=["collection"])
 AgentText = Annotated[str, Query(max_length=253)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=24)]
 Moment = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -77,9 +80,27 @@ async def add_schedule(
     )
 
 
+class NewLimits(BaseModel):
+    """Hours as `02:00-08:00`; the zone is the agent's own where none is said."""
+
+    bytes_per_s: int | None = None
+    weekday: Windows = [ALL_DAY]
+    weekend: Windows = [ALL_DAY]
+    zone: Annotated[str, Field(max_length=64)] = ""
+
+
 router.include_router(
     schedule_routes(collection_schedules.TIMETABLE, Scheduled[CollectionSchedule])
 )
+
+
+@router.post("/agents/{name}/limits", status_code=204)
+async def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
+    """Say how fast, and in which hours, an agent may send; a body without limits lifts them."""
+    limits = read_limits(asked.bytes_per_s, asked.weekday, asked.weekend, asked.zone)
+    await asyncio.to_thread(
+        sending_limits.limit_sending, door.db, name, limits, actor, door.now_ms()
+    )
 
 
 @router.get("/orders")

@@ -80,6 +80,7 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("two machines", agent["clone_reason"]),
             ("suspect", _suspect_text(agent)),
             ("fetched again", _refetch_text(agent)),
+            ("sends", agent["sending_said"]),
         )
     )
 

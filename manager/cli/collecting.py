@@ -142,6 +142,36 @@ def set_schedule(
 
 
 @collect.command()
+@click.argument("agent")
+@click.option("--bytes-per-s", type=int, help="All segments together; without, its site's rate.")
+@click.option("--weekday", multiple=True, metavar="HH:MM-HH:MM", help="Monday to Friday.")
+@click.option("--weekend", multiple=True, metavar="HH:MM-HH:MM", help="Saturday and Sunday.")
+@click.option("--zone", default="", help="Of the hours, as Asia/Tokyo; without, the agent's own.")
+@click.option("--lift", is_flag=True, help="Let it send as its site says.")
+@pass_place
+def limit(
+    place: Place,
+    agent: str,
+    bytes_per_s: int | None,
+    weekday: tuple[str, ...],
+    weekend: tuple[str, ...],
+    zone: str,
+    lift: bool,
+) -> None:
+    """Say how fast, and in which hours, AGENT may send segments.
+
+    Its site has settings of its own; the stricter of both holds. It hears of it with its next sync.
+    """
+    if lift == bool(bytes_per_s is not None or weekday or weekend):
+        raise click.UsageError("say --bytes-per-s, --weekday, --weekend, or --lift alone")
+    body: dict[str, Any] = {"bytes_per_s": bytes_per_s, "zone": zone}
+    body |= {"weekday": list(weekday)} if weekday else {}
+    body |= {"weekend": list(weekend)} if weekend else {}
+    place.calls.post(f"/collection/agents/{agent}/limits", body)
+    click.echo(f"{agent} hears of it with its next sync; `prsm agents show {agent}` says it")
+
+
+@collect.command()
 @click.option("--agent", default="", help="Of one agent.")
 @json_option
 @pass_place

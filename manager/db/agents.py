@@ -91,6 +91,7 @@ class AgentRow:
     discovered: int
     serving_url: str = ""
     serving_fingerprint: str = ""
+    sending: str = ""
 
     @property
     def is_plain(self) -> bool:

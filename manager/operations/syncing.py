@@ -16,13 +16,14 @@ from manager.db.engine import Database, Transaction
 from manager.errors import CloneError, ConflictError, ForbiddenError, PrsmError
 from manager.operations.actor import note
 from manager.operations.addresses import record_addresses
-from manager.operations.collecting import orders_for
+from manager.operations.collection_orders import orders_for
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.permits import renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.sending_limits import sending_of
 from manager.operations.sharing import note_rests
-from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
+from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
 
 __all__ = [
     "sync",
@@ -152,6 +153,7 @@ def _answered(
         round=current.number if current is not None else rounds.last_number(tx),
         generation=row.generation,
         permit=permit,
+        settings=Settings(sending=sending_of(row)),
         command=_command(row),
         collection=orders_for(tx, row),
         message=_message(row, permit),

@@ -36,6 +36,7 @@ __all__ = [
     "HostRest",
     "OrderReport",
     "Permit",
+    "SendingLimits",
     "Serving",
     "Settings",
     "StoppedUrls",
@@ -184,6 +185,18 @@ class Permit(_Message):
     duration_s: Annotated[float, Field(gt=0)]
 
 
+class SendingLimits(_Message):
+    """How fast, and in which hours, segments may go to the centre, beside what the site says.
+
+    zone: empty: the agent's own. No window on a kind of day: nothing is sent then.
+    """
+
+    bytes_per_s: Annotated[int, Field(ge=1)] | None = None
+    weekday: Hours = [(0, 1440)]
+    weekend: Hours = [(0, 1440)]
+    zone: Annotated[str, StringConstraints(max_length=64)] = ""
+
+
 class Settings(_Message):
     """Limits that the manager asks for. They only tighten the site's own; None: no wish."""
 
@@ -191,6 +204,7 @@ class Settings(_Message):
     parallel_hosts: Annotated[int, Field(ge=1)] | None = None
     bytes_per_s: Annotated[int, Field(ge=1)] | None = None
     blocked: Annotated[list[ShortText], Field(max_length=MAX_ITEMS)] | None = None  # RE2, on URLs
+    sending: SendingLimits | None = None
 
 
 class Command(_Message):

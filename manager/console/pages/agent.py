@@ -20,7 +20,16 @@ from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.refetching import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow, list_rounds, round_detail
+from manager.operations.sending_limits import (
+    ALL_DAY,
+    limit_sending,
+    read_limits,
+    sending_of,
+    spoken_limits,
+)
+from shared.day_times import window_text
 from shared.errors import FormatError
+from shared.wire.sync import SendingLimits
 
 __all__ = ["PAGES"]
 
@@ -81,6 +90,9 @@ def show(visit: Visit) -> Response:
             for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
         ],
         refetched=refetches_of(visit.db, name),
+        sending=sending_of(detail.view.row),
+        sending_said=spoken_limits(sending_of(detail.view.row)),
+        hours=_shown_hours(sending_of(detail.view.row)),
         grace=spoken_duration(round(visit.policy.grace_s * 1000)),
     )
 
@@ -159,6 +171,40 @@ def limit_list(visit: Visit) -> Response:
     return visit.go(link("agent", name=name), done=f"The next lists of {name} allow {said}.")
 
 
+def limit(visit: Visit) -> Response:
+    """Say how fast, and in which hours, the agent may send segments."""
+    name, rate = visit.form.get("name", ""), visit.form.get("rate", "").strip()
+    try:
+        bytes_per_s = round(float(rate) * 1000) if rate else None
+    except (ValueError, OverflowError) as error:
+        raise FormatError(f"rate {rate[:20]!a}: must be a number of kilobytes a second") from error
+    limits = read_limits(
+        bytes_per_s,
+        _windows(visit.form.get("weekday", "")),
+        _windows(visit.form.get("weekend", "")),
+        visit.form.get("zone", "").strip(),
+    )
+    limit_sending(visit.db, name, limits, visit.actor, visit.now_ms)
+    said = spoken_limits(limits)
+    return visit.go(link("agent", name=name), done=f"From its next sync on {name} sends {said}.")
+
+
+def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:
+    """Return the hours as `_windows` reads them; all day is nothing."""
+    if limits is None:
+        return {"weekday": "", "weekend": ""}
+    return {
+        name: "" if windows == [(0, 1440)] else " ".join(map(window_text, windows)) or "never"
+        for name, windows in (("weekday", limits.weekday), ("weekend", limits.weekend))
+    }
+
+
+def _windows(text: str) -> list[str]:
+    """Return the windows of a field; nothing is all day, `never` none."""
+    words = text.replace(",", " ").split()
+    return [] if words == ["never"] else words or [ALL_DAY]
+
+
 def compare(visit: Visit) -> Response:
     """Compare what an agent logged with what others logged of the same pages."""
     name = visit.form.get("name", "")
@@ -174,4 +220,5 @@ PAGES: Final = (
     Page("POST", "/agent/compare", "operator", compare),
     Page("POST", "/agent/retire", "operator", retire_agent),
     Page("POST", "/agent/list-limit", "operator", limit_list),
+    Page("POST", "/agent/sending", "operator", limit),
 )

@@ -87,6 +87,7 @@ agents: Final = sa.Table(
     # Where it may be fetched from, if it serves its segments (`prs serve`).
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
+    text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
     # Pages that were fetched again: whether it speaks that, and what came of its own.
     flag("refetches"),
     count("refetch_round"),

@@ -1,14 +1,10 @@
-"""How fast segments are sent, and in which hours."""
+"""How fast segments are sent."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from datetime import UTC, datetime
-from pathlib import Path
 
-from agent.collection.rate import Rate, hours_of
-from agent.settings import Settings
+from agent.collection.rate import Pace, Rate
 
 
 def test_bytes_go_at_their_rate() -> None:
@@ -44,13 +40,13 @@ def test_a_pause_is_not_made_up_for() -> None:
     assert 3601.5 < now[0] <= 3602.0
 
 
-def test_hours_are_the_sites() -> None:
-    """Of the settings, in the zone of the windows."""
-    settings = Settings(home=Path("/nowhere"))
-    collection = dataclasses.replace(
-        settings.collection, weekday=("02:00-06:00",), weekend=("00:00-24:00",)
-    )
-    windows = dataclasses.replace(settings.windows, zone="Asia/Tokyo")
-    hours = hours_of(dataclasses.replace(settings, collection=collection, windows=windows))
-    assert hours.is_open(datetime(2026, 11, 23, 18, 0, tzinfo=UTC))  # Tuesday, 03:00 in Tokyo
-    assert not hours.is_open(datetime(2026, 11, 23, 3, 0, tzinfo=UTC))  # Monday noon
+def test_a_limit_may_change() -> None:
+    """It is asked for each time; 0 is none."""
+    now, limit = 0.0, 1000
+    pace = Pace(lambda: limit, clock=lambda: now)
+    assert pace.wait_s(1000) == 1.0
+    limit = 0
+    assert pace.wait_s(10**9) == 0
+    limit = 2000
+    now = 100.0
+    assert pace.wait_s(2000) == 0.75

@@ -78,6 +78,7 @@ NEEDS = [
     ("POST", "/api/v1/rounds/schedules/1/remove", {}, "operator"),
     ("POST", "/api/v1/collection/schedules", {"crontab": "@daily"}, "operator"),
     ("POST", "/api/v1/collection/schedules/1/remove", {}, "operator"),
+    ("POST", "/api/v1/collection/agents/a.example/limits", {}, "operator"),
     ("POST", "/api/v1/collection/orders", {"agent": "a.example"}, "operator"),
     ("POST", "/api/v1/collection/orders/1/cancel", {}, "operator"),
     ("POST", "/api/v1/collection/transfers/1/cancel", {}, "operator"),

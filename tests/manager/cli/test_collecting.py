@@ -34,3 +34,19 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
     assert "there is none" in prsm("collect", "schedule", "remove", "2", code=1).stderr
     assert "there is none" in prsm("collect", "give-up", "9", code=1).stderr
+
+
+def test_how_an_agent_sends_is_limited(prsm: Prsm, manager: Running) -> None:
+    """Rate and hours are set, shown, lifted; nothing at all is a mistake."""
+    manager.agent("a.example", kind="sync")
+    limit = ("collect", "limit", "a.example")
+    prsm(*limit, code=2)
+    prsm(*limit, "--lift", "--bytes-per-s", "20000", code=2)
+    assert "at least 10000" in prsm(*limit, "--bytes-per-s", "5", code=1).stderr
+    hours = ("--weekday", "02:00-08:00", "--weekday", "20:00-24:00", "--zone", "Asia/Tokyo")
+    assert "next sync" in prsm(*limit, "--bytes-per-s", "20000", *hours).stdout
+    shown = prsm("agents", "show", "a.example").stdout
+    words = "at most 20,000 bytes/s; Monday to Friday 02:00-08:00 20:00-24:00 (Asia/Tokyo)"
+    assert words in shown
+    prsm(*limit, "--lift")
+    assert "as its site says" in prsm("agents", "show", "a.example").stdout

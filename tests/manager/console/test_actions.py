@@ -114,6 +114,23 @@ def test_limiting_the_next_lists(prsm: Running, person: Visitor) -> None:
     assert browser.act(AGENT, "/console/agent/list-limit", {"pages": "7"}).status_code == 400
 
 
+def test_limiting_how_it_sends(prsm: Running, person: Visitor) -> None:
+    """Rate and hours of its segments; what is no number and no hour is refused."""
+    browser, here = person("operator"), "/console/agent/sending"
+    fields = {"rate": "250", "weekday": "02:00-08:00, 20:00-24:00", "weekend": "never"}
+    done = browser.act(AGENT, here, fields)
+    words = "at most 250,000 bytes/s; Monday to Friday 02:00-08:00 20:00-24:00"
+    assert words in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "collection.limit", KYOTO)
+    page = person("viewer").page(AGENT)
+    assert "At most 250,000 bytes/s" in page.text
+    assert not page.has_form(here)
+    browser.act(AGENT, here, {"rate": "", "weekday": "", "weekend": ""})
+    assert "As its site says" in browser.page(AGENT).text
+    for wrong in ({"rate": "fast"}, {"rate": "nan"}, {"rate": "1e999"}, {"weekday": "night"}):
+        assert browser.act(AGENT, here, wrong).status_code == 400
+
+
 def test_a_join_token_is_shown_once(prsm: Running, person: Visitor) -> None:
     """A token comes with the commands to use it, works, and stands nowhere afterwards."""
     browser = person("admin")

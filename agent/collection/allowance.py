@@ -1,0 +1,90 @@
+"""How fast, and in which hours, segments may be sent: by the site, and by the manager's word.
+
+Invariant: the stricter of both holds, whoever said it last. The manager's word is a file in the
+folder `collection`, so that it holds while nobody is reached, and for each process that sends.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from agent.control.zone import zone_named
+from agent.settings import Home, Settings, window_minutes
+from agent.settings.home import write_whole
+from shared.windows import Windows
+from shared.wire.sync import SendingLimits
+
+__all__ = ["Allowance", "keep_limits", "read_limits"]
+
+LIMITS: Final = "limits.json"
+
+
+def keep_limits(folder: Path, limits: SendingLimits | None) -> None:
+    """Keep what the manager says now. Raises DiskFullError."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    text = "" if limits is None else limits.model_dump_json()
+    write_whole(folder / LIMITS, [text.encode()])
+
+
+def read_limits(folder: Path) -> SendingLimits | None:
+    """Return what the manager said last; what cannot be read is nothing."""
+    try:
+        return SendingLimits.model_validate_json((folder / LIMITS).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+class Allowance:
+    """What is allowed now; the file is looked at again with each question."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._site = settings.collection
+        self._zone = zone_named(settings.windows.zone)
+        self._hours = Windows(
+            self._zone,
+            tuple(window_minutes(text) for text in self._site.weekday),
+            tuple(window_minutes(text) for text in self._site.weekend),
+        )
+        self._folder = Home(settings.home).collection
+        self._seen: tuple[int, int] | None = None
+        self._asked: SendingLimits | None = None
+        self._asked_hours: Windows | None = None
+
+    @property
+    def bytes_per_s(self) -> int:
+        """Return how fast; 0: no limit."""
+        self._look()
+        asked = self._asked.bytes_per_s if self._asked is not None else None
+        return min(filter(None, (self._site.bytes_per_s, asked)), default=0)
+
+    def is_open(self, now: datetime | None = None) -> bool:
+        """Tell whether segments may be sent at an instant; None: now."""
+        self._look()
+        now = now or datetime.now(UTC)
+        asked = self._asked_hours
+        return self._hours.is_open(now) and (asked is None or asked.is_open(now))
+
+    def _look(self) -> None:
+        try:
+            status = (self._folder / LIMITS).stat()
+            seen = status.st_mtime_ns, status.st_ino
+        except OSError:
+            seen = None
+        if seen == self._seen:
+            return
+        self._seen, self._asked = seen, read_limits(self._folder)
+        self._asked_hours = None
+        if self._asked is not None:
+            self._asked_hours = Windows(
+                self._zone_of(self._asked), self._asked.weekday, self._asked.weekend
+            )
+
+    def _zone_of(self, asked: SendingLimits) -> tzinfo:
+        try:
+            return zone_named(asked.zone) if asked.zone else self._zone
+        except (ValueError, OSError, KeyError):  # a zone that this machine does not know
+            return self._zone
