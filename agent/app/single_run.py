@@ -1,7 +1,8 @@
-"""When a run with `--once` ends: all is finished and reported, or the hours of the site are over.
+"""When a run with `--once` ends: all is finished, reported and sent, or the hours are over.
 
 A manager gives out work only to agents that have just called, so an empty list at first says
-nothing: the run ends when several syncs in a row have brought no news.
+nothing: the run ends when several syncs in a row have brought no news. Segments that the manager
+asked for are sent to their end, also beyond the hours of the crawl, within those of collection.
 Source: seed 004, 5.1.5 (started by cron at night, ended after the log was sent).
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from agent.app.collecting import Collecting
 from agent.app.conversation import Conversation
 from agent.app.parts import Parts
 
@@ -21,8 +23,9 @@ _NEED_A_PERSON: Final = frozenset({401, 403, 404, 409, 426})
 class SingleRun:
     """Asks the agent to stop when there is nothing left to do."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, collecting: Collecting) -> None:
         self._parts = parts
+        self._collecting = collecting
         self._was_open = False
         self._answers_at_news = 0
         self.refused = ""  # the manager's no, with its remedy, where that ended the run
@@ -34,21 +37,30 @@ class SingleRun:
             self.refused = talk.poller.trouble
             stopping.ask("the manager refused this agent")
             return
+        why = self._over(talk)
+        if not why:
+            self._collecting.go_on()
+        elif self._collecting.finish():
+            stopping.ask(why)
+
+    def _over(self, talk: Conversation) -> str:
+        """Return why nothing is left to fetch and to report; empty: something is."""
         is_open = self._parts.permission.window_open
         self._was_open = self._was_open or is_open
         holds = self._parts.permission.holds
         if holds.drained:
             if holds.handed_back and not self._parts.unreported:
-                stopping.ask("drained, and all is reported")
+                return "drained, and all is reported"
         elif not self._all_told(talk):
             self._answers_at_news = talk.answers
         elif not is_open:
             if self._was_open:
-                stopping.ask("the hours of this site are over, and all is reported")
+                return "the hours of this site are over, and all is reported"
         elif not self._parts.worked_off:
             self._answers_at_news = talk.answers
         elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
-            stopping.ask("all units are finished, and all is reported")
+            return "all units are finished, and all is reported"
+        return ""
 
     def _all_told(self, talk: Conversation) -> bool:
         session = self._parts.session
