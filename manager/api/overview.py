@@ -14,6 +14,7 @@ from manager.operations.addresses import names_waiting
 from manager.operations.agents import list_agents
 from manager.operations.audit import AuditRow, audit_page
 from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.managers import list_managers
 from manager.operations.rounds import RoundDetail, list_rounds, round_detail
 
 __all__ = ["router"]
@@ -43,6 +44,9 @@ class Overview(BaseModel):
     names_waiting: Annotated[
         int, Field(description="hosts whose names are to be looked up now; counted up to 10,000")
     ]
+    held_until_ms: Annotated[
+        int, Field(description="after a restore nothing is given out before; 0: it is")
+    ]
     round: RoundDetail | None
     attention: list[Attention]
     alerts: Annotated[list[AuditRow], Field(description="the newest ten")]
@@ -57,6 +61,7 @@ async def overview(door: Door, _: Viewer) -> Overview:
 def _overview(door: AdminDoor) -> Overview:
     now_ms = door.now_ms()
     views = list_agents(door.db, now_ms, door.policy)
+    held_ms = list_managers(door.db).held_until_ms
     newest = list_rounds(door.db, 1)
     return Overview(
         server_time_ms=now_ms,
@@ -66,6 +71,7 @@ def _overview(door: AdminDoor) -> Overview:
             for state in HOST_STATES
         },
         names_waiting=names_waiting(door.db, now_ms),
+        held_until_ms=held_ms if held_ms > now_ms else 0,
         round=round_detail(door.db, newest[0].number) if newest else None,
         attention=[
             Attention(

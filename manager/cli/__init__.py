@@ -13,6 +13,7 @@ import click
 
 from manager.cli.agents import agents
 from manager.cli.archive import compact, mirrors, withdraw
+from manager.cli.backups import backup, restore
 from manager.cli.clients import clients
 from manager.cli.collecting import collect
 from manager.cli.explaining import explain_tree
@@ -57,6 +58,8 @@ def main(context: click.Context, data: Path, config: Path | None) -> None:
 for _command in (
     serve,
     settings,
+    backup,
+    restore,
     status,
     managers,
     hosts,

@@ -36,6 +36,9 @@ def status(place: Place, as_json: bool) -> None:
             ("its units", _counts(newest["units"]) if newest else ""),
         )
     )
+    if seen["held_until_ms"]:
+        until = showing.time_text(seen["held_until_ms"])
+        click.echo(f"! nothing is given out until {until}: restored from a backup")
     for one in seen["attention"]:
         click.echo(f"! {one['agent']} is {one['state']}: {one['reason']}")
     for row in seen["alerts"]:

@@ -65,7 +65,15 @@ def notices(
 
 
 def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
-    """Return whether nobody does what happens because time passes: no leader, or one that hangs."""
+    """Return whether nobody does what happens because time passes: no leader, or one that hangs.
+
+    And whether hosts are held back after a restore.
+    """
+    if managers.held_until_ms > now_ms:
+        until = figures.moment(managers.held_until_ms)
+        text = f"gives out nothing until {until}: it was restored from a backup, and agents may "
+        text += "hold permits from before."
+        return [Notice("info", "The manager", link("audit"), text)]
     last_ms = managers.last_tick_ms
     if last_ms is None or now_ms - last_ms <= TICK_MS:
         return []

@@ -21,6 +21,7 @@ __all__ = [
     "job_by_token",
     "jobs_of",
     "jobs_with_host",
+    "lose_results",
     "next_queued",
     "not_ended",
     "queue_again",
@@ -111,6 +112,12 @@ def queue_again(tx: Transaction) -> int:
     """Let the jobs wait again that a manager was at when it ended; return how many."""
     running = archive_jobs.c.state == "running"
     return tx.changed(archive_jobs.update().where(running).values(state="queued", done=0))
+
+
+def lose_results(tx: Transaction, why: str) -> None:
+    """Note that no result is there any more."""
+    complete = archive_jobs.update().where(archive_jobs.c.state == "complete")
+    tx.execute(complete.values(state="gone", problem=why))
 
 
 def set_hosts(tx: Transaction, job_id: int, host_ids: Collection[int]) -> None:

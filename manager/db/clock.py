@@ -8,9 +8,13 @@ from manager.db.engine import Transaction
 from manager.db.tables import agents, clock, hosts, probe_orders
 
 __all__ = [
+    "held_until",
+    "hold",
     "last_epoch",
     "last_tick",
     "move_deadlines",
+    "number_rounds_from",
+    "rounds_from",
     "set_last_tick",
     "set_watched_report",
     "watch_again",
@@ -33,6 +37,26 @@ def set_last_tick(tx: Transaction, now_ms: int, epoch: int) -> None:
     """Note a tick."""
     row = {"id": 1, "last_tick_ms": now_ms, "epoch": epoch, "ticks": 1}
     tx.upsert(clock, [row], ["id"], add=["ticks"])
+
+
+def held_until(tx: Transaction) -> int:
+    """Return until when no rights are given out; 0: they are."""
+    return int(tx.value(sa.select(clock.c.held_until_ms)) or 0)
+
+
+def hold(tx: Transaction, until_ms: int) -> None:
+    """Give out no rights until a moment."""
+    tx.upsert(clock, [{"id": 1, "held_until_ms": until_ms}], ["id"])
+
+
+def rounds_from(tx: Transaction) -> int:
+    """Return the number behind which new rounds are numbered."""
+    return int(tx.value(sa.select(clock.c.rounds_from)) or 0)
+
+
+def number_rounds_from(tx: Transaction, number: int) -> None:
+    """Give new rounds greater numbers than this one."""
+    tx.upsert(clock, [{"id": 1, "rounds_from": number}], ["id"])
 
 
 def watched_report(tx: Transaction) -> int:
@@ -67,6 +91,11 @@ def move_deadlines(tx: Transaction, by_ms: int) -> None:
             last_contact_ms=agents.c.last_contact_ms + by_ms,
             promised_ms=agents.c.promised_ms + by_ms,
         )
+    )
+    tx.execute(
+        clock.update()
+        .where(clock.c.held_until_ms > 0)
+        .values(held_until_ms=clock.c.held_until_ms + by_ms)
     )
     tx.execute(
         probe_orders.update()

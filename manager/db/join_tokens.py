@@ -66,6 +66,12 @@ def by_hash(tx: Transaction, token_hash: str) -> JoinTokenRow | None:
     )
 
 
+def expire_all(tx: Transaction, now_ms: int) -> None:
+    """End all tokens that were not used."""
+    unused = join_tokens.c.consumed_ms.is_(None), join_tokens.c.expires_ms > now_ms
+    tx.execute(join_tokens.update().where(*unused).values(expires_ms=now_ms))
+
+
 def waiting(tx: Transaction, now_ms: int) -> list[JoinTokenRow]:
     """Return the tokens that may still be used, by name."""
     return tx.rows(

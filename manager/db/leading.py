@@ -13,7 +13,17 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import leader, managers
 
-__all__ = ["LeaderRow", "ManagerRow", "all_managers", "beat", "current", "forget", "leads", "take"]
+__all__ = [
+    "LeaderRow",
+    "ManagerRow",
+    "all_managers",
+    "beat",
+    "current",
+    "forget",
+    "leads",
+    "take",
+    "vacate",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,11 @@ def forget(tx: Transaction, name: str, seen_before_ms: int) -> None:
     tx.execute(leader.update().where(leader.c.holder == name).values(holder="", since_ms=None))
     gone = sa.or_(managers.c.name == name, managers.c.seen_ms < seen_before_ms)
     tx.execute(managers.delete().where(gone))
+
+
+def vacate(tx: Transaction) -> None:
+    """Let nobody lead; the epoch stays."""
+    tx.execute(leader.update().values(holder="", since_ms=None))
 
 
 def all_managers(tx: Transaction) -> list[ManagerRow]:

@@ -19,7 +19,14 @@ from manager.db.engine import Database, Transaction
 from manager.db.tables import metadata
 from shared.errors import SettingError
 
-__all__ = ["is_current", "migrate"]
+__all__ = [
+    "check_current",
+    "check_known",
+    "is_current",
+    "migrate",
+    "migrate_to",
+    "schema_version",
+]
 
 
 def migrate(database: Database) -> None:
@@ -27,22 +34,57 @@ def migrate(database: Database) -> None:
 
     Raises SettingError when the database was made by a newer version.
     """
-    config = _config()
     with database.write() as tx:
-        version = _version(tx)
-        if version is not None and version not in _known(config):
-            raise SettingError(
-                f"the database has schema {version}, which this version does not know: "
-                "it was made by a newer one; install that, or open another database"
-            )
-        config.attributes["connection"] = tx.connection
-        command.upgrade(config, "head")
+        migrate_to(tx, "head")
+
+
+def migrate_to(tx: Transaction, target: str) -> None:
+    """Bring a database to a schema, `head` the newest: up or down, in the caller's transaction.
+
+    Raises SettingError when this version does not know the schema that there is, or the target.
+    """
+    config = _config()
+    version = _version(tx)
+    if version is not None:
+        check_known(version)
+    wanted = _head(config) if target == "head" else target
+    check_known(wanted)
+    config.attributes["connection"] = tx.connection
+    if version is not None and version > wanted:
+        command.downgrade(config, wanted)
+    else:
+        command.upgrade(config, wanted)
+
+
+def check_known(version: str) -> None:
+    """Raise SettingError for a schema that this version does not know."""
+    if version not in _known(_config()):
+        raise SettingError(
+            f"the database has schema {version}, which this version does not know: "
+            "it was made by a newer one; install that, or open another database"
+        )
+
+
+def check_current(database: Database) -> None:
+    """Raise SettingError unless the database has the schema of this version."""
+    version, newest = schema_version(database), _head(_config())
+    if version != newest:
+        raise SettingError(
+            f"the database has schema {version or 'none'}, and this version has {newest}: "
+            "`prsm migrate up` brings it there"
+        )
+
+
+def schema_version(database: Database) -> str:
+    """Return the schema of a database, empty where it has none."""
+    with database.read() as tx:
+        return _version(tx) or ""
 
 
 def is_current(database: Database) -> bool:
     """Tell whether the database has the schema of this version."""
     with database.read() as tx:
-        return _version(tx) == ScriptDirectory.from_config(_config()).get_current_head()
+        return _version(tx) == _head(_config())
 
 
 def _config() -> Config:
@@ -56,6 +98,12 @@ def _version(tx: Transaction) -> str | None:
     if not sa.inspect(tx.connection).has_table("alembic_version"):
         return None
     return MigrationContext.configure(tx.connection).get_current_revision()
+
+
+def _head(config: Config) -> str:
+    head = ScriptDirectory.from_config(config).get_current_head()
+    assert head is not None, "there are steps"
+    return head
 
 
 def _known(config: Config) -> set[str]:

@@ -13,6 +13,7 @@ __all__ = [
     "NewReport",
     "ReportRow",
     "add",
+    "all_paths",
     "by_name",
     "by_sha256",
     "last_until",
@@ -111,3 +112,8 @@ def newest(
     if agent_id is not None:
         query = query.where(reports.c.agent_id == agent_id)
     return tx.rows(ReportRow, query)
+
+
+def all_paths(tx: Transaction) -> list[str]:
+    """Return where the rows of all reports lie; empty texts where a report had none."""
+    return tx.values(sa.select(reports.c.path))

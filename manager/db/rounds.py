@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.pins import not_banned
 from manager.db.rights import may_crawl
-from manager.db.tables import assignments, hosts, rounds, unit_rounds, units
+from manager.db.tables import assignments, hosts, metadata, rounds, unit_rounds, units
 
 __all__ = [
     "FinishedRow",
@@ -33,6 +33,7 @@ __all__ = [
     "newest",
     "open_round",
     "progress_by_agent",
+    "renumber",
     "set_granted",
     "update",
     "waiting_for",
@@ -102,6 +103,15 @@ def newest(tx: Transaction, limit: int) -> list[RoundRow]:
 def last_number(tx: Transaction) -> int:
     """Return the number of the newest round; 0: there was none."""
     return int(tx.value(sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0))))
+
+
+def renumber(tx: Transaction, old: int, new: int) -> None:
+    """Give a round a number that nobody has heard of, wherever it is named."""
+    tx.execute(rounds.update().where(rounds.c.number == old).values(number=new))
+    for table in metadata.sorted_tables:
+        for name in ("round", "volume_round"):
+            if name in table.c:
+                tx.execute(table.update().where(table.c[name] == old).values({name: new}))
 
 
 def add(tx: Transaction, **values: Any) -> None:

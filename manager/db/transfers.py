@@ -19,11 +19,13 @@ __all__ = [
     "by_id",
     "by_key",
     "due_pulls",
+    "expire_receiving",
     "list_transfers",
     "open_of",
     "outstanding_bytes",
     "quiet_since",
     "received",
+    "received_keys",
     "same_file",
     "update",
 ]
@@ -182,6 +184,13 @@ def update(tx: Transaction, number: int, **values: Any) -> None:
     tx.execute(transfers.update().where(transfers.c.id == number).values(**values))
 
 
+def expire_receiving(tx: Transaction, now_ms: int, why: str) -> None:
+    """End all uploads of which a part has come: it is lost."""
+    values = {"state": "expired", "source": "", "ended_ms": now_ms, "changed_ms": now_ms}
+    receiving = transfers.update().where(transfers.c.state == "receiving")
+    tx.execute(receiving.values(**values, result=why))
+
+
 def list_transfers(
     tx: Transaction, *, agent: str = "", state: str = "", before: int | None = None, limit: int
 ) -> list[ListedTransfer]:
@@ -199,3 +208,8 @@ def list_transfers(
     if before is not None:
         query = query.where(transfers.c.id < before)
     return tx.rows(ListedTransfer, query)
+
+
+def received_keys(tx: Transaction) -> list[str]:
+    """Return the keys of whole files that wait to be accepted."""
+    return tx.values(sa.select(transfers.c.key).where(transfers.c.state == "received"))

@@ -19,6 +19,7 @@ __all__ = [
     "by_name",
     "delete_session",
     "delete_sessions",
+    "end_sessions",
     "failures",
     "forget_failures",
     "note_failure",
@@ -123,6 +124,11 @@ def delete_session(tx: Transaction, token_hash: str) -> bool:
 def delete_sessions(tx: Transaction, user_id: int) -> None:
     """End all sessions of a user."""
     tx.execute(sessions.delete().where(sessions.c.user_id == user_id))
+
+
+def end_sessions(tx: Transaction) -> None:
+    """End all sessions of everybody."""
+    tx.execute(sessions.delete())
 
 
 def failures(tx: Transaction, name: str) -> Failures | None:

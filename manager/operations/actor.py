@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from manager.db import audit
-from manager.db.engine import Transaction
+from manager.db.engine import Database, Transaction
 
-__all__ = ["CLOCK", "Actor", "ActorKind", "note"]
+__all__ = ["CLOCK", "Actor", "ActorKind", "note", "note_alone"]
 
 ActorKind = Literal["user", "agent", "client", "clock", "local"]
 
@@ -52,3 +52,11 @@ def note(
         request_id=actor.request_id,
         alert=alert,
     )
+
+
+def note_alone(
+    db: Database, now_ms: int, actor: Actor, action: str, subject: str, **detail: Any
+) -> None:
+    """Write the audit row of an action that changed nothing else in the database."""
+    with db.write() as tx:
+        note(tx, now_ms, actor, action, subject, **detail)

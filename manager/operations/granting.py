@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import probes, refetching, rights, rounds
+from manager.db import clock, probes, refetching, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.rights import Grant
@@ -33,9 +33,10 @@ def grant_waiting(
     """Give an agent what waits for it and is free, at most a batch; return how much that was.
 
     A plain agent is given probes or crawls, never both: its list has one limit for all units.
-    Pages to be fetched again come last: a crawl need not wait for them.
+    Pages to be fetched again come last: a crawl need not wait for them. After a restore nothing
+    is given until the permits from before are over (`restoring`).
     """
-    if not may_receive(agent, now_ms):
+    if not may_receive(agent, now_ms) or clock.held_until(tx) > now_ms:
         return 0
     given = _grant_work(tx, agent, current, now_ms, policy) if current is not None else 0
     if agent.refetches and not agent.is_plain:

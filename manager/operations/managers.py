@@ -45,12 +45,17 @@ class ServingManager:
 
 @dataclass(frozen=True, slots=True)
 class Managers:
-    """All managers of a database. epoch: of the leader. last_tick_ms: None, there was none yet."""
+    """All managers of a database.
+
+    epoch: of the leader. last_tick_ms: None, there was none yet. held_until_ms: after a restore
+    nothing is given out before; 0: it is.
+    """
 
     managers: list[ServingManager]
     epoch: int
     since_ms: int | None
     last_tick_ms: int | None
+    held_until_ms: int
 
 
 def live(db: Database, name: str, place: str, version: str, now_ms: int) -> LeaderRow:
@@ -96,6 +101,7 @@ def list_managers(db: Database) -> Managers:
         leader = leading.current(tx)
         rows = leading.all_managers(tx)
         last_ms = clock.last_tick(tx)
+        held_until_ms = clock.held_until(tx)
     return Managers(
         [
             ServingManager(
@@ -111,4 +117,5 @@ def list_managers(db: Database) -> Managers:
         leader.epoch,
         leader.since_ms,
         last_ms,
+        held_until_ms,
     )

@@ -13,6 +13,7 @@ from typing import Any, Final
 from manager.balancing import BALANCERS
 from manager.db import (
     agents,
+    clock,
     hosts,
     measurements,
     plans,
@@ -128,7 +129,7 @@ def start_in(
             "no host has an address yet: import hosts, wait until their names were looked up "
             "(`prsm hosts import FILE --wait`, `prsm status`)"
         )
-    number = rounds.last_number(tx) + 1
+    number = max(rounds.last_number(tx), clock.rounds_from(tx)) + 1
     rounds.add(
         tx,
         number=number,

@@ -115,6 +115,8 @@ clock: Final = sa.Table(
     moment("last_tick_ms"),
     count("ticks"),
     count("epoch"),  # of the leader whose tick that was
+    count("rounds_from"),  # after a restore new rounds have greater numbers
+    count("held_until_ms"),  # after a restore no rights are given out before
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

@@ -1,0 +1,122 @@
+"""`prsm backup` and `prsm restore`: all that a manager keeps, as a file or a folder."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import click
+
+from manager.cli import showing
+from manager.cli.calling import RefusedError, settings_of
+from manager.cli.options import Place, json_option, pass_place
+from manager.settings import SETTINGS_FILE
+from shared.errors import PrsmError
+
+__all__ = ["backup", "restore"]
+
+TARGET = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("target", type=TARGET)
+@click.option("--without-archive", is_flag=True, help="Leave out the captures (and say so).")
+@json_option
+@pass_place
+def backup(place: Place, target: Path, without_archive: bool, as_json: bool) -> None:
+    """Write a backup to TARGET: a tar where the name ends in .tar, else a new folder.
+
+    The manager may run. The backup holds keys and password hashes: keep it as you keep those.
+    """
+    from manager.app.backup import make_backup  # noqa: PLC0415 - only this needs the database
+    from manager.clock import wall_clock_ms  # noqa: PLC0415
+    from manager.operations.actor import Actor  # noqa: PLC0415
+
+    config = place.config or place.data / SETTINGS_FILE
+    settings = settings_of(place.data, place.config)
+    actor = Actor("local", "local")
+    try:
+        made = make_backup(
+            settings, config, target, actor, wall_clock_ms, archive=not without_archive
+        )
+    except PrsmError as error:
+        raise RefusedError(str(error)) from error
+    size_bytes = sum(entry.size_bytes for entry in made.files)
+    if as_json:
+        told = made.model_dump(exclude={"files"})
+        showing.as_json(told | {"files": len(made.files), "size_bytes": size_bytes})
+    else:
+        rows = sum(made.tables.values())
+        click.echo(
+            f"{target}: {rows} rows of {len(made.tables)} tables, {len(made.files)} files, "
+            f"{showing.bytes_text(size_bytes)}"
+        )
+        for name in made.left_out:
+            click.echo(f"left out: {name}")
+    if made.missing:
+        some = ", ".join(made.missing[:5])
+        raise RefusedError(f"{len(made.missing)} files that tables name are missing: {some}")
+
+
+@click.command()
+@click.argument("source", type=TARGET)
+@click.option(
+    "--down-since",
+    metavar="TIME",
+    help="When the manager of the backup ended, as 2026-11-22T03:00+09:00; now, if not given.",
+)
+@click.option("--check", "only_check", is_flag=True, help="Read the backup, restore nothing.")
+@json_option
+@pass_place
+def restore(
+    place: Place, source: Path, down_since: str | None, only_check: bool, as_json: bool
+) -> None:
+    """Restore the backup SOURCE into the data directory, which must be empty or missing.
+
+    The manager that the backup is of must have ended. Nothing is given to agents until the
+    permits that it may have given are over; --down-since makes that sooner.
+    """
+    from manager.app.restoring import restore as run  # noqa: PLC0415 - as above
+    from manager.clock import wall_clock_ms  # noqa: PLC0415
+    from manager.operations.actor import Actor  # noqa: PLC0415
+    from manager.store.backup_files import open_backup  # noqa: PLC0415
+
+    since_ms = _moment_ms(down_since)
+    try:
+        opened = open_backup(source)
+        try:
+            if only_check:
+                size_bytes = opened.verify()
+                made = showing.time_text(opened.manifest.made_ms)
+                click.echo(f"{source}: whole, made {made}, {showing.bytes_text(size_bytes)}")
+                return
+            actor = Actor("local", "local")
+            done = run(opened, place.data, place.config, actor, wall_clock_ms, since_ms)
+        finally:
+            opened.close()
+    except PrsmError as error:
+        raise RefusedError(str(error)) from error
+    if as_json:
+        told = {"made_ms": done.manifest.made_ms, "held_until_ms": done.held_until_ms}
+        showing.as_json(told | {"findings": done.findings})
+    else:
+        made = showing.time_text(done.manifest.made_ms)
+        held = showing.time_text(done.held_until_ms)
+        click.echo(f"{place.data}: restored as it was at {made}")
+        click.echo(f"agents are given nothing to fetch until {held}: they may hold permits")
+        click.echo("people log in again; agents that joined since need new tokens")
+        click.echo("hosts that were excluded since must be excluded again")
+    if done.findings:
+        raise RefusedError("`prsm check` finds: " + "; ".join(done.findings[:5]))
+
+
+def _moment_ms(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise click.UsageError(f"--down-since {text}: write 2026-11-22T03:00+09:00") from error
+    if moment.tzinfo is None:
+        raise click.UsageError(f"--down-since {text}: add the zone, as +09:00 or Z")
+    return round(moment.timestamp() * 1000)
