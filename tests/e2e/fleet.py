@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from simweb.launch import SimulatedWeb
-from tools.demo.system import Agent, Manager, wait_for
+from tests.e2e.commands import AskedManager
+from tools.demo.system import Agent, wait_for
 
 __all__ = ["GAP_S", "Fleet", "running_fleet"]
 
@@ -19,9 +20,9 @@ LIAR = Path(__file__).with_name("lying_agent.py")
 
 MANAGER_SETTINGS = """\
 [policy]
-tick_s = 0.2
-next_poll_s = 0.3
-soon_poll_s = 0.2
+tick_s = 0.3
+next_poll_s = 0.4
+soon_poll_s = 0.3
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
@@ -74,7 +75,7 @@ class Fleet:
     """What runs. Agent number r crawls from 127.10.r.1."""
 
     web: SimulatedWeb
-    manager: Manager
+    manager: AskedManager
     agents: list[Agent]
     interval_s: float
 
@@ -133,7 +134,7 @@ def running_fleet(
         settings = MANAGER_SETTINGS.format(
             dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S, refetch_share=refetch_share
         )
-        manager = Manager(folder / "manager", settings)
+        manager = AskedManager(folder / "manager", settings)
         stack.callback(manager.stop)
         manager.start()
         fleet = Fleet(web, manager, [], interval_s)

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from click.testing import CliRunner
 
+from manager.cli import main
 from shared.wire.names import hash_of_key, new_key
 
-__all__ = ["ManagerProcess", "prsm", "running_manager"]
+__all__ = ["ManagerProcess", "prsm", "prsm_program", "running_manager"]
 
 READY_S = 60.0
 STOP_S = 30.0
@@ -131,6 +133,13 @@ def running_manager(data: Path, *settings: str, before: str = "") -> Iterator[Ma
 
 
 def prsm(data: Path, *arguments: str, stdin: str = "", code: int = 0) -> str:
+    """Do what a `prsm` command does, in this process, and return its standard output."""
+    done = CliRunner().invoke(main, ["--data", str(data), *arguments], input=stdin)
+    assert done.exit_code == code, done.output
+    return done.stdout if code == 0 else done.stderr
+
+
+def prsm_program(data: Path, *arguments: str, stdin: str = "", code: int = 0) -> str:
     """Run a `prsm` command as an administrator would, and return its standard output."""
     done = subprocess.run(
         [sys.executable, "-c", CODE, "--data", str(data), *arguments],

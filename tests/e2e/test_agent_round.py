@@ -8,7 +8,8 @@ import pytest
 
 from simweb.launch import SimulatedWeb
 from tests.agent.app.scene import SETTINGS
-from tools.demo.system import Agent, CommandError, Manager, wait_for
+from tests.e2e.commands import AskedManager
+from tools.demo.system import Agent, CommandError, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -40,7 +41,7 @@ def test_rounds_by_cron(tmp_path: Path) -> None:
         pages_sigma=0.4,
         trouble_scale=0,
     ) as web:
-        manager = Manager(tmp_path / "manager", MANAGER_SETTINGS.format(dns_port=web.dns_port))
+        manager = AskedManager(tmp_path / "manager", MANAGER_SETTINGS.format(dns_port=web.dns_port))
         manager.start()
         settings = SETTINGS.format(interval_s=INTERVAL_S, dns_port=web.dns_port)
         agent = Agent(tmp_path / "prs", NAME, settings)

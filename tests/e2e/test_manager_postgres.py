@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.wire.crawl_log import LogLine, encode
-from tests.e2e.manager_process import prsm, running_manager
+from tests.e2e.manager_process import prsm, prsm_program, running_manager
 from tests.postgres import PostgresServer, postgres_server
 
 __all__ = ["postgres_server"]
@@ -48,6 +48,6 @@ def test_two_managers_share_one_database(tmp_path: Path, postgres_server: Postgr
 def test_a_database_that_is_gone_is_said(tmp_path: Path) -> None:
     """Without its database the manager does not start, and says what it could not reach."""
     url = "database.url=postgresql://nobody@127.0.0.1:1/nothing"
-    said = prsm(tmp_path / "data", "serve", "--set", url, code=1)
+    said = prsm_program(tmp_path / "data", "serve", "--set", url, code=1)
     assert "database" in said
     assert "Traceback" not in said

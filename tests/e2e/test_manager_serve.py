@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from shared.wire.crawl_log import LogLine, encode
-from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
+from tests.e2e.manager_process import ManagerProcess, prsm, prsm_program, running_manager
 
 pytestmark = pytest.mark.e2e
 
@@ -35,17 +35,17 @@ def test_it_serves_two_listeners_and_stops(tmp_path: Path) -> None:
         assert data.stat().st_mode & 0o077 == 0
         with manager.client() as client:
             assert client.get("api/v1/agents").status_code == 401
-        assert prsm(data, "check") == "all is as it should be\n"
+        assert prsm_program(data, "check") == "all is as it should be\n"
         assert manager.stop() == 0
         assert not (data / "prsm.sock").exists()
-        assert "no manager serves" in prsm(data, "check", code=3)
+        assert "no manager serves" in prsm_program(data, "check", code=3)
 
 
 def test_a_second_one_hears_who_is_first(tmp_path: Path) -> None:
     """One process serves a directory; another is refused with the first one's number."""
     data = tmp_path / "data"
     with running_manager(data) as manager:
-        said = prsm(data, "serve", "--listen", "127.0.0.1:0", code=1)
+        said = prsm_program(data, "serve", "--listen", "127.0.0.1:0", code=1)
         assert f"process {manager.process.pid}" in said
         assert prsm(data, "check")
 
@@ -54,7 +54,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     """A port of somebody else is a refusal in words, and leaves no socket behind."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = prsm(tmp_path, "serve", "--listen", f"127.0.0.1:{port}", code=1)
+        said = prsm_program(tmp_path, "serve", "--listen", f"127.0.0.1:{port}", code=1)
     assert f"server.listen_port = {port}" in said
     assert "any free port" in said
     assert not (tmp_path / "prsm.sock").exists()
@@ -108,7 +108,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
                 manager.kill()
             assert list((data / "spool").iterdir())
             assert (data / "prsm.sock").exists()
-            assert "nobody listens" in prsm(data, "check", code=3)
+            assert "nobody listens" in prsm_program(data, "check", code=3)
             wait_until(lambda: is_gone(group))
             manager.start()
             assert list((data / "spool").iterdir()) == []

@@ -11,7 +11,8 @@ import pytest
 from tusclient.client import TusClient
 
 from shared.wire.names import hash_of_key, new_key
-from tools.demo.system import Manager, wait_for
+from tests.e2e.commands import AskedManager
+from tools.demo.system import wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -21,7 +22,7 @@ SETTINGS = "[limits]\nuploads_per_minute = 1000\n"
 
 def test_tuspy_uploads_and_resumes(tmp_path: Path) -> None:
     """In chunks with checksums; a second client goes on where the first stopped."""
-    manager = Manager(tmp_path / "manager", SETTINGS)
+    manager = AskedManager(tmp_path / "manager", SETTINGS)
     manager.start()
     try:
         key, token = new_key(), manager.prsm("agents", "token", NAME)["token"]

@@ -156,6 +156,8 @@ class Manager:
     def _answers(self) -> bool:
         if not self.program.running:
             raise CommandError(f"prsm serve ended: {self.program.log.read_text()[-2000:]}")
+        if not (self.data / "prsm.sock").exists():
+            return False
         try:
             self.prsm("rounds", "list")
         except CommandError:
