@@ -23,7 +23,9 @@ from tests.agent.fakes import (
     Page,
 )
 
-ANY_NAME = CrawlLimits(require_public_suffix=False)
+# Little memory for what was seen: a test makes a crawl for each process that it plays, and until
+# Python looks for cycles they all are there.
+ANY_NAME = CrawlLimits(require_public_suffix=False, seen_in_memory=1 << 10, hosts_in_memory=1 << 10)
 TWO_OF_EACH = {module.name: 2 for module in CRAWL.modules if module.key.value != "single"}
 
 
