@@ -8,6 +8,7 @@ Everything else is installed with `--require-hashes`. A stamp in .venv makes rep
 
 from __future__ import annotations
 
+import compileall
 import hashlib
 import importlib.util
 import os
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 STAMP = VENV / "installed-from"
+PROGRAMS = ("shared", "manager", "agent", "client", "simweb")
 
 
 def main() -> None:
@@ -31,6 +33,12 @@ def main() -> None:
             f"Python {sys.version.split()[0]} is too old: PRSM needs 3.11 or later; "
             "set PYTHON=/path/to/python3.11"
         )
+    make()
+    compile_programs()
+
+
+def make() -> None:
+    """Install what the lock file says, unless it is installed."""
     wanted = fingerprint()
     if STAMP.exists() and STAMP.read_text() == wanted:
         return
@@ -83,6 +91,15 @@ def install(pip: list[str]) -> None:
             str(ROOT),
         ]
     )
+
+
+def compile_programs() -> None:
+    """Write byte code beside the programs' sources, as pip does for what it installs.
+
+    Where PYTHONDONTWRITEBYTECODE is set Python would compile them anew at each start.
+    """
+    for program in PROGRAMS:
+        compileall.compile_dir(ROOT / program, quiet=2)
 
 
 def pip_command(scratch: Path) -> list[str]:
