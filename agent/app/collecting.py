@@ -8,17 +8,13 @@ fetched until then can go, and looks every second whether the process is needed.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.context import SpawnProcess
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agent.adapters.clock import SystemClock
-from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.app.mapping import segment_info, user_agent
-from agent.app.parts import Parts, Say
+from agent.app.mapping import user_agent
+from agent.app.parts import Parts
 from agent.app.session import CrawlSession
 from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
@@ -26,22 +22,22 @@ from agent.collection.orders import (
     Order,
     ask_now,
     due,
-    forget_now,
     keep_orders,
     order_of,
     read_orders,
     read_progress,
 )
-from agent.collection.process import collect, keep_room, run_process
-from agent.control.lock import HomeLock
-from agent.errors import HomeError
+from agent.collection.retention import keep_room
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.day_times import window_text
 from shared.wire.sync import CollectionOrder, SendingLimits
 
-__all__ = ["Collecting", "collect_at_rest"]
+if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
+__all__ = ["Collecting"]
 
 LOOK_S: Final = 1.0
 ROOM_S: Final = 60.0
@@ -144,12 +140,7 @@ class Collecting:
         if not Allowance(settings).is_open():
             return
         self._again_s = now_s + AGAIN_S
-        process = multiprocessing.get_context("spawn").Process(
-            target=run_process,
-            args=(settings, self._identity, user_agent(settings)),
-            name="collection",
-            daemon=True,
-        )
+        process = _process_for(settings, self._identity)
         self._starts += 1
         await asyncio.to_thread(process.start)
         self._process = process
@@ -174,38 +165,18 @@ class Collecting:
             await asyncio.to_thread(process.join, END_S)
 
 
-def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
-    """Send what the centre has not accepted, where no agent runs; return what became of it.
+def _process_for(settings: Settings, identity: Identity) -> SpawnProcess:
+    # What sends is imported by an agent that has something to send: most of the time none has.
+    from multiprocessing import get_context  # noqa: PLC0415
 
-    Raises HomeError where one runs after all, or not all could be sent; DiskFullError.
-    """
-    home, clock = Home(settings.home), SystemClock()
-    home.make()
-    lock = HomeLock.take(home.lock)
-    try:
-        options = LedgerOptions(
-            agent=identity.name,
-            info=segment_info(settings, identity.name),
-            max_segment_bytes=settings.disk.segment_bytes,
-        )
-        ledger = SqliteLedger.open(home.crawl, options, clock)
-        try:
-            with suppress(DiskFullError):  # what is sealed can go
-                ledger.seal_segment()
-        finally:
-            ledger.close()
-        order = ask_now(home.collection, clock.epoch_ms())
-        collect(settings, identity, user_agent(settings), say=say)
-        progress = read_progress(home.collection).get(order.id)
-        forget_now(home.collection, order.id)
-    finally:
-        lock.release()
-    if progress is None or progress.state != "done":
-        raise HomeError(
-            f"not all was sent: {progress.result if progress else 'the hours are over'}; what was "
-            "begun goes on where it was"
-        )
-    return progress.result
+    from agent.collection.process import run_process  # noqa: PLC0415
+
+    return get_context("spawn").Process(
+        target=run_process,
+        args=(settings, identity, user_agent(settings)),
+        name="collection",
+        daemon=True,
+    )
 
 
 def _spoken(limits: SendingLimits | None) -> str:

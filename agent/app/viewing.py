@@ -10,7 +10,7 @@ from agent.app.mapping import version
 from agent.app.parts import Parts
 from agent.app.sleeping import rest_outside_hours
 from agent.app.telling import tellable
-from agent.collection.offering import read_serving
+from agent.collection.announcing import read_serving
 from agent.control.status import BackOff, Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agent.app.collecting import collect_at_rest
+from agent.app.collecting_at_rest import collect_at_rest
 from agent.app.running import identity_of
 from agent.cli.options import Place, in_words, pass_place, plain
 from agent.collection.allowance import read_limits

@@ -10,7 +10,7 @@ import click
 from agent.app.running import identity_of
 from agent.cli.options import Place, in_words, pass_place, set_option
 from agent.collection.allowance import Allowance
-from agent.collection.offering import forget_serving, keep_serving
+from agent.collection.announcing import forget_serving, keep_serving
 from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.errors import HomeError
 from agent.settings import Home

@@ -4,7 +4,7 @@
     holdings   the sealed segments here, and what the centre said of each
     tus        one upload as the protocol has it; sending: a segment to its end, whatever happens
     carrying   an order to its end: which segments, when to try again
-    serving    segments to be fetched, where the manager can reach this machine
+    serving    segments to be fetched, where the manager can reach this machine; announcing: where
     rate       how fast; retention: how long what the centre has stays here
 
 It runs in a process of its own, so that hashing and sending never hold up a fetch.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from calendar import timegm
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import strptime
 from typing import Final
 
 from agent.collection.orders import Order
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
 __all__ = ["Held", "Holdings"]
 
@@ -26,7 +27,7 @@ SETTLED: Final = KEPT_THERE | {"refused", "damaged"}
 STAMP_CHARS: Final = 14
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """What is known of a segment. state: new, sent (whole there, not judged yet), or settled."""
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 from pathlib import Path
 from typing import Any, Final
-
-from pydantic import ValidationError
 
 from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order
@@ -17,15 +14,12 @@ from agent.collection.serving import Tokens
 from agent.link.client import ManagerClient
 from agent.link.errors import LinkError
 from agent.link.exchange import json_object, read_body
-from agent.settings.home import write_whole
-from shared.wire.sync import Serving
 from shared.wire.uploads import FileDigests, digest_file, join_blocks
 
-__all__ = ["RENEW_S", "Offering", "forget_serving", "keep_serving", "read_serving"]
+__all__ = ["RENEW_S", "Offering"]
 
 OFFERS: Final = "/api/v1/collection/offers"
 UPLOADS: Final = "/api/v1/uploads/"
-SERVING: Final = "serving.json"
 ANSWER_BYTES: Final = 64 * 1024
 RENEW_S: Final = 3000.0  # of the hour for which a token is good
 
@@ -71,24 +65,6 @@ class Offering:
         if not isinstance(where, str) or not where.startswith(UPLOADS):
             raise LinkError("the answer to an offer is not the manager's")
         return where
-
-
-def keep_serving(folder: Path, serving: Serving) -> None:
-    """Write down where this home serves, for the agent to tell. Raises DiskFullError."""
-    write_whole(folder / SERVING, [serving.model_dump_json().encode()])
-
-
-def forget_serving(folder: Path) -> None:
-    """Tell nobody any more."""
-    (folder / SERVING).unlink(missing_ok=True)
-
-
-def read_serving(folder: Path) -> Serving | None:
-    """Return where this home serves; None: nowhere."""
-    try:
-        return Serving.model_validate(json.loads((folder / SERVING).read_bytes()))
-    except (OSError, ValueError, ValidationError):
-        return None
 
 
 def _digest(path: Path) -> FileDigests:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 from shared.wire.sync import CollectionOrder
 
 __all__ = [
@@ -27,7 +28,7 @@ NOW: Final = "now.json"
 TRIES: Final = 2  # the second one an hour after the first; then the next order. The source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """What is to be sent; `shared.wire.sync.CollectionOrder` says what the fields mean."""
 
@@ -43,7 +44,7 @@ class Order:
         return self.id.startswith("site-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far an order is. state: open, done or failed; told: the manager knows the state."""
 

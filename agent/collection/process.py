@@ -25,11 +25,10 @@ from agent.collection.carrying import Carrier
 from agent.collection.holdings import Holdings
 from agent.collection.offering import Offering
 from agent.collection.rate import Rate
-from agent.collection.retention import drop_kept
+from agent.collection.retention import keep_room
 from agent.collection.sending import Patience, SegmentSender, StopSendingError
 from agent.collection.serving import Tokens
 from agent.collection.tus import TusClient
-from agent.control.disk import free_bytes
 from agent.errors import HomeError
 from agent.link.client import ManagerClient
 from agent.link.keys import Identity
@@ -37,7 +36,7 @@ from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.week_log import WeekLog
 
-__all__ = ["collect", "keep_room", "run_process"]
+__all__ = ["collect", "run_process"]
 
 LOCK: Final = "lock"
 STATUS: Final = "status.json"
@@ -129,19 +128,6 @@ async def _collect(
         with suppress(StopSendingError):
             await carrier.carry_out()
     keep_room(settings, holdings, say)
-
-
-def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]) -> None:
-    """Delete segments that the centre has and that may go."""
-    folder, reserve_bytes = settings.home, settings.disk.reserve_bytes
-    count, freed_bytes = drop_kept(
-        holdings,
-        settings.collection.keep_s,
-        _now_ms(),
-        lambda: free_bytes(folder) < reserve_bytes,
-    )
-    if count:
-        say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
 
 
 class _Noting:

@@ -6,11 +6,27 @@ its reserve, time does not protect them any more.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from agent.collection.holdings import Holdings
+from agent.control.disk import free_bytes
+from agent.settings import Settings
 
-__all__ = ["drop_kept"]
+__all__ = ["drop_kept", "keep_room"]
+
+
+def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]) -> None:
+    """Delete segments that the centre has and that may go."""
+    folder, reserve_bytes = settings.home, settings.disk.reserve_bytes
+    count, freed_bytes = drop_kept(
+        holdings,
+        settings.collection.keep_s,
+        time.time_ns() // 1_000_000,
+        lambda: free_bytes(folder) < reserve_bytes,
+    )
+    if count:
+        say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
 
 
 def drop_kept(

@@ -11,13 +11,14 @@ import asyncio
 import os
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from agent.collection.tus import TusClient, Uploading
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from shared.frozen import frozen
 from shared.wire.uploads import FileDigests, block_bytes_of, digest_file
 
 __all__ = ["DamagedError", "Patience", "SegmentSender", "StopSendingError"]
@@ -36,7 +37,7 @@ class DamagedError(Exception):
     """A segment is not what it was when it was sealed: sending it helps nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patience:
     """How often, and after which pauses, a segment is tried again before its order has failed."""
 

@@ -19,7 +19,6 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +33,7 @@ from agent.collection.allowance import Allowance
 from agent.collection.rate import Pace
 from agent.settings import Home
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
 __all__ = ["Certificate", "SegmentServer", "Tokens", "certificate_of", "fingerprint_of"]
 
@@ -50,7 +50,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.warc\.gz")
 _RANGE: Final = re.compile(r"bytes=([0-9]{1,18})-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certificate:
     """A certificate and its key on the disk, and the SHA-256 that a manager pins."""
 
