@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["TransferLine", "WeekLog"]
 
@@ -22,7 +23,7 @@ _NAME: Final = re.compile(r"transfers-([0-9]{4})-W([0-9]{2})\.tsv")
 RESULT_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransferLine:
     """One transfer that is over."""
 

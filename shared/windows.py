@@ -11,9 +11,10 @@ Source: seed 004, 5.1.4 (weekdays 02:00-08:00, weekends 02:00-22:00).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["ALWAYS", "Window", "Windows"]
 
@@ -27,7 +28,7 @@ _SATURDAY: Final = 5
 _DAY_MINUTES: Final = 24 * 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Windows:
     """The hours of one site."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from agent.pipeline.ports import LookUp
+from shared.frozen import frozen
 from shared.naming import KINDS, Kind, Question, look_up
 
 __all__ = ["DnsResolver", "ResolverOptions"]
@@ -21,7 +21,7 @@ LONGEST_TTL_S: Final = 86_400.0
 NEGATIVE_TTL_S: Final = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResolverOptions:
     """ipv6: ask for AAAA as well. proxied: requests go through a proxy."""
 

@@ -18,6 +18,7 @@ from typing import Final
 
 from agent.adapters.ledger.database import Database
 from agent.pipeline.messages import Kept, Outside, Requested, UnitClosed, UnitFinished
+from shared.frozen import frozen
 from shared.wire.sync import FinishedUnit, HostAddresses
 
 __all__ = ["Counted", "DurableReports", "OutsideBatch"]
@@ -28,7 +29,7 @@ MAX_REASON_CHARACTERS: Final = 1000
 _ANSWERED: Final = frozenset(("answered", "truncated"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutsideBatch:
     """Some URLs for M2, oldest first. `last` is where the batch ends, for `forget_outside`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agent.app.permission import Permission
 from agent.app.reporting import Reporting, ReportSchedule
@@ -15,6 +14,7 @@ from agent.link.sending import Sender
 from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
 from agent.settings import Home
+from shared.frozen import frozen
 
 __all__ = ["Parts", "Say"]
 
@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 """Tells the person at the terminal, or the log of the service, one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parts:
     """The agent's parts. `spread_s`: so much before its hours begin it calls the manager."""
 

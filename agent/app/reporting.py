@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
@@ -21,6 +20,7 @@ from agent.link.memory import Memory
 from agent.link.outbox import Outbox
 from agent.pipeline.ports import Clock
 from agent.settings import ReportSettings, day_minutes
+from shared.frozen import frozen
 from shared.wire.server_list import UrlLine, encode
 
 __all__ = ["Moment", "ReportSchedule", "Reporting"]
@@ -30,7 +30,7 @@ PIECES_S: Final = 30.0  # pages for other pieces of a split host wait so long fo
 SETTLE_S: Final = 2.0  # a list that was just worked off may be followed by another at once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """What the schedule must know of now."""
 

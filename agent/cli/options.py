@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,6 +11,7 @@ import click
 
 from agent.errors import LinkError, RefusedError
 from shared.errors import PrsmError
+from shared.frozen import frozen
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -34,7 +34,7 @@ UNREACHABLE: Final = 3
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The home that the command line names."""
 

@@ -5,10 +5,10 @@ Facts in, judgements out; the facts are gathered by `agent.app.diagnosis`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared.frozen import frozen
 from shared.windows import Windows
 
 __all__ = ["Check", "check_clock", "check_disk", "check_files", "check_hours"]
@@ -17,7 +17,7 @@ CLOCK_S: Final = 60.0
 """A clock that is off by more confuses people who read logs; permits do not depend on it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One line of `prs doctor`. remedy: what to do; empty: nothing, it is good."""
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
 
 from agent.errors import HomeError
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
 __all__ = ["Holds", "Who", "change_holds", "read_holds"]
 
 Who = Literal["site", "manager"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holds:
     """What holds this agent. handed_back: the manager was told that this agent has left."""
 

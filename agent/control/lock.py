@@ -15,11 +15,11 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError
+from shared.frozen import frozen
 
 __all__ = ["Holder", "HomeLock", "end", "holder_of"]
 
@@ -31,7 +31,7 @@ _TRIES: Final = 3
 Kill = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holder:
     """The process that works in a home. `started`: as the kernel counts it, to tell ids apart."""
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final
 
 from agent.errors import HomeError
 from agent.settings.home import PART
+from shared.frozen import frozen
 
 __all__ = ["BackOff", "Rates", "Status", "Stopped", "read_status", "write_status"]
 
 RATE_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stopped:
     """How often something was not fetched for one reason, with a few examples."""
 
@@ -29,7 +30,7 @@ class Stopped:
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackOff:
     """An address that is left alone for longer, and why."""
 
@@ -40,7 +41,7 @@ class BackOff:
     remaining_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """One report. Times are epoch milliseconds unless the name says seconds from now."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from shared.frozen import frozen
 from shared.wire.sync import (
     AgentState,
     CollectionOrder,
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """The agent as it is when a sync is about to be sent.
 
@@ -55,7 +56,7 @@ class View:
     serving: Serving | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeList:
     """Take M1: the list in force is not the manager's. Answer with a call of `list_in_force`."""
 
@@ -63,7 +64,7 @@ class TakeList:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GrantPermit:
     """Give the gate a permit, counted from the sending of the sync that it answers."""
 
@@ -72,21 +73,21 @@ class GrantPermit:
     sent_boottime_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RevokePermit:
     """Let no request begin any more."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApplySettings:
     """Work under what the manager asks for, where it is stricter."""
 
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunCommand:
     """Do one thing, then call `command_finished` with its id."""
 
@@ -95,14 +96,14 @@ class RunCommand:
     argument: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowMessage:
     """Show the partner what the manager says; empty: nothing any more."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetTold:
     """The manager has these; they need not be said again."""
 
@@ -110,7 +111,7 @@ class ForgetTold:
     addresses: tuple[HostAddresses, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakeOrders:
     """What the manager wants to be sent to the centre now; what it named before is over."""
 

@@ -7,12 +7,13 @@ Source: BOINC's scheduler back-off; design 3, rule 9.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+
+from shared.frozen import frozen
 
 __all__ = ["Backoff"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Backoff:
     """The two ends of the pause."""
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from agent.errors import HomeError
 from agent.settings.home import Home, sync_folder, write_whole
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
 __all__ = ["Identity", "enrol", "read_identity"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """An agent's name and key, and the manager for which they are good."""
 

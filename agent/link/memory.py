@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
 __all__ = ["Memory"]
 
@@ -25,7 +26,7 @@ RESERVED: Final = 100
 _MINUTE: Final = "%Y%m%d%H%M"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kept:
     sequence: int = 0  # all up to here are used up
     spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls

@@ -23,6 +23,7 @@ from typing import Final, Literal
 
 from agent.settings.home import PART, Home, full_disk_said, sync_folder, write_whole
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.crawl_log import (
     NAME_LINE_LIMIT_BYTES,
     LogName,
@@ -50,7 +51,7 @@ class Report:
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """A report that the manager will not take."""
 

@@ -35,6 +35,7 @@ from agent.link.actions import (
 from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.remedies import remedy
+from shared.frozen import frozen
 from shared.wire.sync import MAX_ITEMS, Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["ListHeld", "Poller"]
@@ -48,7 +49,7 @@ _ENDS_PERMIT: Final = frozenset({401, 403, 409, 426})
 _SLOW: Final = frozenset({401, 403, 404, 409, 426})  # only a person can mend these
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListHeld:
     """Which list: (0, 0) is none."""
 
@@ -56,7 +57,7 @@ class ListHeld:
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pending:
     """A permit that waits for the list of its generation."""
 

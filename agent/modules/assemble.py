@@ -40,6 +40,7 @@ from agent.pipeline.ports import (
     Resolver,
 )
 from agent.pipeline.spec import Handler
+from shared.frozen import frozen
 
 __all__ = ["Crawl", "CrawlPorts", "CrawlState"]
 
@@ -48,7 +49,7 @@ URGENT_BYTES: Final = 16_000_000  # so many bytes of pages do not wait for the n
 Post = Callable[[str, object], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrawlPorts:
     """The world."""
 

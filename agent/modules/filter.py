@@ -14,7 +14,6 @@ Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from agent.modules.counts import StopCounts
@@ -24,6 +23,7 @@ from agent.modules.suffix import is_registrable
 from agent.modules.traps import Traps
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
+from shared.frozen import frozen
 from shared.urls import host_of
 
 __all__ = ["Filter"]
@@ -36,7 +36,7 @@ Blocked = Callable[[str], bool]
 """Tells whether a pattern of the site or the manager forbids a URL; linear time (RE2)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Host:
     """What holds for all URLs that begin alike, up to the path."""
 

@@ -5,12 +5,12 @@ The agent's settings are mapped to these; every default is the one that holds wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shared.frozen import frozen
 
 __all__ = ["CrawlLimits", "Politeness"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Politeness:
     """How an address is treated. The interval counts from the end of a fetch to the next start."""
 
@@ -50,7 +50,7 @@ class Politeness:
     """Any `Disallow` is obeyed, whomever it addresses. Source: seed 000, 5.2.4, which did."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrawlLimits:
     """Where the crawl stops: against traps, endless sites and its own memory."""
 

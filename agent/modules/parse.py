@@ -9,12 +9,13 @@ Leaves to others: everything about a page's bytes (the page worker, which may be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, cast
 
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork, PageWorker
 from agent.pipeline.spec import Output
+from shared.frozen import frozen
 
 __all__ = ["Parse"]
 
@@ -22,7 +23,7 @@ __all__ = ["Parse"]
 PORTION: Final = 1000  # links
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rest:
     """A page whose links up to `sent` have left."""
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = [
     "MAX_BYTES",
@@ -74,7 +75,7 @@ _NAMES: Final = {
 _TO_CHANGE: Final = re.compile(rb"%[0-9A-Fa-f]{2}|[^%A-Za-z0-9._~/?:@!&()+,;=\[\]#-]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """Whether a path may be fetched, and the line that decided; None: no rule speaks of it."""
 
@@ -82,7 +83,7 @@ class Verdict:
     rule: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Wildcard:
     """A rule with `*` or `$`: pieces that must follow one another, the first at the start."""
 
@@ -107,7 +108,7 @@ class _Wildcard:
         return len(path) - at >= len(last) and path.endswith(last)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The rules for one robot. Build with `parse`; without rules everything is allowed."""
 

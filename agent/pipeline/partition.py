@@ -7,12 +7,13 @@ Source: seed 000, section 4.3 (hash of host, URL or IP address).
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+
+from shared.frozen import frozen
 
 __all__ = ["Partition", "partition_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partition:
     """One of the `count` partitions of a module."""
 

@@ -10,14 +10,13 @@ Source: design rule "never two owners"; Gray and Cheriton, Leases (1989).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent.pipeline.ports import Clock
+from shared.frozen import frozen
 
 __all__ = ["HeldPermit", "PermitGate"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldPermit:
     """A permit in force. `ends_s` is on CLOCK_BOOTTIME."""
 

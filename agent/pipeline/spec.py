@@ -10,11 +10,11 @@ Source: seed 000, sections 3 and 4 (modules, queues, Switcher, hash of host, URL
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from shared.errors import PrsmError
+from shared.frozen import frozen
 
 __all__ = ["Connection", "GraphError", "Handler", "Key", "Module", "Output", "Pipeline", "validate"]
 
@@ -33,7 +33,7 @@ class Key(Enum):
     SINGLE = "single"  # one instance only
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Module:
     """A step of the crawl.
 
@@ -48,7 +48,7 @@ class Module:
     spills: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Connection:
     """From an output to an input, both written `module.port`.
 
@@ -60,7 +60,7 @@ class Connection:
     to_all: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline:
     """The whole graph. `outside`: inputs that the runner or an adapter feeds."""
 

@@ -6,9 +6,10 @@ default. All of it belongs to the site: the manager may only ask for less (`agen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from shared.frozen import frozen
 from shared.settings import setting
 
 __all__ = [
@@ -30,7 +31,7 @@ KIB, KB, MB, GB = 1024, 1000, 1000**2, 1000**3
 HOUR_S, DAY_S = 3600, 86400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ManagerSettings:
     """The way to the manager."""
 
@@ -61,7 +62,7 @@ class ManagerSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RobotSettings:
     """Who the robot says it is."""
 
@@ -76,7 +77,7 @@ class RobotSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolitenessSettings:
     """How gently one address is visited."""
 
@@ -107,7 +108,7 @@ class PolitenessSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitSettings:
     """How much a site may send us, and how much work it may cause."""
 
@@ -170,7 +171,7 @@ class LimitSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageSettings:
     """What the work on fetched pages may cost this machine."""
 
@@ -189,7 +190,7 @@ class PageSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NetworkSettings:
     """How much of the site's network is used, and where it may lead."""
 
@@ -218,7 +219,7 @@ class NetworkSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemorySettings:
     """How much is remembered, so that disk and name servers are asked less."""
 
@@ -250,7 +251,7 @@ class MemorySettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WindowSettings:
     """When requests may be sent. The source: weekday 02:00-08:00, weekend 02:00-22:00."""
 
@@ -265,7 +266,7 @@ class WindowSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiskSettings:
     """What is kept here, and how much room is left to others."""
 
@@ -286,7 +287,7 @@ class DiskSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportSettings:
     """When crawl logs and new hosts go to the manager."""
 
@@ -307,7 +308,7 @@ class ReportSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectionSettings:
     """How segments go to the centre, and how long they stay here."""
 
@@ -345,7 +346,7 @@ class CollectionSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """All settings of one agent. `home` is the folder that holds everything it keeps."""
 

@@ -11,13 +11,13 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.settings.reading import SETTINGS_FILE
 from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = ["PART", "Home", "full_disk_said", "sync_folder", "write_whole"]
 
@@ -25,7 +25,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """The names of everything an agent keeps. `docs/partner.md` lists them for people."""
 

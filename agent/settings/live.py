@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent.settings.groups import Settings
+from shared.frozen import frozen
 
 __all__ = ["LIVE", "TakenUp", "taken_up"]
 
@@ -41,7 +42,7 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@frozen
 class TakenUp:
     """What comes of new settings; names are written as `group.name`."""
 

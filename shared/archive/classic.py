@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import BinaryIO, Final
 
 from shared.errors import FormatError, LineError
+from shared.frozen import frozen
 
 __all__ = [
     "DATE_LIST",
@@ -56,7 +56,7 @@ _VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,8192}")
 _GREATEST: Final = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExternalLink:
     """A link from a page of the host to another host; both canonical URLs."""
 
@@ -64,7 +64,7 @@ class ExternalLink:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransferDate:
     """When a page was fetched and changed, milliseconds since 1970, and its size.
 

@@ -20,7 +20,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -39,6 +38,7 @@ from shared.archive.classic import (
 )
 from shared.archive.sums import host_folder
 from shared.errors import ConflictError, FormatError
+from shared.frozen import frozen
 from shared.urls import name_and_port
 
 __all__ = ["DATA_FOLDER", "ExportedPage", "HostExport", "read_export", "url_path"]
@@ -47,7 +47,7 @@ DATA_FOLDER: Final = "data"
 HEADER_SUFFIX: Final = ".hdr"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportedPage:
     """One page of an export as a reader gets it."""
 

@@ -31,6 +31,7 @@ from shared.archive.limits import MAX_BODY_BYTES, MAX_HTTP_HEADER_BYTES, OWN_FIE
 from shared.archive.record import RecordHeader, parse_date_ms
 from shared.archive.stream import RecordStream
 from shared.errors import FormatError, LimitError
+from shared.frozen import frozen
 
 __all__ = ["StoredCapture", "iter_captures", "read_capture"]
 
@@ -38,7 +39,7 @@ _STORED_HEADER_BYTES: Final = 4 * MAX_HTTP_HEADER_BYTES
 """A hostile header is stored twice, the second time percent-encoded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredCapture:
     """A capture and where it lies: its records fill [offset, offset + length) of the file."""
 

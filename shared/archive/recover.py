@@ -8,18 +8,18 @@ change, so damage there is for `verify.py` to report and for a copy to mend.
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from pathlib import Path
 
 from shared.archive.errors import DamageError
 from shared.archive.scan import SegmentScan
 from shared.archive.segment import OPEN_SUFFIX, OpenSegment
 from shared.errors import ConflictError
+from shared.frozen import frozen
 
 __all__ = ["Recovery", "recover_segment"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recovery:
     """What recovery found.
 

@@ -17,7 +17,6 @@ import io
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from shared.archive.cdxj import CdxjSorter, IndexEntry, cdxj_line
 from shared.archive.encode import EncodedCapture
 from shared.archive.errors import DiskFullError, SegmentBrokenError
 from shared.errors import ConflictError
+from shared.frozen import frozen
 
 __all__ = ["INDEX_SUFFIX", "OPEN_SUFFIX", "SUM_SUFFIX", "Location", "OpenSegment", "SealedSegment"]
 
@@ -40,7 +40,7 @@ _LATEST_MS: Final = 1 << 62
 OpenFile = Callable[[Path, str], io.FileIO]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     """Where a capture lies: the bytes [offset, offset + length) of a segment are its records.
 
@@ -54,7 +54,7 @@ class Location:
     response_offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SealedSegment:
     """A complete segment; its index and its sum lie beside it."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from shared.archive.cdxj import IndexEntry
 from shared.archive.errors import DamageError
 from shared.archive.scan import SegmentScan
+from shared.frozen import frozen
 
 __all__ = ["VerifiedSegment", "verify_segment"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifiedSegment:
     """A segment whose every byte was read and found right."""
 

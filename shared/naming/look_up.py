@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
+from shared.frozen import frozen
 from shared.naming.questions import KINDS, Kind, NoAnswerError, NoSuchNameError, Question, Record
 from shared.urls import split_host
 
@@ -25,7 +25,7 @@ LITERAL_TTL_S: Final = 30 * 86_400  # of a host that is an address
 MOST_ADDRESSES: Final = 32  # an answer over TCP has room for 4,000, and they are kept and reported
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostAnswer:
     """Where a host leads, or why nowhere."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 import aiodns
@@ -16,6 +15,7 @@ import pycares
 from aiodns.error import DNSError
 
 from shared.errors import PrsmError, SettingError
+from shared.frozen import frozen
 
 __all__ = ["KINDS", "Kind", "NameServers", "NoAnswerError", "NoSuchNameError", "Question", "Record"]
 
@@ -31,7 +31,7 @@ class NoAnswerError(PrsmError):
     """No server gave an answer that can be believed: a timeout, a failure, a refusal."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One address of a name, and for how long it may be believed."""
 

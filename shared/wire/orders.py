@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from shared.frozen import frozen
 from shared.wire.server_list import Comment, ListLine, MaxTransfer, UrlLine
 
 __all__ = ["ListHead", "Order", "OrderKind", "head_lines", "order_lines", "orders"]
@@ -29,7 +30,7 @@ OrderKind: TypeAlias = Literal["probe", "crawl", "refetch"]
 """What a unit is held for. refetch: some of its pages are fetched again, to be compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListHead:
     """What a list says of itself. None: it does not say (a plain manager, a list by hand)."""
 
@@ -38,7 +39,7 @@ class ListHead:
     lease_s: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """One unit or start page of a list, with what holds for it."""
 

@@ -12,10 +12,10 @@ Source: seed 004, section 5.1.2, (M1) and (M2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from shared.errors import FormatError, LineError
+from shared.frozen import frozen
 from shared.wire.gzip_stream import compress, decompress, split_lines
 
 __all__ = ["Comment", "ListLine", "MaxTransfer", "UrlLine", "complete_line", "decode", "encode"]
@@ -25,7 +25,7 @@ LIST_LIMIT_BYTES: Final = 2 * 1024**3  # ten million units at 200 bytes
 MAX_TRANSFER_DIGITS: Final = 18
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UrlLine:
     """A unit or a start page, and the page that links to it where somebody said so."""
 
@@ -33,14 +33,14 @@ class UrlLine:
     referer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaxTransfer:
     """Pages at most to fetch of each unit on the lines after it; 0: all of them."""
 
     pages: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comment:
     """Any other line that begins with `#`; `text` is what follows the sign."""
 

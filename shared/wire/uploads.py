@@ -17,12 +17,12 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "BLOCK_BYTES",
@@ -73,7 +73,7 @@ class UploadStatus(BaseModel):
     result: str = ""  # why it was refused, or what became of it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDigests:
     """The digests of a file: of the whole, hexadecimal, and of each block."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
+
+from shared.frozen import frozen
 
 __all__ = ["IdleConnections", "same_address"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Idle:
     host: str
     descriptor: int

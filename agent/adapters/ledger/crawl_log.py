@@ -14,13 +14,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
 from agent.pipeline.messages import Requested
 from shared.archive.segment import OpenFile
+from shared.frozen import frozen
 from shared.wire.crawl_log import Comment, LogLine, encode_line
 from shared.wire.gzip_stream import compress
 from shared.wire.orders import OrderKind
@@ -35,7 +35,7 @@ CHUNK_BYTES: Final = 1 << 18
 _NAME: Final = re.compile(r"crawl-([0-9]{8,})\.log")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogState:
     """How far the open log is committed."""
 
@@ -44,7 +44,7 @@ class LogState:
     since_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClosedLog:
     """A finished log that waits to be handed on.
 

@@ -29,6 +29,7 @@ from agent.pipeline.ports import Clock, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
+from shared.frozen import frozen
 
 __all__ = ["LedgerOptions", "SqliteLedger"]
 
@@ -37,7 +38,7 @@ SEGMENTS: Final = "segments"
 LOGS: Final = "logs"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LedgerOptions:
     """What the ledger writes into segments, and how large they become.
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 from shared.archive.segment import NO_ROOM, sync_directory
+from shared.frozen import frozen
 
 __all__ = [
     "JOB_STEP",
@@ -86,7 +86,7 @@ _MASK_OF: Final[list[int]] = [int(mask) for mask in _MASKS]
 _MASK_KEY: Final = (1 << _MASKS_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunState:
     """What a transaction says of a run. `words`: of its filter."""
 

@@ -15,7 +15,6 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from shared.archive.gzip_member import compress_member
 from shared.archive.recover import recover_segment
 from shared.archive.segment import OPEN_SUFFIX, OpenFile, sync_directory
 from shared.archive.writer import SegmentWriter
+from shared.frozen import frozen
 
 __all__ = ["LINKS_SUFFIX", "SegmentState", "Segments"]
 
@@ -35,7 +35,7 @@ LINKS_SUFFIX: Final = ".links.gz"
 NO_LIMIT: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentState:
     """How far the open segment is committed. `name`: of the sealed file; "": none is open."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import marshal
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from struct import Struct
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
 from shared.archive.cdxj import IndexEntry
 from shared.archive.encode import EncodedCapture
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "FRAME",
@@ -54,7 +54,7 @@ Value = Any
 """What marshal can write."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failed:
     """The work on a page raised: a defect of ours, named as its page's note will name it."""
 

@@ -8,7 +8,6 @@ Invariant: costs the same however many there are: counted all, shown those that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -18,6 +17,7 @@ from agent.modules.frontier.queues import AddressQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.pipeline.messages import FetchEnded, Tick
 from agent.pipeline.ports import Ledger, Rest
+from shared.frozen import frozen
 
 __all__ = ["SHOWN", "BackedOff", "BackingOff"]
 
@@ -26,7 +26,7 @@ REMEMBERED_MS: Final = 86_400_000
 """A rest that was over so long ago says nothing of an address any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackedOff:
     """One address that rests longer because of what it answered, or did not."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from agent.modules.counts import StopCounts
@@ -43,6 +43,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Ledger
 from agent.pipeline.spec import Output
+from shared.frozen import frozen
 from shared.urls import host_of
 
 __all__ = ["Frontier", "FrontierState"]
@@ -50,7 +51,7 @@ __all__ = ["Frontier", "FrontierState"]
 DENIALS_A_TICK: Final = 100  # URLs that robots.txt forbids cost no rest, but time: up to 5 ms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrontierState:
     """What the status shows."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shared.frozen import frozen
 
 __all__ = ["PageLimits"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageLimits:
     """Sizes are of the decoded body."""
 

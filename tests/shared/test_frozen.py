@@ -1,0 +1,92 @@
+"""Dataclasses that compile what makes them when the first of them is made."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import asdict, field, fields, replace
+
+import pytest
+
+from shared.frozen import frozen
+
+
+@frozen
+class Place:
+    """With all that a field may be."""
+
+    name: str
+    marks: list[int] = field(default_factory=list, hash=False)
+    key: str = field(default="k", repr=False)
+    note: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("a place has a name")
+
+
+@frozen
+class Far(Place):
+    """A kind of it."""
+
+    km: int = 0
+
+
+@frozen
+class Own:
+    """With a method of its own where one would be made."""
+
+    x: int
+
+    def __repr__(self) -> str:
+        return "mine"
+
+
+@frozen
+class Empty:
+    """Without a field."""
+
+
+def test_it_is_made_as_a_dataclass_is() -> None:
+    """By position or name, with defaults, each with its own list; the second one too."""
+    for _ in range(2):
+        one, other = Place("a"), Place(name="a", marks=[])
+        assert one == other
+        assert one.marks is not other.marks
+        assert (one.key, one.note) == ("k", "")
+    with pytest.raises(TypeError, match="name"):
+        Place()  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="has a name"):
+        Place("")
+    assert (Far("b", km=3).km, Far("b").km) == (3, 0)
+    assert Empty() == Empty()
+
+
+def test_it_compares_and_hashes_by_its_fields() -> None:
+    """But not by those that say they do not count; and never equals another kind."""
+    assert Place("a", note="x") == Place("a", note="y")
+    assert Place("a") != Place("b")
+    assert Place("a", [1]) != Place("a", [2])
+    assert hash(Place("a", [1], note="x")) == hash(Place("a", [2], note="y"))
+    assert Far("a") != Place("a")
+    values: object = ("a", [], "k", "")
+    assert Place("a") != values
+    assert len({Own(1), Own(1), Own(2)}) == 2
+
+
+def test_it_shows_its_fields() -> None:
+    """But not those that must not be shown; what the class itself says goes first."""
+    assert repr(Far("a", [1], "secret", km=2)) == "Far(name='a', marks=[1], note='', km=2)"
+    assert repr(Own(1)) == "mine"
+    itself = Place("a")
+    itself.marks.append(itself)  # type: ignore[arg-type]
+    assert repr(itself) == "Place(name='a', marks=[...], note='')"
+
+
+def test_what_works_with_dataclasses_works_with_it() -> None:
+    """Copies, pickles, dictionaries; it has slots."""
+    one = Place("a", [1])
+    assert replace(one, name="b") == Place("b", [1])
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert asdict(Own(1)) == {"x": 1}
+    assert [each.name for each in fields(Far)] == ["name", "marks", "key", "note", "km"]
+    assert not hasattr(one, "__dict__")
