@@ -12,9 +12,9 @@ import contextlib
 import random
 import uuid
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any, Final
 
+from agent.adapters.pages.nursery import Nursery
 from agent.app.collecting import Collecting
 from agent.app.conversation import Conversation
 from agent.app.mapping import permit_margin_s, user_agent, version
@@ -46,6 +46,7 @@ from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
+from shared.frozen import frozen
 from shared.wire import sync
 
 __all__ = ["Ended", "client_of", "live"]
@@ -54,7 +55,7 @@ LONGEST_REST_S: Final = 5.0  # whoever sends looks into the outbox so often
 GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given up at a stop
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ended:
     """Why an agent stopped; refused: the manager's no, where that was the reason."""
 
@@ -85,6 +86,7 @@ async def live(
     say: Say,
     show: Callable[[Status], None],
     reread: Callable[[], Settings],
+    nursery: Nursery | None = None,
 ) -> Ended:
     """Run the agent of a home that this process has locked, until it is told to stop.
 
@@ -98,7 +100,7 @@ async def live(
     wake = asyncio.Event()
     async with client_of(settings, identity) as client:
         parts, talk, collecting = _put_together(
-            settings, identity, client, clock, stopping, say, wake.set
+            settings, identity, client, clock, stopping, say, wake.set, nursery
         )
         single_run = SingleRun(parts, collecting) if once else None
         retuning = Retuning(parts, settings, reread, rereading)
@@ -159,6 +161,7 @@ def _put_together(
     stopping: Stopping,
     say: Say,
     wake: Callable[[], None],
+    nursery: Nursery | None,
 ) -> tuple[Parts, Conversation, Collecting]:
     home, chance = Home(settings.home), random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
@@ -185,6 +188,7 @@ def _put_together(
         clock,
         permitted=permission.permitted,
         fetching=permission.fetching,
+        nursery=nursery,
     )
     parts = Parts(
         home=home,

@@ -1,20 +1,29 @@
-"""The program of a page worker: `python -m agent.app.page_worker`, started by the agent only."""
+"""A page worker: as a program, `python -m agent.app.page_worker`, or forked by a nursery.
+
+The agent starts it, nobody else.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from agent.adapters.pages.child import Work, serve
+from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.launching import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 
-__all__ = ["main"]
+__all__ = ["be_worker", "main"]
 
 
 def main() -> None:
     """Work on pages until the agent ends."""
-    serve(_work)
+    be_worker(files_told())
+
+
+def be_worker(files: Files) -> None:
+    """Work on the pages that come by these files."""
+    serve(_work, files)
 
 
 def _work(limits: dict[str, Any]) -> Work:

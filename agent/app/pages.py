@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.adapters.pages.inline import InlinePages
+from agent.adapters.pages.launching import Files, Launch, Launched, by_command
+from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.app.mapping import page_limits, worker_options
 from agent.pipeline.messages import Fetched
@@ -19,10 +21,13 @@ __all__ = ["page_worker"]
 _PROGRAM: Final = "agent.app.page_worker"
 
 
-def page_worker(settings: Settings, remark: Callable[[str, str], None]) -> PageWorker:
+def page_worker(
+    settings: Settings, remark: Callable[[str, str], None], nursery: Nursery | None = None
+) -> PageWorker:
     """Return what works on pages; made inside a running event loop.
 
-    remark: takes (what went wrong, an example), for the status.
+    remark: takes (what went wrong, an example), for the status. nursery: forks workers, as long as
+    it can; without it they are started as programs.
     """
     limits, options = page_limits(settings), worker_options(settings)
 
@@ -34,5 +39,18 @@ def page_worker(settings: Settings, remark: Callable[[str, str], None]) -> PageW
 
     if options.workers == 0:
         return InlinePages(work, remark)
-    command = [sys.executable, "-P", "-m", _PROGRAM]  # whatever folder it is started in
-    return WorkerPages(options, command, dataclasses.asdict(limits), work, remark)
+    return WorkerPages(options, _launch(nursery, remark), dataclasses.asdict(limits), work, remark)
+
+
+def _launch(nursery: Nursery | None, remark: Callable[[str, str], None]) -> Launch:
+    program = by_command([sys.executable, "-P", "-m", _PROGRAM])  # whatever folder it starts in
+
+    def launch(files: Files) -> Launched:
+        if nursery is not None and nursery.is_open:
+            try:
+                return nursery.launch(files)
+            except OSError as error:
+                remark("page workers that could not be forked", str(error))
+        return program(files)
+
+    return launch

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.memory import keep_freed_memory
+from agent.adapters.pages.nursery import Nursery
 from agent.app.files import allow_files
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
@@ -32,11 +33,13 @@ def run_agent(
     say: Say,
     show: Callable[[Status], None],
     reread: Callable[[], Settings] | None = None,
+    nursery: Nursery | None = None,
 ) -> Ended:
     """Run the agent of a home until it is told to stop, or a single run is done.
 
     replace: end a process that works in this home already. reread: reads the settings again, with
-    what the command line said over them; None: they never change. Raises HomeError, SettingError.
+    what the command line said over them; None: they never change. nursery: forks page workers.
+    Raises HomeError, SettingError.
     """
     home = Home(settings.home)
     check_can_run(settings)
@@ -61,6 +64,7 @@ def run_agent(
                     say=say,
                     show=show,
                     reread=reread or (lambda: settings),
+                    nursery=nursery,
                 )
             )
     finally:

@@ -18,6 +18,7 @@ from agent.adapters.curl import CurlFetcher
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.earlier import EarlierFile
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
 from agent.app.mapping import (
@@ -103,11 +104,12 @@ class CrawlSession:
         *,
         permitted: Callable[[], bool],
         fetching: Callable[[], bool],
+        nursery: Nursery | None = None,
     ) -> Self:
         """Take up the crawl where its last commit left it.
 
-        permitted: whether a request may be sent; fetching: whether one should be begun. Raises
-        HomeError, DiskFullError, SettingError.
+        permitted: whether a request may be sent; fetching: whether one should be begun. nursery:
+        forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked)
         rules = AddressRules(settings.network.allowed_ranges)
@@ -124,7 +126,7 @@ class CrawlSession:
         fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock)
         resolver = resolver_of(settings, rules)
         remarks = StopCounts()
-        worker = page_worker(settings, remarks.add)
+        worker = page_worker(settings, remarks.add, nursery)
         whole_days = settings.memory.whole_days
         earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
         if earlier is not None and ledger.database.is_new:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent.app.running import run_agent
+from agent.app.nursing import nursery
 from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
 from agent.cli.terminal import Terminal
 
@@ -20,15 +20,18 @@ __all__ = ["run"]
 def run(place: Place, once: bool, quiet: bool, replace: bool, overrides: tuple[str, ...]) -> None:
     """Crawl for the manager until SIGTERM, `prs stop`, or with --once until all is done."""
     terminal = Terminal(quiet=quiet)
-    with in_words():
+    with in_words(), nursery(settings := place.settings(overrides)) as page_workers:
+        from agent.app.running import run_agent  # noqa: PLC0415  # none of it is theirs
+
         try:
             ended = run_agent(
-                place.settings(overrides),
+                settings,
                 once=once,
                 replace=replace,
                 say=terminal.say,
                 show=terminal.show,
                 reread=lambda: place.settings(overrides),
+                nursery=page_workers,
             )
         finally:
             terminal.clear()

@@ -34,6 +34,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
 from shared.errors import UrlError
+from shared.frozen import frozen
 from shared.urls import canonical
 
 __all__ = ["Robots"]
@@ -55,7 +56,7 @@ class _Known:
     told: set[int] = field(default_factory=set)  # jobs that know of its sitemaps
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reading:
     fetched: RulesFetched
     portions: Generator[None, None, Rules]

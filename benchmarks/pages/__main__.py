@@ -25,6 +25,7 @@ from isal import igzip_lib
 from selectolax.lexbor import LexborHTMLParser
 
 from agent.adapters.memory import keep_freed_memory
+from agent.adapters.pages.launching import by_command
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.app.pages import page_worker
 from agent.modules.page.folders import forget
@@ -114,7 +115,7 @@ def _real_door() -> WorkerPages:
 
 def _echo_door() -> WorkerPages:
     command = [sys.executable, "-m", "benchmarks.pages.echo"]
-    return WorkerPages(WorkerOptions(workers=1), command, {}, _no_archive, _unexpected)
+    return WorkerPages(WorkerOptions(workers=1), by_command(command), {}, _no_archive, _unexpected)
 
 
 def _unexpected(reason: str, example: str) -> None:

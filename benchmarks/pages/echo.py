@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agent.adapters.pages.child import serve
+from agent.adapters.pages.child import files_told, serve
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
@@ -24,4 +24,4 @@ def _make(told: dict[str, Any]) -> Callable[[Fetched, str], PageWork]:
 
 
 if __name__ == "__main__":
-    serve(_make)
+    serve(_make, files_told())

@@ -3,6 +3,7 @@
     inline.py     in this process, at once
     pool.py       in worker processes: batches, limits, replacement; start here
     process.py    one worker process as its parent sees it: two pipes and a counter
+    launching.py  how one comes to be; nursery.py forks them, already imported
     child.py      the worker process itself
     wire.py       what crosses the pipes
     suspects.py   hosts whose pages killed workers

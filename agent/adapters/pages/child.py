@@ -22,11 +22,19 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Final
 
 from agent.adapters.memory import keep_freed_memory
+from agent.adapters.pages.launching import Files
 from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 
-__all__ = ["COUNTER_BYTES", "MEMORY_EXIT", "ORIGIN_EXIT", "serve"]
+__all__ = [
+    "COUNTER_BYTES",
+    "IGNORED_SIGNALS",
+    "MEMORY_EXIT",
+    "ORIGIN_EXIT",
+    "files_told",
+    "serve",
+]
 
 COUNTER_BYTES: Final = 8
 MEMORY_EXIT: Final = 77
@@ -37,26 +45,30 @@ ORIGIN_EXIT: Final = 78
 
 FLUSH_BYTES: Final = 256 * 1024
 FLUSH_S: Final = 0.05  # links wait no longer than this for slow pages behind theirs
-_IGNORED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Work = Callable[[Fetched, str], PageWork]
 
 
-def serve(make: Callable[[dict[str, Any]], Work]) -> None:
-    """Be a worker process; `make` builds the work from what the pool sends first.
-
-    Its arguments are numbers of open files: pages in, results out, the counter.
-    """
-    # A terminal or a service manager signals the whole group; who ends a worker is its parent.
-    for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)
+def files_told() -> Files:
+    """Return the files that the command line names; ends a program that has none."""
     try:
-        source, sink, shared = (int(text) for text in sys.argv[1:4])
-        counter = mmap.mmap(shared, COUNTER_BYTES)
-    except (ValueError, OSError):
+        files = Files(*map(int, sys.argv[1:]))
+        for number in files:
+            os.fstat(number)
+    except (ValueError, TypeError, OSError):
         print("a page worker is started by an agent, not by hand", file=sys.stderr)
         sys.exit(ORIGIN_EXIT)
-    with os.fdopen(source, "rb", buffering=0) as pages, contextlib.suppress(BrokenPipeError):
+    return files
+
+
+def serve(make: Callable[[dict[str, Any]], Work], files: Files) -> None:
+    """Be a worker process; `make` builds the work from what the pool sends first."""
+    # A terminal or a service manager signals the whole group; who ends a worker is its parent.
+    for number in IGNORED_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    counter, sink = mmap.mmap(files.counter, COUNTER_BYTES), files.sink
+    with os.fdopen(files.source, "rb", buffering=0) as pages, contextlib.suppress(BrokenPipeError):
         first = _frame(pages)
         if first is None:
             return

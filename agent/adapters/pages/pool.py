@@ -23,15 +23,16 @@ import asyncio
 import marshal
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from agent.adapters.pages.launching import Launch
 from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task, WorkerProcess
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
 from agent.adapters.pages.wire import Failed
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
+from shared.frozen import frozen
 
 __all__ = ["WorkerOptions", "WorkerPages"]
 
@@ -48,7 +49,7 @@ LONGEST_PAUSE_S: Final = 60.0
 _LOSSES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkerOptions:
     """What a page may cost, and how many processes work on pages."""
 
@@ -69,19 +70,19 @@ class WorkerPages:
     def __init__(
         self,
         options: WorkerOptions,
-        command: Sequence[str],
+        launch: Launch,
         told: Mapping[str, Any],
         archive: Callable[[Fetched, str], PageWork],
         remark: Callable[[str, str], None],
     ) -> None:
         """Start the first worker.
 
-        command: starts a program that calls `child.serve`; told: what it builds its work from.
+        launch: starts a process that calls `child.serve`; told: what it builds its work from.
         archive: does a page's work here, when no worker survives it. remark: takes (what went
         wrong, an example), for the status.
         """
         self._options = options
-        self._command = list(command)
+        self._launch = launch
         self._told = marshal.dumps(
             {"cpu_s": options.cpu_s, "memory_bytes": options.memory_bytes, "work": dict(told)}
         )
@@ -201,7 +202,7 @@ class WorkerPages:
             return
         try:
             worker = WorkerProcess(
-                self._command, self._told, answered=self._take_results, ended=self._replace
+                self._launch, self._told, answered=self._take_results, ended=self._replace
             )
         except OSError as error:
             self._put_off(str(error))

@@ -16,12 +16,12 @@ import fcntl
 import mmap
 import os
 import signal
-import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from agent.adapters.pages.child import COUNTER_BYTES, MEMORY_EXIT
+from agent.adapters.pages.launching import Files, Launch
 from agent.adapters.pages.wire import (
     FRAME,
     MAX_FRAME_BYTES,
@@ -72,7 +72,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        command: Sequence[str],
+        launch: Launch,
         told: bytes,
         *,
         answered: Callable[[WorkerProcess, list[tuple[Task, PageWork | Failed]]], None],
@@ -91,6 +91,7 @@ class WorkerProcess:
         self._received = bytearray()
         self._results = 0  # since the start
         self._gone = False
+        self._code = 0  # of its end
         self.garbled = ""  # why its results cannot be believed
         self.killed_for = ""  # by us, and why
         self.ready = False
@@ -108,12 +109,7 @@ class WorkerProcess:
                 os.set_blocking(end, False)
                 with contextlib.suppress(OSError):  # the system's own size will do
                     fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-            self._process = subprocess.Popen(  # noqa: S603  # our own program
-                [*command, str(source), str(sink), str(shared)],
-                pass_fds=(source, sink, shared),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
+            self._process = launch(Files(source, sink, shared))
         except BaseException:
             for end in (getattr(self, "_pages", -1), getattr(self, "_answers", -1)):
                 if end >= 0:
@@ -172,7 +168,7 @@ class WorkerProcess:
 
     def why(self) -> str:
         """Return why the process ended, as far as its page is concerned."""
-        code = self._process.returncode
+        code = self._code
         if self.killed_for:
             return self.killed_for
         if code == -signal.SIGPROF:
@@ -183,7 +179,7 @@ class WorkerProcess:
 
     def ending(self) -> str:
         """Return how the process ended, for a person."""
-        code = self._process.returncode
+        code = self._code
         if self.garbled:
             return self.garbled
         return f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -264,7 +260,7 @@ class WorkerProcess:
         self._loop.remove_reader(self._answers)
         self._loop.remove_writer(self._pages)
         self._process.kill()
-        self._process.wait()
+        self._code = self._process.wait()
         os.close(self._answers)
         os.close(self._pages)
         self._unsent.clear()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 
 from agent.adapters.pages.inline import InlinePages
+from agent.adapters.pages.launching import by_command
+from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork, PageWorker
 from shared.archive.capture import Capture
-from tests.contracts.pages.program import archive, work
+from tests.contracts.pages.program import archive, be_worker, work
 
 PROGRAM = [sys.executable, "-m", "tests.contracts.pages.program"]
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
@@ -54,8 +59,21 @@ def inline(options: WorkerOptions, remarks: Remarks) -> InlinePages:
     return InlinePages(work, remarks.add)
 
 
-def workers(options: WorkerOptions, remarks: Remarks) -> WorkerPages:
-    return WorkerPages(options, PROGRAM, {}, archive, remarks.add)
+def started(options: WorkerOptions, remarks: Remarks) -> WorkerPages:
+    return WorkerPages(options, by_command(PROGRAM), {}, archive, remarks.add)
+
+
+def forked(options: WorkerOptions, remarks: Remarks) -> WorkerPages:
+    # A worker has all of this process in its memory, which is more than an agent's.
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    options = replace(options, memory_bytes=options.memory_bytes + size)
+    return WorkerPages(options, nursery().launch, {}, archive, remarks.add)
+
+
+@cache
+def nursery() -> Nursery:
+    """Return the nursery of this test process; it ends with it."""
+    return Nursery.open(lambda: be_worker)
 
 
 async def all_done(door: PageWorker, pages: Sequence[Fetched]) -> list[PageWork]:

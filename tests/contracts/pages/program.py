@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
-from agent.adapters.pages.child import Work, serve
+from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.launching import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 
 LIMITS = PageLimits(agent_token="prsm")
+FILES: list[Files] = []  # of this process, where it is a worker
 
 
 def work(page: Fetched, unread: str) -> PageWork:
@@ -51,7 +52,7 @@ def obey(order: bytes, rest: str) -> None:
                 Path(rest).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
         case b"lie":
-            os.write(int(sys.argv[2]), b"\x10\0\0\0\x01\0\0\0" + b"\xff" * 16)
+            os.write(FILES[0].sink, b"\x10\0\0\0\x01\0\0\0" + b"\xff" * 16)
         case b"end":
             os._exit(3)
 
@@ -60,5 +61,10 @@ def make(told: dict[str, Any]) -> Work:
     return work
 
 
+def be_worker(files: Files) -> None:
+    FILES.append(files)
+    serve(make, files)
+
+
 if __name__ == "__main__":
-    serve(make)
+    be_worker(files_told())

@@ -18,15 +18,20 @@ from tests.contracts.pages.case import (
     Make,
     Remarks,
     all_done,
+    forked,
     inline,
     page,
     rules,
     run,
-    workers,
+    started,
 )
 from tests.contracts.pages.program import work
 
-KINDS: dict[str, Make] = {"in this process": inline, "in worker processes": workers}
+KINDS: dict[str, Make] = {
+    "in this process": inline,
+    "in worker processes": started,
+    "in forked ones": forked,
+}
 
 
 @pytest.fixture(params=sorted(KINDS))

@@ -5,16 +5,36 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.adapters.pages import pool
+from agent.adapters.pages.launching import by_command
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.pipeline.ports import PageWork
-from tests.contracts.pages.case import OPTIONS, Remarks, all_done, page, run, workers
+from tests.contracts.pages.case import (
+    OPTIONS,
+    Remarks,
+    all_done,
+    forked,
+    page,
+    run,
+    started,
+)
 from tests.contracts.pages.program import archive
+
+MakeWorkers = Callable[[WorkerOptions, Remarks], WorkerPages]
+
+
+@pytest.fixture(params=[started, forked])
+def workers(request: pytest.FixtureRequest) -> MakeWorkers:
+    """Page workers that are started as programs, or forked."""
+    make: MakeWorkers = request.param
+    return make
+
 
 READ = ("http://a.example/d/x",)
 
@@ -29,7 +49,9 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("bomb", "note"), BOMBS)
-def test_a_page_that_kills_its_worker_is_archived_unread(bomb: bytes, note: str) -> None:
+def test_a_page_that_kills_its_worker_is_archived_unread(
+    workers: MakeWorkers, bomb: bytes, note: str
+) -> None:
     """It keeps its record, with the reason as its note; the others of its batch lose nothing."""
     remarks = Remarks()
     pages = [page(n, bomb if n == 20 else b"<a href=x>") for n in range(50)]
@@ -41,7 +63,7 @@ def test_a_page_that_kills_its_worker_is_archived_unread(bomb: bytes, note: str)
     assert (f"pages not read: {note}", pages[20].url) in remarks.said
 
 
-def test_a_worker_that_hangs_is_killed() -> None:
+def test_a_worker_that_hangs_is_killed(workers: MakeWorkers) -> None:
     """Silence is enough, without any use of the processor."""
     pages = [page(1, b"hang"), page(2)]
     done = run(workers, pages, replace(OPTIONS, silence_s=1.0))
@@ -49,20 +71,22 @@ def test_a_worker_that_hangs_is_killed() -> None:
     assert done[pages[1].url].links.urls == READ
 
 
-def test_a_worker_that_somebody_else_killed_is_no_evidence(tmp_path: Path) -> None:
+def test_a_worker_that_somebody_else_killed_is_no_evidence(
+    workers: MakeWorkers, tmp_path: Path
+) -> None:
     """The page that it was at gets another reading."""
     pages = [page(1, b"kill-once %b" % bytes(tmp_path / "killed")), page(2)]
     done = run(workers, pages)
     assert done[pages[0].url].processed.note == ""
 
 
-def test_a_page_that_no_worker_survives_is_archived_in_this_process() -> None:
+def test_a_page_that_no_worker_survives_is_archived_in_this_process(workers: MakeWorkers) -> None:
     """Even then its record is kept."""
     only = page(1, b"kill-always")
     assert run(workers, [only])[only.url].processed.note == "parse-crash"
 
 
-def test_a_host_with_three_such_pages_is_set_aside() -> None:
+def test_a_host_with_three_such_pages_is_set_aside(workers: MakeWorkers) -> None:
     """Its further pages are archived unread, counted with an example; other hosts go on."""
     remarks = Remarks()
 
@@ -85,7 +109,7 @@ def test_a_host_with_three_such_pages_is_set_aside() -> None:
     assert sorted(skipped) == [f"http://bad.example/d/{n}" for n in range(3, 6)]
 
 
-def test_killed_workers_are_replaced() -> None:
+def test_killed_workers_are_replaced(workers: MakeWorkers) -> None:
     """Whoever kills workers again and again, nothing is lost."""
 
     async def scenario() -> tuple[int, int]:
@@ -105,7 +129,9 @@ def test_killed_workers_are_replaced() -> None:
     assert asyncio.run(scenario()) == (400, 0)
 
 
-def test_what_is_with_the_workers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_with_the_workers_is_bounded(
+    workers: MakeWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No more than the bound is sent; what waits beyond another asks for a pause in fetching."""
     monkeypatch.setattr(pool, "MAX_SENT_BYTES", 300_000)
     monkeypatch.setattr(pool, "CROWD_BYTES", 1_000_000)
@@ -153,7 +179,7 @@ def test_workers_that_cannot_be_started_are_tried_again() -> None:
             remarks.add(reason, example)
             said.set()
 
-        door = WorkerPages(WorkerOptions(workers=1), ["false"], {}, archive, remark)
+        door = WorkerPages(WorkerOptions(workers=1), by_command(["false"]), {}, archive, remark)
         door.start(page(1), done.append)
         async with asyncio.timeout(60):
             await said.wait()
@@ -166,7 +192,7 @@ def test_workers_that_cannot_be_started_are_tried_again() -> None:
     ]
 
 
-def test_a_worker_ends_with_its_agent() -> None:
+def test_a_worker_ends_with_its_agent(workers: MakeWorkers) -> None:
     """Closing leaves no process behind."""
 
     async def scenario() -> list[int]:

@@ -15,11 +15,11 @@ from agent.pipeline.ports import PageWorker
 from agent.runners.crawl_loop import CrawlLoop
 from tests.agent.fakes import Page
 from tests.agent.world import order
-from tests.contracts.pages.case import OPTIONS, Make, Remarks, inline, workers
+from tests.contracts.pages.case import OPTIONS, Make, Remarks, inline, started
 from tests.contracts.runners.conftest import Build
 from tests.contracts.runners.test_crawls import UNITS, BuiltWorld, check_whole, kept, the_web
 
-KINDS: dict[str, Make] = {"in this process": inline, "in worker processes": workers}
+KINDS: dict[str, Make] = {"in this process": inline, "in worker processes": started}
 
 
 @pytest.fixture(params=sorted(KINDS))

@@ -1,0 +1,195 @@
+"""Page workers forked from one process that has imported what they need: the nursery.
+
+To start a worker as a program costs all that it imports, to fork one next to nothing. The nursery
+is forked from the agent's process in its turn, before that has threads, a loop, its lock or its
+key: nothing of them is in a worker, which reads hostile pages. It carries out two orders:
+
+    0, and three files      fork a worker; answered by its number, or by minus the error's number
+    the number of a worker  kill it; answered by how it ended, perhaps before
+
+Invariant: a worker's number is its own until its end was asked for, because nobody else reaps it.
+The nursery ends when the agent does, its workers when their pages do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import traceback
+from collections.abc import Callable
+from struct import Struct
+from typing import Final, NoReturn
+
+from agent.adapters.pages.child import IGNORED_SIGNALS
+from agent.adapters.pages.launching import Files
+
+__all__ = ["Nursery", "Serve"]
+
+Serve = Callable[[Files], None]
+"""Is a worker, until its pages end."""
+
+ANSWER_S: Final = 60.0  # the first one takes what the imports take, on however busy a machine
+_NUMBER: Final = Struct("<i")
+_FORK: Final = 0
+
+
+class Nursery:
+    """The nursery as the agent sees it."""
+
+    def __init__(self, pid: int, line: socket.socket) -> None:
+        """Use `open`."""
+        self._pid = pid
+        self._line: socket.socket | None = line
+
+    @classmethod
+    def open(cls, prepare: Callable[[], Serve]) -> Nursery:
+        """Fork it. prepare: imports, over there, what workers need. Raises OSError."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pid = os.fork()
+        if pid == 0:
+            _be(theirs, prepare)
+        theirs.close()
+        ours.settimeout(ANSWER_S)
+        return cls(pid, ours)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it can be asked for workers."""
+        return self._line is not None
+
+    def launch(self, files: Files) -> _Nursling:
+        """Start a worker. Raises OSError; `is_open` says whether to ask again."""
+        pid = self._asked(_FORK, files)
+        if pid < 0:
+            raise OSError(-pid, f"no page worker: {os.strerror(-pid)}")
+        return _Nursling(pid, self._ended)
+
+    def close(self) -> None:
+        """Let go of it; it ends."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+
+    def _asked(self, number: int, files: tuple[int, ...] = ()) -> int:
+        """Return the answer to an order; raises OSError, and is closed, where none comes."""
+        if self._line is None:
+            raise BrokenPipeError("the nursery of page workers has ended")
+        try:
+            socket.send_fds(self._line, [_NUMBER.pack(number)], files)
+            answer = self._line.recv(_NUMBER.size)
+            if not answer:
+                raise BrokenPipeError("the nursery of page workers has ended")
+        except OSError:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)  # nobody but us reaps it
+            self.close()
+            raise
+        (value,) = _NUMBER.unpack(answer)
+        return int(value)
+
+    def _ended(self, pid: int) -> int:
+        """Return how a worker ended, once it has; SIGKILL where nobody can know any more."""
+        try:
+            return self._asked(pid)
+        except OSError:
+            return -signal.SIGKILL
+
+
+class _Nursling:
+    """A worker as its parent sees it; fulfils `Launched`."""
+
+    def __init__(self, pid: int, ended: Callable[[int], int]) -> None:
+        self.pid = pid
+        self._ended = ended
+        self._code: int | None = None
+        try:
+            self._handle = os.pidfd_open(pid)  # means this process, whoever has its number later
+        except OSError:
+            self._handle = -1
+
+    def kill(self) -> None:
+        """End the process."""
+        if self._handle >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Kill it where it has not ended; return how it ended."""
+        if self._code is None:
+            self.kill()
+            self._code = self._ended(self.pid)
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1
+        return self._code
+
+
+def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
+    """Be the nursery."""
+    code = 1
+    try:
+        # A terminal or a service manager signals the whole group; this ends with the agent.
+        for number in IGNORED_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        _keep_only(line.fileno())
+        serve = prepare()
+        gc.collect()
+        gc.freeze()
+        _tend(line, serve)
+        code = 0
+    except BaseException:  # noqa: BLE001  # nothing may go on as a second agent
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _keep_only(kept: int) -> None:
+    """Close all files but standard error and one."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(null, number)
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _tend(line: socket.socket, serve: Serve) -> None:
+    while True:
+        order, handles, _, _ = socket.recv_fds(line, _NUMBER.size, len(Files._fields))
+        if not order:
+            return
+        (number,) = _NUMBER.unpack(order)
+        answer = _end(number) if number != _FORK else _forked(line, serve, Files(*handles))
+        for handle in handles:
+            os.close(handle)
+        line.send(_NUMBER.pack(answer))
+
+
+def _forked(line: socket.socket, serve: Serve, files: Files) -> int:
+    try:
+        pid = os.fork()
+    except OSError as error:
+        return -(error.errno or 1)
+    if pid == 0:
+        code = 1
+        try:
+            line.close()
+            serve(files)
+            code = 0
+        except BaseException:  # noqa: BLE001  # whatever it is ends this process only
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return pid
+
+
+def _end(pid: int) -> int:
+    try:
+        os.kill(pid, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except (ChildProcessError, ProcessLookupError):
+        return -signal.SIGKILL

@@ -1,0 +1,106 @@
+"""The process that page workers are forked from."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.adapters.pages.launching import Files
+from agent.adapters.pages.nursery import Nursery
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+def tell_files(files: Files) -> None:
+    """Be a worker that says which files it has open, and waits for its end."""
+    names = {one.name: str(one.readlink()) for one in OPEN_FILES.iterdir() if one.exists()}
+    os.write(files.sink, json.dumps({"pid": os.getpid(), "files": names}).encode())
+    if os.read(files.source, 1) == b"e":
+        os._exit(5)
+    signal.pause()
+
+
+@pytest.fixture
+def nursery() -> Iterator[Nursery]:
+    opened = Nursery.open(lambda: tell_files)
+    yield opened
+    opened.close()
+
+
+class Pipes:
+    """What a worker is given, and the other ends of it."""
+
+    def __init__(self) -> None:
+        source, self.down = os.pipe()
+        self.up, sink = os.pipe()
+        self.files = Files(source, sink, os.open(os.devnull, os.O_RDWR))
+
+    def told(self) -> dict[str, object]:
+        for number in self.files:
+            os.close(number)
+        value: dict[str, object] = json.loads(os.read(self.up, 4096))
+        return value
+
+
+def test_a_worker_has_its_own_files_and_nothing_else_of_the_agent(
+    nursery: Nursery, tmp_path: Path
+) -> None:
+    """Its standard error it may have: a defect says itself there."""
+    with (tmp_path / "key").open("w"):
+        pipes = Pipes()
+        worker = nursery.launch(pipes.files)
+        told = pipes.told()
+        files = told["files"]
+        assert isinstance(files, dict)
+        assert told["pid"] == worker.pid
+        assert len(files) == 3 + len(Files._fields)
+        assert files["0"] == files["1"] == os.devnull
+        assert worker.wait() == -signal.SIGKILL
+
+
+def test_how_a_worker_ended_is_known(nursery: Nursery) -> None:
+    """Whether by itself or by a signal."""
+    pipes = Pipes()
+    worker = nursery.launch(pipes.files)
+    pipes.told()
+    os.write(pipes.down, b"e")
+    assert os.read(pipes.up, 1) == b""  # it has ended, or is about to
+    while Path(f"/proc/{worker.pid}/stat").read_text().split()[2] != "Z":
+        os.sched_yield()
+    worker.kill()
+    assert worker.wait() == 5
+    assert worker.wait() == 5
+
+
+def test_a_nursery_that_was_killed_refuses(nursery: Nursery) -> None:
+    """Its worker can still be ended, and nobody waits for an answer."""
+    pipes = Pipes()
+    worker = nursery.launch(pipes.files)
+    pipes.told()
+    os.kill(nursery._pid, signal.SIGKILL)
+    more = Pipes()
+    with pytest.raises(OSError, match=r"ended|Broken pipe|reset"):
+        nursery.launch(more.files)
+    assert not nursery.is_open
+    assert worker.wait() == -signal.SIGKILL
+    assert os.read(pipes.up, 1) == b""
+
+
+def test_a_nursery_ends_with_its_agent() -> None:
+    """Also after kill -9: whoever reads its standard error comes to an end."""
+    program = (
+        "import os, signal; from agent.adapters.pages.nursery import Nursery;"
+        "Nursery.open(lambda: print); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
+    )
+    assert outcome.returncode == -signal.SIGKILL
+    assert outcome.stderr == b""

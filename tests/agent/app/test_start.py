@@ -1,0 +1,46 @@
+"""What an agent imports before it crawls."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# By what needs them: collection, the commands for people, the parser, tests of others.
+HEAVY = {
+    *("cryptography", "http.server", "multiprocessing", "agent.collection.process"),
+    *("rich", "pygments", "httpx._main", "fastapi", "sqlalchemy", "manager"),
+    *("selectolax", "charset_normalizer", "agent.modules.page.work", "agent.modules.page.elements"),
+    *("fastwarc", "warcio", "duckdb", "pyarrow", "scipy"),
+}
+RUN = "import agent.cli.running, agent.app.running"
+WORKER = "import agent.app.page_worker"
+NOT_FOR_WORKERS = HEAVY - {
+    *("selectolax", "agent.modules.page.work", "agent.modules.page.elements"),
+} | {"asyncio", "httpx", "pydantic", "numpy", "pycurl", "click", "agent.link", "subprocess"}
+NOT_BEFORE_THE_FORK = HEAVY | {"asyncio", "httpx", "pycurl", "numpy", "agent.link"}
+
+
+def _imported(program: str) -> set[str]:
+    told = "json.dumps([name for name in sys.modules if sys.modules[name]])"
+    words = f"import sys, json; {program}; print({told})"
+    outcome = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(outcome.stdout))
+
+
+@pytest.mark.parametrize(
+    ("program", "heavy"),
+    [
+        (RUN, HEAVY),
+        (WORKER, NOT_FOR_WORKERS),
+        ("import agent.cli.running", NOT_BEFORE_THE_FORK),
+    ],
+    ids=["prs run", "a page worker", "before the fork"],
+)
+def test_nothing_is_imported_that_a_crawl_does_not_need(program: str, heavy: set[str]) -> None:
+    """Most of a short run is imports, and a worker holds what was imported before it was forked."""
+    assert _imported(program) & heavy == set()
