@@ -21,6 +21,7 @@ from manager.cli.exports import export
 from manager.cli.hosts import hosts
 from manager.cli.lists import lists
 from manager.cli.managers import managers
+from manager.cli.migrating import migrate
 from manager.cli.options import Place
 from manager.cli.overview import status
 from manager.cli.plans import plan, plans
@@ -60,6 +61,7 @@ for _command in (
     settings,
     backup,
     restore,
+    migrate,
     status,
     managers,
     hosts,

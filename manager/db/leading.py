@@ -20,6 +20,7 @@ __all__ = [
     "beat",
     "current",
     "forget",
+    "has_managers",
     "leads",
     "take",
     "vacate",
@@ -93,3 +94,8 @@ def vacate(tx: Transaction) -> None:
 def all_managers(tx: Transaction) -> list[ManagerRow]:
     """Return the managers, the oldest first."""
     return tx.rows(ManagerRow, sa.select(managers).order_by(managers.c.id))
+
+
+def has_managers(tx: Transaction) -> bool:
+    """Tell whether the schema knows of managers."""
+    return sa.inspect(tx.connection).has_table(managers.name)

@@ -25,6 +25,7 @@ __all__ = [
     "is_current",
     "migrate",
     "migrate_to",
+    "newest_schema",
     "schema_version",
 ]
 
@@ -73,6 +74,11 @@ def check_current(database: Database) -> None:
             f"the database has schema {version or 'none'}, and this version has {newest}: "
             "`prsm migrate up` brings it there"
         )
+
+
+def newest_schema() -> str:
+    """Return the schema of this version."""
+    return _head(_config())
 
 
 def schema_version(database: Database) -> str:

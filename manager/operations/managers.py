@@ -24,6 +24,7 @@ __all__ = [
     "leave",
     "list_managers",
     "live",
+    "seen_lately",
     "take_lead",
 ]
 
@@ -119,3 +120,11 @@ def list_managers(db: Database) -> Managers:
         last_ms,
         held_until_ms,
     )
+
+
+def seen_lately(db: Database, since_ms: int) -> list[str]:
+    """Return the places of managers that gave a sign of life since a moment, of any schema."""
+    with db.read() as tx:
+        if not leading.has_managers(tx):
+            return []
+        return [row.place for row in leading.all_managers(tx) if row.seen_ms >= since_ms]
