@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from shared.errors import UrlError
 from shared.urls import canonical, host_of
 
-__all__ = ["UnitIndex", "explicit", "is_unit", "unit_key"]
+__all__ = ["UnitIndex", "explicit", "is_unit", "is_whole_host", "unit_key"]
+
+_SLASHES = 3  # of a host key
 
 
 def explicit(url: str) -> str:
@@ -26,6 +28,11 @@ def explicit(url: str) -> str:
 def is_unit(url: str) -> bool:
     """Tell whether a URL names a unit (its path ends in `/`, no query) or a start page."""
     return url.endswith("/") and "?" not in url
+
+
+def is_whole_host(unit: str) -> bool:
+    """Tell whether a unit key is a host's, not a directory's."""
+    return unit.count("/") == _SLASHES
 
 
 def unit_key(text: str) -> str:

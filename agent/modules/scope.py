@@ -21,7 +21,7 @@ import numpy as np
 
 from agent.pipeline.messages import Job, Scope
 from agent.pipeline.ports import Ledger
-from shared.units import UnitIndex
+from shared.units import UnitIndex, is_whole_host
 from shared.urls import host_of
 
 __all__ = ["Finished", "JobsHeld", "UnitsHeld", "scope_of", "scope_of_jobs"]
@@ -42,7 +42,7 @@ class UnitsHeld:
         self._split = UnitIndex()
         self._of_split: dict[str, list[int | bool]] = {}
         for number, unit, finished in units:
-            if unit == host_of(unit):
+            if is_whole_host(unit):
                 keys.append(hash(unit))
                 numbers.append(number)
                 done.append(finished)

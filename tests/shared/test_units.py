@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import UrlError
-from shared.units import UnitIndex, explicit, is_unit, unit_key
+from shared.units import UnitIndex, explicit, is_unit, is_whole_host, unit_key
 
 PATHS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=4).map(
     lambda parts: "/" + "".join(part + "/" for part in parts)
@@ -28,6 +28,13 @@ def test_a_page_is_no_unit(text: str) -> None:
     """What names a page, or nothing to crawl, is refused."""
     with pytest.raises(UrlError):
         unit_key(text)
+
+
+def test_a_host_is_no_directory() -> None:
+    """Of a unit its key says whether it is the whole host."""
+    assert is_whole_host("http://www.example.jp:80/")
+    assert is_whole_host("http://[2001:db8::1]:80/")
+    assert not is_whole_host("http://www.example.jp:80/a/")
 
 
 def test_is_unit() -> None:

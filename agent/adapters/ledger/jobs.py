@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,11 @@ class Jobs:
 
     def shares_hosts(self) -> bool:
         """Tell whether any job is a piece of a split host."""
-        query = "SELECT 1 FROM jobs WHERE json_extract(job, '$.share') > 0 LIMIT 1"
+        # Most orders are passed over without being parsed.
+        query = (
+            "SELECT 1 FROM jobs WHERE instr(job, '\"share\":0') = 0 "
+            "AND json_extract(job, '$.share') > 0 LIMIT 1"
+        )
         return bool(self._database.ask(query))
 
     def units(self) -> Iterator[tuple[int, str, bool]]:
@@ -123,8 +127,8 @@ class Jobs:
             "WHERE number > ? ORDER BY number LIMIT ?"
         )
         for part in self._parts(query):
-            for number, unit, finished in part:
-                yield int(str(number)), str(unit), bool(finished)
+            for number, unit, finished in cast(list[tuple[int, str, int]], part):
+                yield number, unit, finished != 0
 
     def get(self, number: int) -> JobRow | None:
         """Return one, or None."""
@@ -240,12 +244,13 @@ class Jobs:
             "SELECT number, address, queued, json_extract(job, '$.interval_ms') FROM jobs "
             "WHERE number > ? AND finished = 0 ORDER BY number LIMIT ?"
         )
+        states = self._states
         for part in self._parts(query, after):
-            for number, address, queued, interval_ms in part:
-                assert isinstance(number, int)
-                state = self._states.get(number)  # the row is as of the last save
-                left = int(str(queued)) if state is None else state.queued
-                yield OpenJob(number, str(address), left, int(str(interval_ms or 0)))
+            rows = cast(list[tuple[int, str, int, int | None]], part)
+            for number, address, queued, interval_ms in rows:
+                state = states.get(number)  # the row is as of the last save
+                left = queued if state is None else state.queued
+                yield OpenJob(number, address, left, interval_ms or 0)
 
     def at(self, address: str) -> list[JobRow]:
         """Return the jobs that are not finished and were placed at an address, by number."""

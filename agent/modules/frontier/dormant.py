@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dormant"]
+__all__ = ["Dormant", "key_of"]
 
 CHOSEN_AT_ONCE: Final = 4096
 STALE: Final = 16  # the order is made anew when a sixteenth of the jobs came, went or grew
@@ -50,10 +50,25 @@ class Dormant:
             self._begun_s = now_s
         if not self._keys[place]:
             self.jobs += 1
-        self._keys[place] = _key(address)
+        self._keys[place] = key_of(address)
         self._work[place] = work
         self._since[place] = now_s - self._begun_s
         self._changes += 1
+
+    def fill(self, numbers: array[int], keys: array[int], work: array[float], now_s: float) -> None:
+        """Take many jobs in at once, where none ever were: their addresses by `key_of`."""
+        assert self._begun_s is None
+        if not numbers:
+            return
+        at = np.frombuffer(numbers, np.int64)
+        self._first, size = int(at.min()), int(at.max() - at.min()) + 1
+        for values, given in ((self._keys, keys), (self._work, work), (self._since, None)):
+            table = np.zeros(size, values.typecode)
+            if given is not None:
+                table[at - self._first] = np.frombuffer(given, values.typecode)
+            values.frombytes(table.tobytes())
+        self._begun_s = now_s
+        self.jobs = self._changes = len(numbers)
 
     def leave(self, number: int) -> bool:
         """Let a job go; tell whether it was here."""
@@ -72,13 +87,13 @@ class Dormant:
 
     def is_at(self, number: int, address: str) -> bool:
         """Tell whether a job waits at an address."""
-        return number in self and self._keys[number - self._first] == _key(address)
+        return number in self and self._keys[number - self._first] == key_of(address)
 
     def any_at(self, address: str) -> bool:
         """Tell whether any job waits at an address; looks through all."""
         if not self.jobs:
             return False
-        return bool(np.any(np.frombuffer(self._keys, np.int64) == _key(address)))
+        return bool(np.any(np.frombuffer(self._keys, np.int64) == key_of(address)))
 
     def grow(self, number: int, work: float) -> None:
         """Note that a job has more to do."""
@@ -169,5 +184,6 @@ def _most(sums: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.i
     return np.concatenate((above, equal))
 
 
-def _key(address: str) -> int:
+def key_of(address: str) -> int:
+    """Return what stands for an address here: its hash in this process, never 0."""
     return hash(address) or 1

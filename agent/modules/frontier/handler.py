@@ -88,13 +88,10 @@ class Frontier:
         self._endings = Endings(has, given_up, silence, self._rulings)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK
-        for one in ledger.open_jobs():
-            if one.address and not partition.holds(one.address):
-                continue
-            if one.address:
-                has.enter(one.number, one.address, one.queued, one.interval_ms)
-            if not one.queued:
-                has.dirty[one.number] = None
+        ours = ledger.open_jobs()
+        if partition.count > 1:
+            ours = (one for one in ours if not one.address or partition.holds(one.address))
+        has.take_up(ours)
         self._on: dict[str, Callable[[Sequence[Any]], Iterable[Output]]] = {
             "placed": self._placed,
             "moved": self._moved,

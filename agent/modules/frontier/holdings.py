@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from collections.abc import Iterable
 from typing import Final
 
 from agent.modules.frontier.backing_off import BackedOff, BackingOff
-from agent.modules.frontier.dormant import Dormant
+from agent.modules.frontier.dormant import Dormant, key_of
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import Due, Job, RulesDue, Scope
-from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
+from agent.pipeline.ports import JobRow, Ledger, OpenJob, QueuedUrl
 
 __all__ = ["Holdings"]
 
@@ -80,11 +81,25 @@ class Holdings:
 
     def enter(self, number: int, address: str, urls: int, interval_ms: int) -> None:
         """Let a job wait at an address that nothing is awake of."""
-        self.dormant.enter(number, address, self._work(urls, interval_ms), self.turns.now_s)
+        work = _work(urls, interval_ms, self._base_s)
+        self.dormant.enter(number, address, work, self.turns.now_s)
+
+    def take_up(self, jobs: Iterable[OpenJob]) -> None:
+        """Let the jobs of the process before this one wait; those without a URL may be done."""
+        base_s = self._base_s
+        numbers, keys, work = array("q"), array("q"), array("f")
+        for job in jobs:
+            if job.address:
+                numbers.append(job.number)
+                keys.append(key_of(job.address))
+                work.append(_work(job.queued, job.interval_ms, base_s))
+            if not job.queued:
+                self.dirty[job.number] = None
+        self.dormant.fill(numbers, keys, work, self.turns.now_s)
 
     def grow(self, job: Job) -> None:
         """Note that a dormant job has one URL more, at least."""
-        self.dormant.grow(job.number, self._work(1, job.interval_ms or 0))
+        self.dormant.grow(job.number, _work(1, job.interval_ms or 0, self._base_s))
 
     def host(self, name: str, address: AddressQueue) -> HostQueue:
         """Return a host, new at an address if there was none."""
@@ -257,7 +272,12 @@ class Holdings:
             longest_s = max(longest_s, of_host * host.own_rest_s)
         return round(max(urls * base_s, longest_s) * 10)
 
-    def _work(self, urls: int, interval_ms: int) -> float:
-        """Return the same of one job that nothing is known of."""
-        base_s = max(self.pace.base_s(None), LEAST_INTERVAL_S)
-        return max(urls, 1) * max(base_s, interval_ms / 1000) * 10
+    @property
+    def _base_s(self) -> float:
+        """Return the interval of an address that nothing is known of."""
+        return max(self.pace.base_s(None), LEAST_INTERVAL_S)
+
+
+def _work(urls: int, interval_ms: int, base_s: float) -> float:
+    """Return URLs times interval of one job that nothing is known of."""
+    return max(urls, 1) * max(base_s, interval_ms / 1000) * 10

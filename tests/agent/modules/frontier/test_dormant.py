@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.modules.frontier.dormant import Dormant
+from agent.modules.frontier.dormant import Dormant, key_of
 
 Step = tuple[str, int, int, int]
 STEPS = st.tuples(
@@ -17,10 +19,22 @@ STEPS = st.tuples(
 
 
 @settings(deadline=None)
-@given(st.lists(STEPS, max_size=60), st.integers(0, 1000))
-def test_it_knows_what_a_dict_would_know(steps: list[Step], first: int) -> None:
-    """Whatever comes, goes and grows: who is here, where, and how many addresses there are."""
-    dormant, plain = Dormant(), dict[int, tuple[str, float]]()
+@given(
+    st.dictionaries(st.integers(1, 12), st.tuples(st.integers(0, 4), st.integers(1, 50))),
+    st.lists(STEPS, max_size=60),
+    st.integers(0, 1000),
+)
+def test_it_knows_what_a_dict_would_know(
+    found: dict[int, tuple[int, int]], steps: list[Step], first: int
+) -> None:
+    """Whatever was there, comes, goes and grows: who is here, where, and how many addresses."""
+    dormant = Dormant()
+    plain = {
+        first + number: (f"192.0.2.{address}", float(work))
+        for number, (address, work) in found.items()
+    }
+    keys = array("q", [key_of(at) for at, _ in plain.values()])
+    dormant.fill(array("q", plain), keys, array("f", [work for _, work in plain.values()]), 5.0)
     for step, number, address, work in steps:
         job, name = number + first, f"192.0.2.{address}"
         match step:
