@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.memory import keep_freed_memory
@@ -15,21 +16,23 @@ from agent.app.files import allow_files
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
-from agent.control.lock import HomeLock, end, holder_of
+from agent.control.lock import Holder, HomeLock, end, hangs, holder_of
 from agent.control.status import Status
 from agent.errors import HomeError
 from agent.link.keys import Identity, read_identity
 from agent.runners.gathering import gathering_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 
-__all__ = ["identity_of", "run_agent"]
+__all__ = ["Replace", "identity_of", "run_agent"]
+
+Replace = Literal["never", "hung", "always"]
 
 
 def run_agent(
     settings: Settings,
     *,
     once: bool,
-    replace: bool,
+    replace: Replace,
     say: Say,
     show: Callable[[Status], None],
     reread: Callable[[], Settings] | None = None,
@@ -37,7 +40,8 @@ def run_agent(
 ) -> Ended:
     """Run the agent of a home until it is told to stop, or a single run is done.
 
-    replace: end a process that works in this home already. reread: reads the settings again, with
+    replace: end a process that works in this home already: always, never, or where it hangs; then
+    one that is well goes on, and this one has nothing to do. reread: reads the settings again, with
     what the command line said over them; None: they never change. nursery: forks page workers.
     Raises HomeError, SettingError.
     """
@@ -46,12 +50,16 @@ def run_agent(
     identity = identity_of(settings)
     blocked_by(settings.politeness.blocked)
     home.make()
-    if replace and holder_of(home.lock) is not None:
-        say("ending the process that works here")
-        if not end(home.lock, by_force=True):
-            raise HomeError(f"{home.path}: the process that works here could not be ended")
+    well = _make_way(home, replace, say)
+    if well is not None:
+        return Ended(f"process {well.pid} works here and is well")
     keep_freed_memory()
-    lock = HomeLock.take(home.lock)
+    lock = HomeLock.take(home.lock, signs=True)
+
+    def show_life(status: Status) -> None:
+        lock.alive()
+        show(status)
+
     try:
         allow_files(settings, say)
         with asyncio.Runner(loop_factory=gathering_loop) as runner:
@@ -62,13 +70,29 @@ def run_agent(
                     SystemClock(),
                     once=once,
                     say=say,
-                    show=show,
+                    show=show_life,
                     reread=reread or (lambda: settings),
                     nursery=nursery,
                 )
             )
     finally:
         lock.release()
+
+
+def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
+    """Return the process that works here and may go on; None: there is none (any more).
+
+    Raises HomeError where one cannot be ended.
+    """
+    holder = holder_of(home.lock)
+    if holder is None or replace == "never":
+        return None  # where there is one, the lock says so
+    if replace == "hung" and not hangs(home.lock):
+        return holder_of(home.lock)
+    say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
+    if not end(home.lock, by_force=True):
+        raise HomeError(f"{home.path}: process {holder.pid}, which works here, cannot be ended")
+    return None
 
 
 def identity_of(settings: Settings) -> Identity:

@@ -51,6 +51,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     show_default=True,
     help="The agent's folder; also PRS_HOME.",
 )
+@click.version_option(package_name="prsm", message="prs %(version)s")
 @click.pass_context
 def main(context: click.Context, home: Path) -> None:
     """A robot that crawls its share of the web for a PRSM manager.

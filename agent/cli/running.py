@@ -7,6 +7,7 @@ import click
 from agent.app.nursing import nursery
 from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
 from agent.cli.terminal import Terminal
+from agent.control.group import lead_a_group
 
 __all__ = ["run"]
 
@@ -15,11 +16,24 @@ __all__ = ["run"]
 @click.option("--once", is_flag=True, help="End when all is finished and reported; for cron.")
 @click.option("--quiet", is_flag=True, help="Say nothing but what is wrong.")
 @click.option("--replace", is_flag=True, help="End a process that works in this home already.")
+@click.option(
+    "--replace-hung",
+    is_flag=True,
+    help="End it only if it hangs; else leave it alone, exit code 0.",
+)
 @set_option
 @pass_place
-def run(place: Place, once: bool, quiet: bool, replace: bool, overrides: tuple[str, ...]) -> None:
+def run(
+    place: Place,
+    once: bool,
+    quiet: bool,
+    replace: bool,
+    replace_hung: bool,
+    overrides: tuple[str, ...],
+) -> None:
     """Crawl for the manager until SIGTERM, `prs stop`, or with --once until all is done."""
     terminal = Terminal(quiet=quiet)
+    lead_a_group()
     with in_words(), nursery(settings := place.settings(overrides)) as page_workers:
         from agent.app.running import run_agent  # noqa: PLC0415  # none of it is theirs
 
@@ -27,7 +41,7 @@ def run(place: Place, once: bool, quiet: bool, replace: bool, overrides: tuple[s
             ended = run_agent(
                 settings,
                 once=once,
-                replace=replace,
+                replace="always" if replace else "hung" if replace_hung else "never",
                 say=terminal.say,
                 show=terminal.show,
                 reread=lambda: place.settings(overrides),

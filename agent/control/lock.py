@@ -1,8 +1,12 @@
 """One process a home, held by the kernel: a crash leaves no stale lock.
 
 The file says who holds it, for messages and for `--replace`; whether it is held only flock knows.
+A process that promised signs of life gives them in it, in place, so that a full disk keeps nobody
+from living. They are seconds of CLOCK_MONOTONIC: all processes of a machine share it, no setting
+of the clock moves it, and it stands while the machine sleeps; no lock outlives its boot.
 Invariant: nobody is killed but the process that wrote itself into the file and still runs under
-the same id (its start time is compared), while the lock is held.
+the same id (its start time is compared), while the lock is held; and the processes of its group
+where it leads one.
 Source: seed 004, 5.1.5 (a process that hangs is ended by the one that starts at midnight).
 """
 
@@ -15,39 +19,54 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError
 from shared.frozen import frozen
 
-__all__ = ["Holder", "HomeLock", "end", "holder_of"]
+__all__ = ["HUNG_S", "Holder", "HomeLock", "end", "hangs", "holder_of"]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
+HUNG_S: Final = 900.0  # silence of one that hangs; opening ten million URLs takes minutes
+LOOK_AGAIN_S: Final = 3.0
 _KILLED_S: Final = 5.0
 _STEP_S: Final = 0.05
 _TRIES: Final = 3
+_LINE_BYTES: Final = 200  # each sign of life is as long as the last one
 
 Kill = Callable[[int, int], None]
 
 
 @frozen
 class Holder:
-    """The process that works in a home. `started`: as the kernel counts it, to tell ids apart."""
+    """The process that works in a home. `started`: as the kernel counts it, to tell ids apart.
+
+    leads: whether its process group is its own. alive_s: its last sign of life; None: it promised
+    none, and nobody may say that it hangs.
+    """
 
     pid: int
     started: int
+    leads: bool = False
+    alive_s: float | None = None
 
 
 class HomeLock:
     """The lock of a home, held until the process ends or `release` is called."""
 
     def __init__(self, handle: int) -> None:
+        pid = os.getpid()
         self._handle = handle
+        self._holder = Holder(pid, _started(pid), os.getpgrp() == pid)
 
     @classmethod
-    def take(cls, path: Path) -> HomeLock:
-        """Lock a home for this process. Raises HomeError that names the process that has it."""
+    def take(cls, path: Path, *, signs: bool = False) -> HomeLock:
+        """Lock a home for this process. Raises HomeError that names the process that has it.
+
+        signs: promise to call `alive` again and again, as long as this process is well.
+        """
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(handle)
@@ -57,10 +76,19 @@ class HomeLock:
         except OSError as error:
             os.close(handle)
             raise HomeError(f"{path}: cannot be locked ({error}); use a local disk") from error
-        pid = os.getpid()
+        lock = cls(handle)
         os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": pid, "started": _started(pid)}).encode(), 0)
-        return cls(handle)
+        lock._write(time.monotonic() if signs else None)
+        return lock
+
+    def alive(self) -> None:
+        """Give a sign of life."""
+        with contextlib.suppress(OSError):  # a disk that fails is another's news
+            self._write(time.monotonic())
+
+    def _write(self, alive_s: float | None) -> None:
+        values = asdict(replace(self._holder, alive_s=alive_s))
+        os.pwrite(self._handle, json.dumps(values).ljust(_LINE_BYTES).encode(), 0)
 
     def release(self) -> None:
         """Let the home go."""
@@ -84,9 +112,32 @@ def holder_of(path: Path) -> Holder | None:
         os.close(handle)
     try:
         values = json.loads(path.read_bytes())
-        return Holder(int(values["pid"]), int(values["started"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        alive_s = values.get("alive_s")
+        return Holder(
+            int(values["pid"]),
+            int(values["started"]),
+            bool(values.get("leads")),
+            None if alive_s is None else float(alive_s),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Holder(0, 0)
+
+
+def hangs(
+    path: Path,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    now_s: Callable[[], float] = time.monotonic,
+) -> bool:
+    """Tell whether a process works in a home that promised signs of life and gives none.
+
+    It is looked at twice, because a machine that just woke up needs a moment.
+    """
+    holder = holder_of(path)
+    if holder is None or holder.alive_s is None or now_s() - holder.alive_s < HUNG_S:
+        return False
+    sleep(LOOK_AGAIN_S)
+    return holder_of(path) == holder
 
 
 def end(
@@ -100,7 +151,8 @@ def end(
 ) -> bool:
     """Ask the process that works in a home to stop, and wait; tell whether it is gone.
 
-    by_force: one that does not stop in time is killed, which loses nothing that was committed.
+    by_force: one that does not stop in time is killed, with the processes that it started where
+    they are of its group; that loses nothing that was committed.
     """
     started = started or _started
     for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, _KILLED_S)):
@@ -112,7 +164,8 @@ def end(
         if holder.pid <= 0 or started(holder.pid) != holder.started:
             return False
         with contextlib.suppress(ProcessLookupError):
-            kill(holder.pid, number)
+            whole_group = number == signal.SIGKILL and holder.leads
+            kill(-holder.pid if whole_group else holder.pid, number)
         for _ in range(round(wait_s / _STEP_S)):
             if holder_of(path) is None:
                 return True

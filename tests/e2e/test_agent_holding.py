@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.control.lock import HUNG_S
 from shared.wire.sync import Command
 from tests.agent.app.fake_manager import refuse
 from tests.agent.app.scene import Scene, scene
@@ -55,6 +57,38 @@ def test_one_process_a_home(tmp_path: Path) -> None:
         assert begun.wait(40) == -signal.SIGKILL
         it.until("the new one", lambda: len(it.manager.syncs) > syncs)
         assert it.manager.syncs[-1].boot_id != it.manager.syncs[0].boot_id
+
+
+def test_only_one_that_hangs_is_replaced(tmp_path: Path) -> None:
+    """Cron's hourly start leaves a process alone that is well, and ends one that hangs whole."""
+    with scene(tmp_path) as it:
+        begun = it.agent.start().program.process
+        assert begun is not None
+        it.until("the first sync", lambda: it.manager.syncs)
+        it.until("page workers", lambda: workers_of(begun.pid))
+        assert it.agent.prs("run", "--once", "--quiet", "--replace-hung") == ""
+        assert begun.poll() is None
+        workers = workers_of(begun.pid)
+        it.agent.program.send(signal.SIGSTOP)
+        lock = it.home / "lock"
+        values = json.loads(lock.read_bytes())
+        values["alive_s"] -= 2 * HUNG_S  # as if so much time had passed
+        with lock.open("r+b") as file:
+            file.write(json.dumps(values).ljust(200).encode())
+        syncs = len(it.manager.syncs)
+        it.agent.program.words = ["prs", "run", "--replace-hung"]
+        it.agent.start()
+        assert begun.wait(60) == -signal.SIGKILL
+        it.until("the new one", lambda: len(it.manager.syncs) > syncs)
+        assert f"ending process {begun.pid}, which works here and hangs" in it.said()
+        it.until("their end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def workers_of(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    children = [int(word) for word in text.split()]
+    return children + [more for child in children for more in workers_of(child)]
 
 
 def test_pause_and_resume(tmp_path: Path) -> None:

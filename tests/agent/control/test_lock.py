@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
-from agent.control.lock import Holder, HomeLock, end, holder_of
+from agent.control.lock import HUNG_S, Holder, HomeLock, end, hangs, holder_of
 from agent.errors import HomeError
 
 
@@ -45,7 +46,7 @@ class Process:
         self.signals: list[int] = []
 
     def kill(self, pid: int, number: int) -> None:
-        assert pid == os.getpid()
+        assert abs(pid) == os.getpid()
         self.signals.append(number)
         if number == self.ends_at and self.lock is not None:
             self.lock.release()
@@ -89,4 +90,30 @@ def test_a_holder_that_did_not_say_who_it_is(tmp_path: Path) -> None:
     assert not end(tmp_path / "lock", kill=os.kill, sleep=lambda _: None)
     with pytest.raises(HomeError, match="another process works here"):
         HomeLock.take(tmp_path / "lock")
+    lock.release()
+
+
+def test_only_who_promised_signs_of_life_can_hang(tmp_path: Path) -> None:
+    """A short task that holds the lock promises none, however long it takes."""
+    path = tmp_path / "lock"
+    later = time.monotonic() + 10 * HUNG_S
+    lock = HomeLock.take(path)
+    assert not hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    lock.release()
+    assert not hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    lock = HomeLock.take(path, signs=True)
+    assert not hangs(path, sleep=lambda _: None)
+    assert hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    size = path.stat().st_size
+    lock.alive()
+    assert path.stat().st_size == size, "a full disk must not keep it from living"
+    lock.release()
+
+
+def test_one_that_wakes_up_does_not_hang(tmp_path: Path) -> None:
+    """After the machine slept the process gets a moment to say that it lives."""
+    path = tmp_path / "lock"
+    lock = HomeLock.take(path, signs=True)
+    later = time.monotonic() + 10 * HUNG_S
+    assert not hangs(path, sleep=lambda _: lock.alive(), now_s=lambda: later)
     lock.release()
