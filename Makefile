@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -46,6 +46,12 @@ faults: venv  ## 200 kills of a crawling agent, and one at each sync and write; 
 
 coverage: venv  ## the default suite, and which lines and branches it runs
 	$(VENV)/pytest -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
+
+bundle: venv  ## the archive that sites install from: Python 3.11 to 3.13, x86-64 and arm64, into dist/
+	@$(VENV)/python -m tools.bundle $(ARGS)
+
+bundle-here: venv  ## the same for this Python and machine only
+	@$(VENV)/python -m tools.bundle --here $(ARGS)
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)

@@ -1,0 +1,109 @@
+"""A site installs from the archive: no network, no root, and never half a release."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+NOBODY = 65534
+
+
+def install(unpacked: Path, *arguments: str, code: int = 0, before: tuple[str, ...] = ()) -> str:
+    """Run the archive's own `install` as a partner would; return what it said."""
+    environment = {"PATH": os.environ["PATH"], "PYTHON": python(), "PIP_INDEX_URL": "no"}
+    done = subprocess.run(
+        [*before, str(unpacked / "install"), *arguments],
+        env={**environment, "HOME": str(unpacked.parent)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def python() -> str:
+    """Return a Python as this one that every user may run, or this one."""
+    name = f"python3.{sys.version_info[1]}"
+    return shutil.which(name, path="/usr/bin:/usr/local/bin") or sys.executable
+
+
+def without_network() -> tuple[str, ...]:
+    """Return the words that run a command in a network of its own, with nobody in it."""
+    words = ("unshare", "--user", "--map-root-user", "--net")
+    if shutil.which("unshare") is None or subprocess.run([*words, "true"], check=False).returncode:
+        pytest.skip("this system lets nobody make a network namespace")
+    return words
+
+
+def as_nobody(folder: Path) -> tuple[str, ...]:
+    """Return the words that run a command without rights, and give it a folder; none needed: ()."""
+    if os.geteuid() != 0 or python() == sys.executable:
+        return ()
+    os.chown(folder, NOBODY, NOBODY)
+    return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+
+
+def test_an_ordinary_user_installs_without_network(unpacked: Path) -> None:
+    """One command, and `bin/prs` runs; again, it is there already; the data are its own."""
+    partner = as_nobody(unpacked.parent)
+    said = install(unpacked, before=(*partner, *without_network()))
+    home = unpacked.parent / "prs"
+    assert f"{home}/bin/prs enrol URL TOKEN" in said
+    assert str((home / "current").readlink()) == "versions/9.1"
+    assert (home / "versions/9.1/complete").read_text() == "9.1\n"
+    assert stat.S_IMODE((home / "data").stat().st_mode) == 0o700
+    words = (*partner, str(home / "bin/prs"))
+    shown = subprocess.run([*words, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == "prs 9.1\n"
+    told = subprocess.run([*words, "status"], capture_output=True, text=True, check=True)
+    assert "no agent runs here" in told.stdout
+    made = (home / "versions/9.1").stat().st_ino
+    install(unpacked, before=partner)
+    assert (home / "versions/9.1").stat().st_ino == made
+
+
+def test_what_is_damaged_changes_nothing(unpacked: Path) -> None:
+    """One bit in one wheel, a version that is a path, another machine: a sentence each."""
+    home = unpacked.parent / "home"
+    wheel = next((unpacked / "wheels").glob("numpy-*.whl"))
+    whole = wheel.read_bytes()
+    wheel.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    assert "archive is damaged" in install(unpacked, str(home), code=1)
+    wheel.write_bytes(whole)
+    (unpacked / "VERSION").write_text("../../etc\n")
+    assert "is no version" in install(unpacked, str(home), code=1)
+    (unpacked / "VERSION").write_text("9.1\n")
+    (unpacked / "PLATFORMS").write_text("cp399-vax\n")
+    assert "for Linux with cp399-vax" in install(unpacked, str(home), code=1)
+    assert not (home / "current").exists()
+
+
+def test_a_release_is_staged_beside_the_one_that_works(unpacked: Path) -> None:
+    """`--stage` switches nothing; a broken attempt is no release and is made anew."""
+    home = unpacked.parent / "home"
+    (home / "versions/9.0/venv/bin").mkdir(parents=True)
+    (home / "current").symlink_to("versions/9.0")
+    broken = home / "versions/9.1"
+    (broken / "venv").mkdir(parents=True)
+    (broken / "venv/half").write_text("of something")
+    assert install(unpacked, str(home), "--stage").strip() == str(broken)
+    assert (broken / "complete").read_text() == "9.1\n"
+    assert not (broken / "venv/half").exists()
+    assert str((home / "current").readlink()) == "versions/9.0"
+    assert not (home / "bin").exists()
+
+
+def test_a_release_that_does_not_run_is_not_complete(unpacked: Path) -> None:
+    """The program must call itself what the archive promises, before it is called whole."""
+    home = unpacked.parent / "home"
+    (unpacked / "VERSION").write_text("9.2\n")
+    assert "calls itself" in install(unpacked, str(home), code=1)
+    assert not (home / "versions/9.2/complete").exists()
+    assert not (home / "current").exists()

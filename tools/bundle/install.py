@@ -1,0 +1,214 @@
+"""Install the release that this file came with, as docs/adr/0116 lays it out.
+
+Standard library of Python 3.11 only: nothing else is there yet. Every wheel is compared with its
+hash in `requirements.txt` before anything of it runs. Invariant: whatever ends this program, the
+release that worked before still does; `complete` is written last, `current` changes by one rename.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
+HASHED = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+ROOM_TIMES = 4  # wheels are unpacked to about three times their size
+PROGRAMS = "import agent.app.running, agent.app.page_worker, agent.app.diagnosis"
+LAUNCH = """#!/bin/sh
+# Runs the release that `current` names. PRS_HOME: the agent's folder, beside the releases;
+# PRS_PROGRAM: what cron and systemd are told to call, over all updates.
+home=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P)
+PRS_HOME=${PRS_HOME:-$home/data}
+PRS_PROGRAM=$home/bin/prs
+export PRS_HOME PRS_PROGRAM
+exec "$(readlink -f "$home/current")/venv/bin/prs" "$@"
+"""
+
+
+class InstallError(Exception):
+    """What a person must mend, in a sentence."""
+
+
+def main() -> None:
+    """Install, and say what comes next; end with a sentence and code 1 where that is impossible."""
+    options = _options()
+    try:
+        version = (HERE / "VERSION").read_text().strip()
+        release = install(options.home.expanduser().absolute(), version)
+        if options.stage:
+            print(release)
+            return
+        switch(release)
+    except InstallError as error:
+        sys.exit(f"install: {error}")
+    except OSError as error:
+        sys.exit(f"install: {error.filename or 'this machine'}: {error.strerror}")
+    prs = release.parent.parent / "bin" / "prs"
+    print(
+        f"version {version} is installed; next, with the URL and the token of your administrator:"
+    )
+    print(f"  {prs} enrol URL TOKEN")
+
+
+def install(home: Path, version: str) -> Path:
+    """Make HOME/versions/VERSION, whole, and return it. Raises InstallError, OSError."""
+    if not VERSION.fullmatch(version):
+        raise InstallError(f'VERSION = "{version[:80]}": is no version; fetch the archive again')
+    _check_machine()
+    wheels = _checked_wheels()
+    versions = home / "versions"
+    versions.mkdir(parents=True, exist_ok=True)
+    release = versions / version
+    with (home / ".installing").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InstallError(f"{home}: another installation is under way") from error
+        if (release / "complete").exists():
+            return release
+        _check_room(home, wheels)
+        shutil.rmtree(release, ignore_errors=True)
+        release.mkdir()
+        _fill(release / "venv", wheels)
+        _try(release / "venv", version)
+        _write_whole(release / "complete", lambda part: _write(part, f"{version}\n"))
+    return release
+
+
+def switch(release: Path) -> None:
+    """Let `current` and `bin/prs` lead to a release. Raises OSError, InstallError."""
+    home = release.parent.parent
+    current = home / "current"
+    if current.exists() and not current.is_symlink():
+        raise InstallError(f"{current}: is no link; it is not ours, choose another folder")
+    (home / "bin").mkdir(exist_ok=True)
+    (home / "data").mkdir(mode=0o700, exist_ok=True)
+    _write_whole(home / "bin" / "prs", lambda part: _write(part, LAUNCH, 0o755))
+    _write_whole(current, lambda part: part.symlink_to(f"versions/{release.name}"))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="install", description="Install this release of the robot, without network or root."
+    )
+    parser.add_argument(
+        "home", metavar="HOME", nargs="?", type=Path, default=Path("~/prs"), help="default: ~/prs"
+    )
+    parser.add_argument(
+        "--stage", action="store_true", help="only make versions/VERSION, and print where it is"
+    )
+    return parser.parse_args()
+
+
+def _check_machine() -> None:
+    """Refuse a Python or machine that this archive has no wheels for."""
+    wanted = f"cp{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}"
+    there = (HERE / "PLATFORMS").read_text().split()
+    if sys.platform != "linux" or wanted not in there:
+        raise InstallError(
+            f"this archive is for Linux with {', '.join(there)}, and this is {sys.platform} with "
+            f"{wanted}; PYTHON=/path/to/python3 names another Python, or fetch another archive"
+        )
+
+
+def _checked_wheels() -> list[Path]:
+    """Return all wheels. Raises InstallError unless each is as `requirements.txt` says."""
+    known = set(HASHED.findall((HERE / "requirements.txt").read_text()))
+    wheels = sorted((HERE / "wheels").glob("*.whl"))
+    for wheel in wheels:
+        with wheel.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest not in known:
+            raise InstallError(
+                f"{wheel.name} has the SHA-256 {digest}, which requirements.txt does not name: "
+                "the archive is damaged; fetch it again"
+            )
+    if not any(wheel.name.startswith("pip-") for wheel in wheels):
+        raise InstallError("wheels/ has no pip: the archive is not whole; fetch it again")
+    return wheels
+
+
+def _check_room(home: Path, wheels: list[Path]) -> None:
+    wanted = ROOM_TIMES * sum(wheel.stat().st_size for wheel in wheels) // len(_platforms())
+    free = shutil.disk_usage(home).free
+    if free < wanted:
+        raise InstallError(
+            f"{home}: {free / 1e6:.0f} MB are free on this disk, and {wanted / 1e6:.0f} MB are "
+            "needed; make room, or name another folder"
+        )
+
+
+def _platforms() -> list[str]:
+    return (HERE / "PLATFORMS").read_text().split() or [""]
+
+
+def _fill(target: Path, wheels: list[Path]) -> None:
+    """Make an environment and install everything into it, from the wheels alone."""
+    venv.create(target, with_pip=False, symlinks=True)
+    (pip,) = (wheel for wheel in wheels if wheel.name.startswith("pip-"))
+    words = [sys.executable, str(pip / "pip"), "--isolated", "--python", str(target / "bin/python")]
+    words += ["--disable-pip-version-check", "--no-input", "--no-cache-dir", "--quiet", "install"]
+    words += ["--no-index", "--find-links", str(HERE / "wheels"), "--only-binary", ":all:"]
+    words += ["--no-deps", "--require-hashes", "-r", str(HERE / "requirements.txt")]
+    done = subprocess.run(words, env=_environment(), stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise InstallError(f"pip ended with {done.returncode}; what it said is above")
+
+
+def _try(target: Path, version: str) -> None:
+    """Run the program that came of it: every library is loaded once. Raises InstallError."""
+    for words in (
+        [str(target / "bin" / "python"), "-I", "-c", PROGRAMS],
+        [str(target / "bin" / "prs"), "--version"],
+    ):
+        done = subprocess.run(
+            words, env=_environment(), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise InstallError(f"the release does not run on this machine:\n{done.stderr.strip()}")
+    if done.stdout.split()[-1:] != [version]:
+        raise InstallError(f"the release calls itself {done.stdout.strip()!r}, not {version}")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what would change where Python and pip look."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PIP_", "PYTHON", "VIRTUAL_ENV"))
+    }
+
+
+def _write_whole(target: Path, make: Callable[[Path], object]) -> None:
+    """Replace a file or link so that its name always leads to the old or the new one."""
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    make(part)
+    part.replace(target)
+    handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _write(path: Path, text: str, mode: int = 0o644) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Builds the project's wheel, and lays an archive out; the same content gives the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tools.bundle.chosen import Locked, Platform
+from tools.bundle.fetched import sha256_of
+
+__all__ = ["ROOT", "lay_out", "own_wheel", "pack", "version_in"]
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+_VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
+
+
+def version_in(project: Path) -> str:
+    """Return the version that a pyproject.toml names."""
+    match = _VERSION.search(project.read_text())
+    if match is None:
+        raise ValueError(f'{project}: has no line version = "..."')
+    return match[1]
+
+
+def own_wheel(version: str, scratch: Path, into: Path) -> Path:
+    """Build this tree's wheel as a version, outside of the tree. Raises CalledProcessError."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tree = scratch / "tree"
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    project = tree / "pyproject.toml"
+    project.write_text(_VERSION.sub(f'version = "{version}"', project.read_text(), count=1))
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(scratch)]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(_time_of_commit())}
+    subprocess.run(words, cwd=tree, env=environment, stdout=subprocess.DEVNULL, check=True)
+    (wheel,) = scratch.glob("prsm-*.whl")
+    return Path(shutil.move(wheel, into / wheel.name))
+
+
+def lay_out(
+    folder: Path, version: str, entries: Iterable[Locked], platforms: Sequence[Platform]
+) -> None:
+    """Write what lies beside the wheels of a folder: installer, version, platforms, hashes."""
+    here = Path(__file__).parent
+    for name in ("install", "install.py"):
+        shutil.copy(here / name, folder / name)
+    (folder / "VERSION").write_text(f"{version}\n")
+    (folder / "PLATFORMS").write_text("".join(f"{one.name}\n" for one in platforms))
+    there = {sha256_of(path): path.name for path in (folder / "wheels").glob("*.whl")}
+    lines: list[str] = []
+    for one in entries:
+        marker = f" ; {one.marker}" if one.marker else ""
+        mine = sorted(one.hashes & there.keys())
+        if mine:
+            lines.append(f"{one.name}=={one.version}{marker}{_hashes(mine)}")
+    (own,) = (digest for digest, name in there.items() if name.startswith("prsm-"))
+    lines.append(f"prsm=={version}{_hashes([own])}")
+    (folder / "requirements.txt").write_text("\n".join(lines) + "\n")
+
+
+def pack(folder: Path, archive: Path) -> None:
+    """Write a folder as archive, under its own name; wheels are compressed already."""
+    part = archive.with_name(archive.name + ".part")
+    with (
+        part.open("wb") as raw,
+        gzip.GzipFile("", "wb", 1, raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in sorted([folder, *folder.rglob("*")]):
+            info = tar.gettarinfo(str(path), str(path.relative_to(folder.parent)))
+            info.uid = info.gid = 0
+            info.uname = info.gname = ""
+            info.mtime = _time_of_commit()
+            info.mode = 0o755 if path.is_dir() or path.name == "install" else 0o644
+            if path.is_dir():
+                tar.addfile(info)
+            else:
+                with path.open("rb") as file:
+                    tar.addfile(info, file)
+    part.replace(archive)
+
+
+def _hashes(digests: Iterable[str]) -> str:
+    return "".join(f" \\\n    --hash=sha256:{digest}" for digest in digests)
+
+
+def _time_of_commit() -> int:
+    shown = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return int(shown.stdout)
