@@ -131,6 +131,17 @@ class EarlierFile:
         with closing(_connect(self._path)) as connection:
             connection.execute("DELETE FROM earlier")
 
+    def forget(self, hosts: Sequence[str]) -> None:
+        """Forget hosts: their captures are deleted."""
+        keys = {self._host(host) for host in hosts}
+        self._appended = [row for row in self._appended if row[0] not in keys]
+        self._durable = [row for row in self._durable if row[0] not in keys]
+        self._wait()
+        with suppress(sqlite3.OperationalError), closing(_connect(self._path)) as connection:
+            rows = [(key,) for key in keys]
+            connection.executemany("DELETE FROM earlier WHERE host = ?", rows)
+        self._knows.cache_clear()
+
     def close(self) -> None:
         """Write what is durable, and let go."""
         self._flush()

@@ -28,6 +28,7 @@ from agent.collection.orders import (
     read_progress,
 )
 from agent.collection.retention import keep_room
+from agent.collection.withdrawn import add_withdrawn, doomed
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
@@ -94,6 +95,16 @@ class Collecting:
         self._write("limits", lambda: keep_limits(self._home.collection, limits))
         self._parts.say(f"segments are sent as the manager says now: {_spoken(limits)}")
 
+    def withdraw(self, hosts: tuple[str, ...], number: int) -> None:
+        """Drop what is here of hosts that were taken out of the archive."""
+        folder, now_ms = self._home.collection, self._parts.clock.epoch_ms()
+        if hosts:
+            self._parts.say(f"{len(hosts)} hosts were withdrawn: what is here of them is deleted")
+            self._parts.session.forget_hosts(hosts)
+            seal(self._parts.session)
+            self._again_s = 0.0
+        self._write("withdrawn", lambda: add_withdrawn(folder, hosts, number, now_ms))
+
     async def run(self) -> None:
         """Look until the agent stops."""
         stopping = self._parts.stopping
@@ -132,13 +143,16 @@ class Collecting:
             seal(self._parts.session)
         if self._is_running:
             return
-        if not self._due():
+        dropping = bool(doomed(self._home.collection, self._parts.clock.epoch_ms()))
+        if not self._due() and not dropping:
             self._starts = 0
             return
         if now_s < self._again_s:
             return
-        if not Allowance(settings).is_open():
+        if not Allowance(settings).is_open() and not dropping:
             return
+        if dropping:
+            seal(self._parts.session)
         self._again_s = now_s + AGAIN_S
         process = _process_for(settings, self._identity)
         self._starts += 1

@@ -18,6 +18,7 @@ from agent.control.drain import Holds, change_holds
 from agent.link.actions import (
     Action,
     ApplySettings,
+    DropHosts,
     ForgetTold,
     GrantPermit,
     RevokePermit,
@@ -62,11 +63,12 @@ class Conversation:
         view: Callable[[], View],
         take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
         take_limits: Callable[[sync.SendingLimits | None], None],
+        withdraw: Callable[[tuple[str, ...], int], None],
         reached: Callable[[], None],
         settings_held: sync.Settings,
     ) -> None:
         """view: the agent as it is now. take_orders: keeps what is to be sent to the centre;
-        take_limits: how fast and when.
+        take_limits: how fast and when. withdraw: deletes what is here of hosts.
 
         reached: called when the manager has answered.
         """
@@ -81,6 +83,7 @@ class Conversation:
         self._view = view
         self._take_orders = take_orders
         self._take_limits = take_limits
+        self._withdraw = withdraw
         self._reached = reached
         self._update_result: str | None = None
         self.message = ""  # from the manager, for the partner
@@ -163,6 +166,8 @@ class Conversation:
                     await self._command(command_id, name, argument)
                 case TakeOrders(orders):
                     self._take_orders(orders)
+                case DropHosts(hosts, number):
+                    self._withdraw(hosts, number)
                 case ShowMessage(text):
                     self.message = text
                     if text:

@@ -240,6 +240,7 @@ def _put_together(
         view=Viewing(parts).view,
         take_orders=collecting.take,
         take_limits=collecting.take_limits,
+        withdraw=collecting.withdraw,
         reached=reached,
         settings_held=settings_held,
     )

@@ -8,7 +8,7 @@ Invariant: a crawl that failed is let go of without a commit: its last one is wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
@@ -279,6 +279,11 @@ class CrawlSession:
     def crawl(self) -> Crawl:
         """Return the counts of what is not fetched, and why."""
         return self._crawl
+
+    def forget_hosts(self, hosts: Sequence[str]) -> None:
+        """Take note that captures of hosts are deleted: nothing may refer to them any more."""
+        if self._earlier is not None:
+            self._earlier.forget(hosts)
 
     @property
     def paused(self) -> str:

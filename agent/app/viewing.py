@@ -11,6 +11,7 @@ from agent.app.parts import Parts
 from agent.app.sleeping import rest_outside_hours
 from agent.app.telling import tellable
 from agent.collection.announcing import read_serving
+from agent.collection.withdrawn import read_withdrawn
 from agent.control.status import BackOff, Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
@@ -74,6 +75,7 @@ class Viewing:
             disk_free_bytes=parts.disk.free_bytes,
             reports_waiting=parts.unreported,
             serving=read_serving(parts.home.collection),
+            withdrawn_held=read_withdrawn(parts.home.collection).number,
         )
 
     def status(self, talk: Conversation) -> Status:

@@ -18,10 +18,11 @@ from agent.collection.orders import Order
 from agent.settings.home import write_whole
 from shared.frozen import frozen
 
-__all__ = ["Held", "Holdings"]
+__all__ = ["LINKS", "SEGMENT", "Held", "Holdings"]
 
 SEGMENT: Final = ".warc.gz"
-BESIDE: Final = (".cdxj", ".sha256", ".links.gz")
+LINKS: Final = ".links.gz"
+BESIDE: Final = (".cdxj", ".sha256", LINKS)
 KEPT_THERE: Final = frozenset({"accepted", "quarantined"})
 SETTLED: Final = KEPT_THERE | {"refused", "damaged"}
 STAMP_CHARS: Final = 14
@@ -39,6 +40,7 @@ class Held:
     begun_ms: int = 0
     ended_ms: int = 0
     result: str = ""
+    doomed: bool = False  # it holds a withdrawn host: it goes as soon as the centre has judged it
 
     @property
     def is_kept_there(self) -> bool:

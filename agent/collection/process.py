@@ -29,6 +29,8 @@ from agent.collection.retention import keep_room
 from agent.collection.sending import Patience, SegmentSender, StopSendingError
 from agent.collection.serving import Tokens
 from agent.collection.tus import TusClient
+from agent.collection.withdrawing import drop_hosts
+from agent.collection.withdrawn import doomed, note_dropped
 from agent.errors import HomeError
 from agent.link.client import ManagerClient
 from agent.link.keys import Identity
@@ -93,7 +95,7 @@ async def _collect(
     allowance = Allowance(settings)
 
     def may_send() -> bool:
-        return not stopped() and allowance.is_open()
+        return not stopped() and allowance.is_open() and not doomed(home.collection, _now_ms())
 
     manager = ManagerClient(
         identity.manager,
@@ -104,6 +106,7 @@ async def _collect(
         timeout_s=site.timeout_s,
         user_agent=user_agent,
     )
+    await asyncio.to_thread(_drop_withdrawn, home, holdings, say)
     async with manager:
         sender = SegmentSender(
             TusClient(manager, Rate(lambda: allowance.bytes_per_s)),
@@ -128,6 +131,14 @@ async def _collect(
         with suppress(StopSendingError):
             await carrier.carry_out()
     keep_room(settings, holdings, say)
+
+
+def _drop_withdrawn(home: Home, holdings: Holdings, say: Callable[[str], None]) -> None:
+    hosts = doomed(home.collection, _now_ms())
+    if hosts and (count := drop_hosts(holdings, hosts, say)):
+        say(f"{len(hosts)} hosts were withdrawn; {count} segments held captures of them")
+    if hosts:
+        note_dropped(home.collection, hosts, _now_ms())
 
 
 class _Noting:

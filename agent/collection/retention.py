@@ -38,7 +38,7 @@ def drop_kept(
         held = holdings.held(name)
         if not held.is_kept_there:
             continue
-        over = now_ms - held.ended_ms >= keep_s * 1000
+        over = held.doomed or now_ms - held.ended_ms >= keep_s * 1000
         if over or short_of_disk():
             freed_bytes += holdings.remove(name)
             count += 1

@@ -21,6 +21,7 @@ from shared.wire.sync import (
 __all__ = [
     "Action",
     "ApplySettings",
+    "DropHosts",
     "ForgetTold",
     "GrantPermit",
     "RevokePermit",
@@ -54,6 +55,15 @@ class View:
     reports_waiting: int = 0
     update_result: str | None = None
     serving: Serving | None = None
+    withdrawn_held: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropHosts:
+    """Delete what is here of hosts that were withdrawn; number: of the newest withdrawal told."""
+
+    hosts: tuple[str, ...]
+    number: int
 
 
 @frozen
@@ -124,6 +134,7 @@ Action = (
     | GrantPermit
     | RevokePermit
     | ApplySettings
+    | DropHosts
     | RunCommand
     | ShowMessage
     | ForgetTold

@@ -23,6 +23,7 @@ from typing import Final
 from agent.link.actions import (
     Action,
     ApplySettings,
+    DropHosts,
     ForgetTold,
     GrantPermit,
     RevokePermit,
@@ -168,6 +169,7 @@ class Poller:
             command_done=self._command_done or None,
             update_result=view.update_result,
             serving=view.serving,
+            withdrawn_held=view.withdrawn_held,
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s
@@ -204,6 +206,9 @@ class Poller:
         if answer.collection != self._orders:
             self._orders = answer.collection
             actions.append(TakeOrders(tuple(answer.collection)))
+        number = answer.withdrawn_number
+        if number is not None and number != said.withdrawn_held:
+            actions.append(DropHosts(tuple(answer.withdrawn), number))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

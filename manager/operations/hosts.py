@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from manager.db import archive_withdrawing, assignments, hosts, probes, rights, rounds
+from manager.db import (
+    archive_withdrawing,
+    assignments,
+    hosts,
+    probes,
+    rights,
+    rounds,
+    withdrawals,
+)
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import HostRow
 from manager.errors import NotFoundError
@@ -110,6 +118,7 @@ def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int)
             rounds.cancel_units(tx, current.number, "excluded", unit_ids)
         rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
         segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
+        withdrawals.add(tx, host.id, now_ms)
         note(
             tx,
             now_ms,

@@ -23,6 +23,7 @@ from manager.operations.permits import renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.sending_limits import sending_of
 from manager.operations.sharing import note_rests
+from manager.operations.withdrawals import withdrawn_for
 from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
 
 __all__ = [
@@ -147,6 +148,7 @@ def _answered(
     if request.next_contact_ms is not None:
         promised_ms = max(promised_ms, now_ms + request.next_contact_ms - request.clock_ms)
     agents.update(tx, row.id, promised_ms=promised_ms)
+    withdrawn, withdrawn_number = withdrawn_for(tx, row.id, request.withdrawn_held)
     return SyncAnswer(
         server_time_ms=now_ms,
         next_poll_s=poll_s,
@@ -156,6 +158,8 @@ def _answered(
         settings=Settings(sending=sending_of(row)),
         command=_command(row),
         collection=orders_for(tx, row),
+        withdrawn=withdrawn,
+        withdrawn_number=withdrawn_number,
         message=_message(row, permit),
     )
 

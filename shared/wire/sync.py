@@ -176,6 +176,7 @@ class SyncRequest(_Message):
     command_done: Annotated[str, StringConstraints(max_length=64)] | None = None
     update_result: ShortText | None = None
     serving: Serving | None = None
+    withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
 
 
 class Permit(_Message):
@@ -260,4 +261,6 @@ class SyncAnswer(_Message):
     settings: Settings = Settings()
     command: Command | None = None
     collection: Annotated[list[CollectionOrder], Field(max_length=MAX_ORDERS)] = []
+    withdrawn: Annotated[list[UnitKey], Field(max_length=MAX_ITEMS)] = []  # hosts to delete here
+    withdrawn_number: Count | None = None  # to be said as `withdrawn_held` from now on
     message: ShortText = ""  # for the partner, to show

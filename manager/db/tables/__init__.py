@@ -10,7 +10,13 @@ and when.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
-from manager.db.tables.archive import archive_changes, arrivals, segment_hosts, segments
+from manager.db.tables.archive import (
+    archive_changes,
+    arrivals,
+    segment_hosts,
+    segments,
+    withdrawals,
+)
 from manager.db.tables.clients import (
     archive_jobs,
     client_tokens,
@@ -84,4 +90,5 @@ __all__ = [
     "unit_rounds",
     "units",
     "users",
+    "withdrawals",
 ]

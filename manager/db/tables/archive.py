@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
 
-__all__ = ["archive_changes", "arrivals", "segment_hosts", "segments"]
+__all__ = ["archive_changes", "arrivals", "segment_hosts", "segments", "withdrawals"]
 
 # Files that agents sent and that were taken, as they came: a repeat is known by its digest.
 arrivals: Final = sa.Table(
@@ -84,4 +84,13 @@ archive_changes: Final = sa.Table(
     text("name"),
     one_of("what", "created", "deleted"),
     sa.Index(None, "at_ms"),
+)
+
+# Hosts that were excluded, in order, so that agents drop what they have of them.
+withdrawals: Final = sa.Table(
+    "withdrawals",
+    metadata,
+    identity(),
+    sa.Column("host_id", Whole, sa.ForeignKey("hosts.id"), nullable=False),
+    moment("at_ms", required=True),
 )

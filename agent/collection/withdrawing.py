@@ -1,0 +1,160 @@
+"""Drops captures of hosts that were taken out of the archive from the segments of this home.
+
+What the centre keeps is deleted here whole; what it has and has not judged yet goes as soon as it
+has; what it never had is written anew without these hosts, under another name. Invariant: captures
+of other hosts are never lost: the new segment is sealed before the old one goes.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import re
+from calendar import timegm
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import strptime
+from typing import BinaryIO, Final
+
+from agent.collection.holdings import LINKS, SEGMENT, Holdings
+from shared.archive.errors import DamageError, DiskFullError
+from shared.archive.reader import iter_captures
+from shared.archive.recover import recover_segment
+from shared.archive.segment import OPEN_SUFFIX
+from shared.errors import PrsmError
+from shared.urls import host_of
+
+__all__ = ["drop_hosts"]
+
+PIECE_BYTES: Final = 1024**2
+_SERIAL: Final = re.compile(r"(.*-[0-9]{14}-[0-9]+w*)(-.*)")
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+Doomed = Mapping[str, int]
+"""Host key -> up to when its captures go, epoch milliseconds."""
+
+
+def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> int:
+    """Drop captures from all sealed segments; return how many segments held any.
+
+    Raises DiskFullError: what was done is done, call again.
+    """
+    count = 0
+    for name in holdings.names():
+        if not _holds(holdings.segments / name, doomed):
+            continue
+        count += 1
+        held = holdings.held(name)
+        if held.is_kept_there:
+            holdings.remove(name)
+        elif held.state == "sent":
+            holdings.keep(replace(held, doomed=True))
+        else:
+            _write_anew(holdings, name, doomed, say)
+    return count
+
+
+def _holds(segment: Path, doomed: Doomed) -> bool:
+    try:
+        return any(_is_doomed(url, at_ms, doomed) for url, at_ms in _indexed(segment))
+    except (OSError, ValueError, KeyError):
+        return True  # its index is gone: the segment itself is read
+
+
+def _indexed(segment: Path) -> Iterator[tuple[str, int]]:
+    """Yield URL and time of each capture, as the index beside a segment has them."""
+    with segment.with_name(segment.name + ".cdxj").open("rb") as index:
+        for line in index:
+            _, stamp, about = line.split(b" ", 2)
+            at_ms = timegm(strptime(stamp[:14].decode("ascii"), "%Y%m%d%H%M%S")) * 1000
+            yield str(json.loads(about)["url"]), at_ms
+
+
+def _is_doomed(url: str, at_ms: int, doomed: Doomed) -> bool:
+    try:
+        until_ms = doomed.get(host_of(url))
+    except PrsmError:
+        return False
+    return until_ms is not None and at_ms <= until_ms
+
+
+def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[str], None]) -> None:
+    source = holdings.segments / name
+    target = source.with_name(_next_name(name))
+    draft = target.with_name(target.name + OPEN_SUFFIX)
+    kept = dropped = 0
+    if not target.exists():  # else a process was killed before the old one went
+        try:
+            with _room(draft), source.open("rb") as reading, source.open("rb") as data:
+                with draft.open("wb") as out:
+                    for stored in iter_captures(reading):
+                        if not kept and not dropped:
+                            _copy(data, out, 0, stored.offset)  # warcinfo
+                        capture = stored.capture
+                        if _is_doomed(capture.url, capture.fetched_at_ms, doomed):
+                            dropped += 1
+                            continue
+                        _copy(data, out, stored.offset, stored.length)
+                        kept += 1
+                _sealed(source, target, draft, doomed, kept)
+        except DamageError as error:
+            say(f"{name}: {error}; it held a withdrawn host, and nobody could have read the rest")
+            draft.unlink(missing_ok=True)
+    holdings.remove(name)
+    say(f"{name}: {dropped} captures of withdrawn hosts were deleted, {kept} are kept")
+
+
+def _sealed(source: Path, target: Path, draft: Path, doomed: Doomed, kept: int) -> None:
+    if not kept:
+        draft.unlink()
+        return
+    links = source.with_name(source.name + LINKS)
+    if links.exists():
+        with (
+            gzip.open(links, "rb") as before,
+            gzip.open(target.with_name(target.name + LINKS), "wb") as after,
+        ):
+            # Lines are target TAB source; who withdraws a host does not ask when.
+            after.writelines(
+                line
+                for line in before
+                if not _is_doomed(line.rpartition(b"\t")[2].strip().decode(), 0, doomed)
+            )
+    recovery = recover_segment(draft)
+    if recovery.segment is None or recovery.problem is not None:
+        raise DamageError(0, f"what was copied is not whole: {recovery.problem}")
+    recovery.segment.seal()
+
+
+def _copy(source: BinaryIO, target: BinaryIO, start: int, length: int) -> None:
+    source.seek(start)
+    while length:
+        data = source.read(min(length, PIECE_BYTES))
+        if not data:
+            raise DamageError(start, "the segment is shorter than its records")
+        target.write(data)
+        length -= len(data)
+
+
+@contextmanager
+def _room(draft: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        if error.errno not in _FULL:
+            raise
+        raise DiskFullError(
+            f"{draft.parent}: no room to write a segment anew without withdrawn hosts"
+        ) from error
+
+
+def _next_name(name: str) -> str:
+    """Return the name of a segment that was written anew: its number has a `w` more."""
+    match = _SERIAL.fullmatch(name)
+    if match is None:
+        return f"{name.removesuffix(SEGMENT)}-w{SEGMENT}"
+    return f"{match[1]}w{match[2]}"
