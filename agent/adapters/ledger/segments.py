@@ -1,9 +1,9 @@
 """The open segment, and the list of links that lead out of its pages.
 
 Beside `NAME.warc.gz` lies `NAME.warc.gz.links.gz`: lines of extserver.list (target TAB source), a
-gzip member with each commit. It travels with the segment; whoever writes the classic lists of a
-host takes its lines from there. Files for each host would be a write for each page in thousands
-of folders.
+gzip member with each commit. It stays here, for who writes the classic lists of a host on this
+machine; the centre reads links from the captures (docs/adr/0103). Files for each host would be a
+write for each page in thousands of folders.
 
 Invariant: a segment is sealed right after a commit and never otherwise, so that all it holds is
 committed; it may be larger than its limit by what one commit brings.
