@@ -1,8 +1,8 @@
 #!/bin/sh
-# The Debian packages that tests need and Python cannot bring. Installs what is missing where it
+# The packages that tests need and Python cannot bring: Debian's, and a tus client in JavaScript. Installs what is missing where it
 # may; says so and goes on where it may not: the tests that need it then skip, with the reason.
 #   tools/test_packages.sh        what `make test` needs
-#   tools/test_packages.sh all    what `make test-all` needs too: wget, strace, and real pages to crawl
+#   tools/test_packages.sh all    what `make test-all` needs too: wget, strace, node, real pages to crawl
 set -eu
 missing=""
 tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -15,12 +15,22 @@ tool nginx nginx-light
 if [ "${1:-}" = all ]; then
     tool wget wget
     tool strace strace
+    tool node nodejs
+    tool npm npm
     folder /usr/share/doc/python3-doc/html python3-doc
     folder /usr/share/doc/postgresql-doc-15/html postgresql-doc-15
     folder /usr/share/doc/git/html git-doc
     folder /usr/share/doc/apache2-doc/manual apache2-doc
 fi
-[ -n "$missing" ] || exit 0
+# By the lock file with digests, into a folder that git does not see.
+node_packages() {
+    here="$(dirname "$0")/../tests/e2e/tus_js"
+    [ "$1" = all ] && type npm >/dev/null 2>&1 || return 0
+    [ "$here/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] && return 0
+    (cd "$here" && npm ci --silent && touch node_modules/.package-lock.json) \
+        || echo "tests: npm could not install tus-js-client: the tests that need it are skipped"
+}
+[ -n "$missing" ] || { node_packages "${1:-}"; exit 0; }
 if ! type apt-get >/dev/null 2>&1; then
     echo "tests: without$missing (not a Debian system): the tests that need it are skipped"
 elif [ "$(id -u)" -ne 0 ]; then
@@ -33,3 +43,4 @@ else
     { apt-get -qq update && apt-get -qq install --yes --no-install-recommends $missing; } \
         >/dev/null || echo "tests: apt-get could not install$missing: the tests that need it are skipped"
 fi
+node_packages "${1:-}"

@@ -58,7 +58,7 @@ class View:
     withdrawn_held: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DropHosts:
     """Delete what is here of hosts that were withdrawn; number: of the newest withdrawal told."""
 
