@@ -100,7 +100,8 @@ class Pulling:
         at = noted = start
         try:
             while at < row.size_bytes:
-                data = answer.read(min(READ_BYTES, row.size_bytes - at))
+                # What is there: a line that breaks must not take a megabyte with it.
+                data = answer.read1(min(READ_BYTES, row.size_bytes - at))
                 if not data:
                     raise PullError(f"the agent's answer ended at {at} of {row.size_bytes}")
                 part.write(at, data)

@@ -21,11 +21,13 @@ class BadLine(httpx.AsyncBaseTransport):
     flip N      one bit of byte N of the body is another
     html N      a proxy answers N with a page of its own, and nothing goes through
     twice       the request is carried twice; the second answer counts
+    late        nobody hears an answer, and the request arrives behind the next one
     """
 
     def __init__(self, app: ASGIApp, fault: Fault = lambda request, number: None) -> None:
         self._inner = httpx.ASGITransport(app, raise_app_exceptions=False)
         self._fault = fault
+        self._late: list[tuple[httpx.Request, bytes]] = []
         self.requests: list[str] = []
         self.body_bytes = 0
 
@@ -48,9 +50,15 @@ class BadLine(httpx.AsyncBaseTransport):
             body = body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
         if word == "twice":
             await self._carry(request, _whole(body))
+        if word == "late":
+            self._late.append((request, body))
+            raise httpx.ReadError("the line broke", request=request)
         answer = await self._carry(
             request, _cut(body, int(value)) if word == "cut" else _whole(body)
         )
+        while self._late:
+            older, data = self._late.pop()
+            await self._carry(older, _whole(data))
         if word in {"cut", "deaf"}:
             raise httpx.ReadError("the line broke", request=request)
         return answer

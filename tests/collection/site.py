@@ -119,11 +119,13 @@ class Site:
         )
 
     async def _carry_out(self, patience: Patience | None) -> None:
-        key = self.agent.call.headers["Authorization"].removeprefix("Bearer ")
-        async with ManagerClient(
-            "http://127.0.0.1", name=self.agent.name, key=key, transport=self.line
-        ) as client:
+        async with self.client() as client:
             await self.carrier(client, patience).carry_out()
+
+    def client(self) -> ManagerClient:
+        """Return a way to the manager, over the line."""
+        key = self.agent.call.headers["Authorization"].removeprefix("Bearer ")
+        return ManagerClient("http://127.0.0.1", name=self.agent.name, key=key, transport=self.line)
 
     def states(self) -> list[str]:
         """Return what is known of each segment here."""

@@ -11,14 +11,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
 from agent.collection.offering import Offering
 from agent.collection.orders import Order
 from agent.collection.serving import SegmentServer, Tokens, certificate_of
-from agent.link.client import ManagerClient
-from agent.settings import Home
+from agent.settings import Home, Settings
 from manager.db import agents
 from manager.operations.uploads import list_transfers
+from shared.wire.sync import SendingLimits
+from tests.collection.relay import relayed
 from tests.collection.site import Site
 from tests.manager.running import Running, running
 
@@ -41,12 +43,16 @@ def site(prsm: Running, tmp_path: Path) -> Site:
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[SegmentServer]:
+def serving(site: Site, allowance: Allowance | None = None) -> Iterator[SegmentServer]:
     """Serve the segments, and let the manager know where."""
     home = Home(site.home)
     certificate = certificate_of(home, "a.example")
     server = SegmentServer(
-        ("127.0.0.1", 0), certificate, site.segments, Tokens(home, now_s=lambda: 1000.0)
+        ("127.0.0.1", 0),
+        certificate,
+        site.segments,
+        Tokens(home, now_s=lambda: 1000.0),
+        allowance,
     )
     thread = threading.Thread(target=server.serve)
     thread.start()
@@ -63,16 +69,13 @@ def tell(site: Site, url: str, fingerprint: str) -> None:
         agents.update(tx, site.agent.identity.id, serving_url=url, serving_fingerprint=fingerprint)
 
 
-def offer(site: Site) -> str:
-    """Offer the only segment; return its upload's path."""
+def offer(site: Site, made_s: float = 1000.0) -> str:
+    """Offer the only segment with a token made at a time; return its upload's path."""
     holdings = Holdings(site.segments, site.folder)
-    tokens = Tokens(Home(site.home), now_s=lambda: 1000.0)
+    tokens = Tokens(Home(site.home), now_s=lambda: made_s)
 
     async def offered() -> str:
-        key = site.agent.call.headers["Authorization"].removeprefix("Bearer ")
-        async with ManagerClient(
-            "http://127.0.0.1", name="a.example", key=key, transport=site.line
-        ) as client:
+        async with site.client() as client:
             held = holdings.held(holdings.names()[0])
             return await Offering(client, holdings, tokens).offer(Order("1", way="pull"), held)
 
@@ -109,6 +112,70 @@ def test_a_fetch_goes_on_at_the_byte(site: Site) -> None:
         site.prsm.manager.pulling.fetch_due()
     (row,) = list_transfers(site.prsm.manager.db)
     assert (row.state, row.received_bytes) == ("received", len(data))
+
+
+def test_a_line_that_is_cut_is_gone_on_with(site: Site) -> None:
+    """Each fetch begins at the byte at which the last one ended; nothing comes twice."""
+    size = (site.segments / site.holdings.names()[0]).stat().st_size
+    pulling, clock = site.prsm.manager.pulling, site.prsm.clock
+    clock.now_ms = 1_000_000
+    with serving(site) as server, relayed(server.port, [1_300_000, 900_000, 5000]) as line:
+        tell(
+            site, f"https://127.0.0.1:{line.port}", certificate_of(Home(site.home), "x").fingerprint
+        )
+        offer(site)
+        tries = 0
+        while tries < 10:
+            tries += 1
+            pulling.fetch_due()
+            (row,) = list_transfers(site.prsm.manager.db)
+            if row.state != "receiving":
+                break
+            clock.advance(600)
+    assert (row.state, row.received_bytes, tries) == ("received", size, 4)
+    assert row.breaks >= 2
+
+
+def test_a_token_whose_hour_is_over_is_renewed(site: Site) -> None:
+    """The agent answers 403, which is said; a new offer fetches the rest."""
+    with serving(site):
+        offer(site, made_s=-3000.0)
+        pulling = site.prsm.manager.pulling
+        pulling.fetch_due()
+        (row,) = list_transfers(site.prsm.manager.db)
+        assert (row.state, row.received_bytes, row.next_try_ms) == ("receiving", 0, None)
+        assert "403" in row.result
+        assert "its hour is over" in row.result
+        offer(site)
+        pulling.fetch_due()
+    assert list_transfers(site.prsm.manager.db)[0].state == "received"
+
+
+def test_an_agents_hours_hold_for_fetches(site: Site) -> None:
+    """Outside them it answers 503, and the manager tries again."""
+    keep_limits(site.folder, SendingLimits(weekday=[], weekend=[(0, 1)], zone="UTC"))
+    with serving(site, Allowance(Settings(home=site.home))):
+        offer(site)
+        site.prsm.manager.pulling.fetch_due()
+        (row,) = list_transfers(site.prsm.manager.db)
+        assert "503: nothing is sent from here at this hour" in row.result
+        keep_limits(site.folder, None)
+        offer(site)
+        site.prsm.manager.pulling.fetch_due()
+    assert list_transfers(site.prsm.manager.db)[0].state == "received"
+
+
+@pytest.mark.parametrize("ahead_s", [-7200, 7200])
+def test_tokens_end_by_the_managers_clock(site: Site, ahead_s: int) -> None:
+    """An agent whose clock is hours off is tried again all the same."""
+    now_s = site.prsm.clock() // 1000 + ahead_s
+    with site.prsm.manager.db.write() as tx:
+        agents.update(tx, site.agent.identity.id, skew_ms=ahead_s * 1000)
+    tell(site, "https://127.0.0.1:9", "0" * 64)
+    offer(site, made_s=now_s)
+    site.prsm.manager.pulling.fetch_due()
+    (row,) = list_transfers(site.prsm.manager.db)
+    assert row.next_try_ms is not None
 
 
 def test_another_certificate_is_not_spoken_to(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -102,6 +103,7 @@ FAULTS: dict[str, Fault] = {
     "flipped": lambda request, n: "flip 7" if request.method == "PATCH" and n % 3 else None,
     "502 with HTML": lambda request, number: "html 502" if number % 3 == 0 else None,
     "a proxy's 200": lambda request, number: "html 200" if number % 3 == 0 else None,
+    "reordered": lambda request, n: "late" if request.method == "PATCH" and n % 3 == 0 else None,
     "carried twice": lambda request, number: "twice" if number % 2 else None,
     "PATCH is blocked": lambda request, number: "html 405" if request.method == "PATCH" else None,
     "PATCH is forbidden": lambda request, number: "html 403" if request.method == "PATCH" else None,
@@ -126,7 +128,7 @@ def test_a_bad_line_costs_time_only(site: Site, fault: str) -> None:
 def test_every_kind_of_trouble_at_random(site: Site) -> None:
     """Faults of all kinds, mixed: what arrives is right, and arrives once."""
     chance = random.Random(7)
-    words = ["cut 120000", "cut 3", "deaf", "flip 500", "html 502", "html 503", "twice"]
+    words = ["cut 120000", "cut 3", "deaf", "flip 500", "html 502", "html 503", "twice", "late"]
 
     def fault(request: httpx.Request, number: int) -> str | None:
         return chance.choice(words) if chance.random() < 0.35 else None
@@ -256,6 +258,50 @@ def test_a_centre_without_room_ends_the_try_at_once(site: Site) -> None:
     parts._free_bytes = lambda _: 10**12
     site.prsm.clock.advance(3601)
     assert site.carry_out()["1"].state == "done"
+
+
+def test_a_centre_whose_disk_fills_up_keeps_what_came(site: Site) -> None:
+    """In the middle of a segment: 507 ends the try, and the next one goes on at the byte."""
+    site.collect(1, body_bytes=10 * CHUNK)
+    site.order(Order("1"))
+    parts = site.prsm.manager.parts
+
+    def fill(request: httpx.Request, number: int) -> str | None:
+        if number == 6:
+            parts._free_bytes = lambda _: 10
+        return None
+
+    on(site, fill)
+    progress = site.carry_out()["1"]
+    assert (progress.state, site.states()) == ("open", ["new"])
+    assert "stay in reserve" in progress.result
+    (row,) = list_transfers(site.prsm.manager.db)
+    assert (row.state, row.received_bytes) == ("receiving", 4 * CHUNK)
+    parts._free_bytes = lambda _: 10**12
+    site.prsm.clock.advance(3601)
+    on(site, lambda request, number: None)
+    assert site.carry_out()["1"].state == "done"
+    assert site.line.body_bytes < 6 * CHUNK + 20_000
+
+
+def test_two_that_send_at_once_send_one_file(site: Site) -> None:
+    """Two processes with the same segment, as of a copied home, each with its own connection."""
+    site.collect(1, body_bytes=10 * CHUNK)
+    site.order(Order("1"))
+
+    async def both() -> None:
+        async with site.client() as one, site.client() as other:
+            await asyncio.gather(
+                site.carrier(one, patient(site, 100)).carry_out(),
+                site.carrier(other, patient(site, 100)).carry_out(),
+            )
+
+    asyncio.run(both())
+    assert site.states() == ["accepted"]
+    assert [row.state for row in list_transfers(site.prsm.manager.db)] == ["accepted"]
+    with site.prsm.manager.db.read() as tx:
+        (sha256,) = site.sums()
+        assert archive.arrival_by_sha256(tx, site.agent.identity.id, sha256) is not None
 
 
 def test_a_file_that_the_centre_lost_is_sent_again(site: Site) -> None:
