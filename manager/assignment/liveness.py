@@ -24,6 +24,8 @@ PLAIN_AWAKE_MS: Final = 90 * 60_000
 """A plain agent that is awake asks for RESTART every hour; silent for longer, it sleeps."""
 LONGEST_POLL_MS: Final = HOUR_MS
 """The manager asks nobody to call less often than this; a later promise is sleep."""
+TARDY_MS: Final = 60_000
+"""A call that comes some seconds after its time is no news: at most a quarter of the grace."""
 LONGEST_PROMISE_MS: Final = 8 * 24 * HOUR_MS
 """An agent may work at week-ends only; who promises more than a week is not believed."""
 
@@ -104,12 +106,12 @@ def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEW
         return Liveness(LivenessState.NEW, "it has never called")
     due_ms = promised_contact(facts.kind, contact_ms, facts.promised_ms, plain_renewal_ms)
     silent = f"last heard {spoken_duration(now_ms - contact_ms)} ago"
-    if now_ms > due_ms:
+    if now_ms > due_ms + min(TARDY_MS, facts.grace_ms // 4):
         return _overdue(facts, due_ms, now_ms, silent)
     if _sleeps(facts, contact_ms, due_ms, now_ms):
         by = clock_time(due_ms)
         why = f"it sleeps until {by}" if facts.kind == "sync" else f"it calls once a night, by {by}"
-        return Liveness(LivenessState.ASLEEP, f"{why}; {silent}", until_ms=due_ms)
+        return Liveness(LivenessState.ASLEEP, f"{why}; {silent}", until_ms=max(due_ms, now_ms))
     return _awake(facts, now_ms)
 
 

@@ -26,8 +26,6 @@ _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
 
 SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
-LATE_MS: Final = 60_000
-"""A call that comes some seconds after its time is no news."""
 TICK_MS: Final = 120_000
 """A tick may wait for a large plan to be written; a take-over of the lead takes seconds."""
 DISK_BYTES: Final = 1_000_000_000
@@ -91,7 +89,7 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
         return
     url = link("agent", name=row.name)
     how = view.liveness
-    if how.attention and not _is_hardly_late(view, now_ms):
+    if how.attention:
         weight: Weight = "bad" if how.state is LivenessState.LOST else "warn"
         yield Notice(weight, row.name, url, f"is {how.state.value}: {how.reason}.")
     if row.clone_reason:
@@ -112,12 +110,6 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
             "warn", row.name, url, f"holds {row.reports_waiting:,} reports that did not arrive."
         )
     yield from _order_notices(view, now_ms, url)
-
-
-def _is_hardly_late(view: AgentView, now_ms: int) -> bool:
-    due_ms = view.row.promised_ms
-    late = view.liveness.state is LivenessState.LATE
-    return late and due_ms is not None and now_ms - due_ms < LATE_MS
 
 
 def _order_notices(view: AgentView, now_ms: int, url: str) -> Iterator[Notice]:

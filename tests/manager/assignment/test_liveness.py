@@ -105,6 +105,21 @@ def test_late() -> None:
     assert found.attention
 
 
+@pytest.mark.parametrize(
+    ("over_ms", "grace_ms", "state"),
+    [
+        (50_000, 30 * MINUTE, LivenessState.WORKING),
+        (61_000, 30 * MINUTE, LivenessState.LATE),
+        (900, 4_000, LivenessState.WORKING),
+        (1_001, 4_000, LivenessState.LATE),
+    ],
+)
+def test_some_seconds_are_not_late(over_ms: int, grace_ms: int, state: LivenessState) -> None:
+    """A call takes its way; where grace is short, so is that."""
+    found = seen(last_contact_ms=NOW - 2 * MINUTE, promised_ms=NOW - over_ms, grace_ms=grace_ms)
+    assert found.state is state
+
+
 def test_nobody_is_lost_while_its_permit_is_valid() -> None:
     """Grace is over, the permit is not: it may still be fetching."""
     found = seen(last_contact_ms=NOW - 90 * MINUTE, promised_ms=NOW - 89 * MINUTE)
@@ -126,7 +141,8 @@ def test_lost() -> None:
         (30 * MINUTE, LivenessState.WORKING),
         (2 * HOUR, LivenessState.ASLEEP),
         (25 * HOUR, LivenessState.ASLEEP),
-        (26 * HOUR + MINUTE, LivenessState.LATE),
+        (26 * HOUR + MINUTE, LivenessState.ASLEEP),
+        (26 * HOUR + 2 * MINUTE, LivenessState.LATE),
         (27 * HOUR, LivenessState.LOST),
     ],
 )
