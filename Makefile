@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -76,6 +76,9 @@ bench-distribution: venv  ## segments through nginx, a selection over 10^7 index
 
 bench-hostcache: venv  ## host names in memory: seed 000's figure 6, beside a dict
 	$(VENV)/python -m benchmarks.hostcache $(ARGS)
+
+bench-fetching: venv  ## what a page costs the process that fetches, without network; ARGS=--instructions counts them
+	$(VENV)/python -m benchmarks.fetching $(ARGS)
 
 bench-frontier: venv  ## what a URL costs, by how many are known, and memory and recovery
 	$(VENV)/python -m benchmarks.frontier $(ARGS)

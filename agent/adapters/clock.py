@@ -10,9 +10,8 @@ __all__ = ["SystemClock"]
 class SystemClock:
     """Time as the machine tells it. Fulfils `agent.pipeline.ports.Clock`."""
 
-    def monotonic_s(self) -> float:
-        """Return seconds that never jump; they stand still while the machine sleeps."""
-        return time.monotonic()
+    monotonic_s = staticmethod(time.monotonic)
+    """Return seconds that never jump; they stand still while the machine sleeps."""
 
     def boottime_s(self) -> float:
         """Return seconds since boot, sleep included."""

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.adapters.ledger.database import Database
-from agent.pipeline.messages import Kept, Outside, Requested, UnitClosed, UnitFinished
+from agent.pipeline.messages import Outside, Processed, UnitClosed, UnitFinished
+from agent.pipeline.ports import FetchAnswer
 from shared.frozen import frozen
 from shared.wire.sync import FinishedUnit, HostAddresses
 
@@ -99,14 +100,14 @@ class DurableReports:
         if not known:
             self._database.run("INSERT OR REPLACE INTO addresses VALUES (?,?,0)", (host, text))
 
-    def requested(self, requests: Sequence[Requested]) -> None:
+    def requested(self, requests: Sequence[FetchAnswer]) -> None:
         """Requests that were sent, for the counters."""
         self._counted.requests += len(requests)
         for one in requests:
             self._counted.response_bytes += one.response_bytes
             self._counted.errors += one.outcome not in _ANSWERED
 
-    def kept(self, pages: Sequence[Kept]) -> None:
+    def kept(self, pages: Sequence[Processed]) -> None:
         """Pages that lie in a segment, for the counters; a robots.txt is no page."""
         self._counted.pages += sum(page.job != 0 for page in pages)
 

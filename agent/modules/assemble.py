@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import gmtime
 from typing import Final
 
@@ -124,7 +125,7 @@ class Crawl:
                     ports.clock,
                     limits,
                     partition,
-                    lambda answer: post("resolve.answer", answer),
+                    partial(post, "resolve.answer"),
                 )
                 self._resolves.append(resolve)
                 return resolve
@@ -152,19 +153,15 @@ class Crawl:
         ports, limits = self.ports, self.limits
         match module:
             case "rules_fetch":
-                rules_fetch = RulesFetch(
-                    ports.fetcher, limits, lambda done: post("rules_fetch.answer", done)
-                )
+                rules_fetch = RulesFetch(ports.fetcher, limits, partial(post, "rules_fetch.answer"))
                 self._fetches.append(rules_fetch)
                 return rules_fetch
             case "fetch":
-                fetch = Fetch(
-                    ports.fetcher, limits, lambda done: post("fetch.answer", done), ports.earlier
-                )
+                fetch = Fetch(ports.fetcher, limits, partial(post, "fetch.answer"), ports.earlier)
                 self._fetches.append(fetch)
                 return fetch
             case "parse":
-                parse = Parse(ports.worker, lambda work: post("parse.answer", work))
+                parse = Parse(ports.worker, partial(post, "parse.answer"))
                 self._parses.append(parse)
                 return parse
             case "store":

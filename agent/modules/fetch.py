@@ -1,7 +1,7 @@
 """Fetches pages: one request for each URL whose turn it is, one message for each thing it causes.
 
-Invariant: every `Due` ends in exactly one `FetchEnded`. An answer with a header becomes a page,
-redirects too (their target goes back to the filter); one that gets another attempt does not.
+Invariant: every `Due` comes back as exactly one answer, by `ended`. With a header it is a page too,
+also of a redirect (whose target goes back to the filter), unless it gets another attempt.
 What an earlier round stored whole is asked for conditionally, and compared when it comes.
 Leaves to others: the permit and the network (the fetcher), when to try again (frontier).
 """
@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import cast
 
 from agent.modules.attempts import UNTOUCHED, gets_another_attempt
 from agent.modules.limits import CrawlLimits
-from agent.modules.request import ended, pinned, redirect_target, requested, was_sent
+from agent.modules.request import pinned, redirect_target
 from agent.pipeline.messages import Due, Earlier, Fetched, Links
-from agent.pipeline.ports import EarlierCaptures, FetchAnswer, FetchDone, Fetcher, FetchRequest
+from agent.pipeline.ports import EarlierCaptures, FetchAnswer, Fetcher, FetchRequest
 from agent.pipeline.spec import Output
 from shared.archive.capture import (
     IDENTICAL_PAYLOAD,
@@ -37,7 +36,7 @@ class Fetch:
         self,
         fetcher: Fetcher,
         limits: CrawlLimits,
-        done: Callable[[FetchDone], None],
+        done: Callable[[FetchAnswer], None],
         earlier: EarlierCaptures | None = None,
     ) -> None:
         """Take the door to the network.
@@ -54,68 +53,50 @@ class Fetch:
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take URLs whose turn it is, or answers."""
         if port == "answer":
-            return self._answers(cast(Sequence[FetchDone], batch))
+            return self._answers(cast(Sequence[FetchAnswer], batch))
+        start, done, most = self._fetcher.start, self._done, self._limits.body_bytes
+        self.in_flight += len(batch)
         for due in cast(Sequence[Due], batch):
-            self.in_flight += 1
-            request = FetchRequest(
-                due.candidate.url,
-                pinned(due.address),
-                self._limits.body_bytes,
-                earlier=self._known(due),
-            )
-            self._fetcher.start(request, partial(self._hand_back, due))
+            known = None if self._earlier is None else self._known(due)
+            start(FetchRequest(due.url, pinned(due.address), most, False, known, due), done)
         return ()
 
     def _known(self, due: Due) -> Earlier | None:
         """Return a URL's earlier capture; only a crawl does without bodies that are known."""
-        if self._earlier is None:
-            return None
-        known = self._earlier.look_up(due.host, due.candidate.url)
+        assert self._earlier is not None
+        known = self._earlier.look_up(due.host, due.url)
         if known is None or due.kind == "crawl":
             return known
         return replace(known, etag="", modified="")
 
-    def _hand_back(self, due: Due, answer: FetchAnswer) -> None:
-        self._done(FetchDone(due, due.address, answer))
-
-    def _answers(self, batch: Sequence[FetchDone]) -> Iterator[Output]:
-        for done in batch:
-            self.in_flight -= 1
-            yield from self._answer(done.due, done.answer)
-
-    def _answer(self, due: Due, answer: FetchAnswer) -> Iterator[Output]:
-        url = due.candidate
-        if was_sent(answer):
-            yield "request", requested(answer, due.host, url.job, due.round, due.kind)
-        yield "ended", ended(answer, due.host, due.address, url.job)
-        if answer.capture is None or answer.outcome in UNTOUCHED:
-            return
+    def _answers(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
         retries = self._limits.retries
-        if gets_another_attempt(answer.outcome, answer.status, due.attempt, retries):
-            return
-        target = redirect_target(answer)
-        if target is not None:
+        self.in_flight -= len(batch)
+        for answer in batch:
+            yield "ended", answer
+            if answer.capture is None or answer.outcome in UNTOUCHED:
+                continue
+            due = answer.request.due
+            assert isinstance(due, Due)
+            if gets_another_attempt(answer.outcome, answer.status, due.attempt, retries):
+                continue
+            if answer.location is not None:
+                target = redirect_target(answer)
+                if target is not None:
+                    hops = due.redirects + 1
+                    yield "redirect", Links((target,), due.url, due.job, due.depth, hops)
+            capture = answer.capture
+            if answer.request.earlier is not None:
+                capture = _compared(capture, answer.request.earlier)
             yield (
-                "redirect",
-                Links((target,), url.url, url.job, url.depth, url.redirects + 1),
+                "page",
+                Fetched(capture, due.url, due.host, due.address, due.job, due.depth, due.redirects),
             )
-        yield (
-            "page",
-            Fetched(
-                _compared(answer.capture, answer.request.earlier),
-                url.url,
-                due.host,
-                due.address,
-                url.job,
-                url.depth,
-                url.redirects,
-            ),
-        )
 
 
-def _compared(capture: Capture, earlier: Earlier | None) -> Capture:
+def _compared(capture: Capture, earlier: Earlier) -> Capture:
     """Return a capture that refers to the earlier one, as the server says or the body may show."""
-    if earlier is None or capture.truncated is not None:
+    if capture.truncated is not None:
         return capture
     if capture.status == 304 and (earlier.etag or earlier.modified):
         profile: RevisitProfile = NOT_MODIFIED

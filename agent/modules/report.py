@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agent.modules.counts import StopCounts
-from agent.pipeline.messages import Denied, HostFound, Requested, UnitClosed, UnitFinished
-from agent.pipeline.ports import Ledger, Reports
+from agent.pipeline.messages import Denied, HostFound, UnitClosed, UnitFinished
+from agent.pipeline.ports import FetchAnswer, Ledger, Reports
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
 
@@ -29,11 +29,11 @@ class Report:
         self._ledger = ledger
         self._reports = reports
         self._denied = denied
-        self._lines: list[Requested] = []
+        self._lines: list[FetchAnswer] = []
         self.paused = ""
         self._on: dict[str, Callable[[Sequence[Any]], None]] = {
             "outside": reports.outside,
-            "requests": self._requests,
+            "ended": self._ended,
             "kept": reports.kept,
             "finished": self._finished,
             "closed": self._closed,
@@ -47,9 +47,10 @@ class Report:
         self._on[port](batch)
         return ()
 
-    def _requests(self, batch: Sequence[Requested]) -> None:
-        self._reports.requested(batch)
-        self._lines.extend(batch)
+    def _ended(self, batch: Sequence[FetchAnswer]) -> None:
+        requests = [answer for answer in batch if answer.was_sent]
+        self._reports.requested(requests)
+        self._lines += requests
         self._write()
 
     def _try_again(self, batch: Sequence[object]) -> None:
@@ -76,7 +77,7 @@ class Report:
     def _count_denied(self, batch: Sequence[Denied]) -> None:
         for one in batch:
             if one.rule:
-                self._denied.add("robots.txt", one.due.candidate.url)
+                self._denied.add("robots.txt", one.due.url)
 
     def _found(self, batch: Sequence[HostFound]) -> None:
         for one in batch:

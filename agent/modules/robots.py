@@ -99,10 +99,10 @@ class Robots:
                 yield "denied", Denied(due, due.host, due.address, "")
                 continue
             self._known.move_to_end(due.host)
-            if known.rules.sitemaps and due.candidate.job not in known.told:
-                known.told.add(due.candidate.job)
+            if known.rules.sitemaps and due.job not in known.told:
+                known.told.add(due.job)
                 yield from self._sitemaps(due, known.rules)
-            url = due.candidate.url
+            url = due.url
             verdict = known.rules.allowed(url[url.index("/", 8) :])
             if verdict.allowed:
                 yield "allowed", due
@@ -122,7 +122,7 @@ class Robots:
             if len(urls) == self._limits.sitemaps:
                 break
         if urls and self._limits.sitemaps:
-            yield "links", Links(tuple(urls), base, due.candidate.job, SITEMAP_DEPTH)
+            yield "links", Links(tuple(urls), base, due.job, SITEMAP_DEPTH)
 
     def _fetched(self, batch: Sequence[RulesFetched]) -> Iterator[Output]:
         for one in batch:

@@ -1,7 +1,7 @@
 """Fetches robots.txt: follows redirects under the token of each address, and keeps what came.
 
-Invariant: every `RulesDue` ends in exactly one `FetchEnded`, and, but for a request that was not
-sent, in either a `RulesFetched` or a redirect that will end in one.
+Invariant: every `RulesDue` comes back as exactly one answer, by `ended`, and, but for a request
+that was not sent, in either a `RulesFetched` or a redirect that will end in one.
 Leaves to others: what the rules say (robots), the address of a redirect's target (resolve).
 Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
 """
@@ -9,24 +9,16 @@ Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Final, cast
 
 from agent.modules.attempts import ANSWERED, UNTOUCHED
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.content import decode_content
 from agent.modules.page.fields import field_values
-from agent.modules.request import (
-    REDIRECTS,
-    ended,
-    pinned,
-    redirect_target,
-    requested,
-    was_sent,
-)
+from agent.modules.request import REDIRECTS, pinned, redirect_target
 from agent.modules.robots_txt import MAX_BYTES
 from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
-from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest, RulesDone
+from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
 from agent.pipeline.spec import Output
 from shared.urls import host_of
 
@@ -39,7 +31,7 @@ class RulesFetch:
     """The module `rules_fetch`."""
 
     def __init__(
-        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[RulesDone], None]
+        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[FetchAnswer], None]
     ) -> None:
         """Take the door to the network.
 
@@ -53,26 +45,23 @@ class RulesFetch:
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take hosts whose rules must be fetched, or answers."""
         if port == "answer":
-            return self._answers(cast(Sequence[RulesDone], batch))
+            return self._answers(cast(Sequence[FetchAnswer], batch))
         for due in cast(Sequence[RulesDue], batch):
             self.in_flight += 1
-            request = FetchRequest(due.url, pinned(due.address), MAX_BYTES, rules=True)
-            self._fetcher.start(request, partial(self._hand_back, due))
+            request = FetchRequest(due.url, pinned(due.address), MAX_BYTES, rules=True, due=due)
+            self._fetcher.start(request, self._done)
         return ()
 
-    def _hand_back(self, due: RulesDue, answer: FetchAnswer) -> None:
-        self._done(RulesDone(due, due.address, answer))
-
-    def _answers(self, batch: Sequence[RulesDone]) -> Iterator[Output]:
-        for done in batch:
+    def _answers(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        for answer in batch:
             self.in_flight -= 1
-            yield from self._answer(done.due, done.answer)
+            due = answer.request.due
+            assert isinstance(due, RulesDue)
+            yield from self._answer(due, answer)
 
     def _answer(self, due: RulesDue, answer: FetchAnswer) -> Iterator[Output]:
         asked = host_of(due.url)  # another host than `due.host` behind a redirect
-        if was_sent(answer):
-            yield "request", requested(answer, asked, 0, due.round, due.kind)
-        yield "ended", ended(answer, due.host, due.address, 0)
+        yield "ended", answer
         if answer.outcome in UNTOUCHED:
             return
         if answer.capture is not None:

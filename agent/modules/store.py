@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, cast
 
-from agent.pipeline.messages import Earlier, Kept, Processed
+from agent.pipeline.messages import Earlier, Processed
 from agent.pipeline.ports import EarlierCaptures, Ledger
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
@@ -55,7 +55,7 @@ class Store:
                 self._waiting.popleft()
                 self._note(page)
             for page in pages:
-                yield "kept", Kept(page.url, page.host, page.address, page.job)
+                yield "kept", page
         self.paused = ""
 
     def _together(self) -> list[Processed]:

@@ -53,16 +53,16 @@ MODULES: Final = (
         "rules_fetch",
         Key.IP,
         ("due", "answer"),
-        ("fetched", "redirect", "ended", "page", "request"),
+        ("fetched", "redirect", "ended", "page"),
     ),
     Module("robots", Key.HOST, ("fetched", "due", "tick"), ("known", "links", "allowed", "denied")),
-    Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended", "request")),
+    Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended")),
     Module("parse", Key.FREE, ("pages", "answer"), ("links", "processed")),
     Module("store", Key.SINGLE, ("pages", "tick"), ("kept",)),
     Module(
         "report",
         Key.SINGLE,
-        ("outside", "requests", "kept", "finished", "closed", "denied", "found", "tick"),
+        ("outside", "ended", "kept", "finished", "closed", "denied", "found", "tick"),
     ),
 )
 
@@ -87,7 +87,7 @@ CONNECTIONS: Final = (
     Connection("rules_fetch.redirect", "resolve.rules"),
     Connection("rules_fetch.ended", "frontier.ended"),
     Connection("rules_fetch.page", "parse.pages"),
-    Connection("rules_fetch.request", "report.requests"),
+    Connection("rules_fetch.ended", "report.ended"),
     # to all: after a redirect it is not the host's own address that the rules came from
     Connection("robots.known", "frontier.rules_known", to_all=True),
     Connection("frontier.due", "robots.due"),
@@ -97,7 +97,7 @@ CONNECTIONS: Final = (
     Connection("robots.denied", "report.denied"),
     Connection("fetch.ended", "frontier.ended"),
     Connection("fetch.redirect", "filter.links"),
-    Connection("fetch.request", "report.requests"),
+    Connection("fetch.ended", "report.ended"),
     Connection("fetch.page", "parse.pages"),
     Connection("parse.links", "filter.links"),
     Connection("parse.processed", "store.pages"),

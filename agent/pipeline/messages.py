@@ -12,7 +12,8 @@ counts and finishing belong to a job, so that a probe does not hide pages from t
 Life of a URL: in `Links` (seed, parse, redirect) -> filter -> `Candidate` -> dedup, which enters a
 new one in its job's queue on disk -> `Candidate` -> resolve -> `Placed` (the job's host answers
 there, and its queue holds something) -> frontier -> `Due` -> robots -> `Due` -> fetch ->
-`Fetched` -> parse -> `Processed` -> store -> `Kept` -> frontier forgets it; report writes its log
+`Fetched` -> parse -> `Processed` -> store -> `Processed` -> frontier forgets it. How its request
+ended (`ports.FetchAnswer`) goes from fetch to the frontier, and to report, which writes its log
 line. What is on its way between dedup and frontier is thus never only in memory.
 """
 
@@ -34,7 +35,6 @@ __all__ = [
     "Denied",
     "Due",
     "Earlier",
-    "FetchEnded",
     "Fetched",
     "HandedOver",
     "HostBegun",
@@ -42,7 +42,6 @@ __all__ = [
     "HostFound",
     "Job",
     "Jobs",
-    "Kept",
     "Links",
     "ListChanged",
     "Moved",
@@ -50,7 +49,6 @@ __all__ = [
     "Outside",
     "Placed",
     "Processed",
-    "Requested",
     "RulesDue",
     "RulesFetched",
     "RulesKnown",
@@ -303,11 +301,15 @@ class HandedOver:
 
 @frozen
 class Due:
-    """A URL whose turn it is. Holds its address's token until a FetchEnded or a Denied."""
+    """A URL whose turn it is. Holds its address's token until its request ends, or a Denied."""
 
-    candidate: Candidate
+    url: str
     host: str
     address: str
+    job: int
+    depth: int
+    redirects: int
+    referer: str | None
     attempt: int  # from 1
     round: int
     kind: OrderKind
@@ -376,41 +378,6 @@ class RulesKnown:
 
 
 @frozen
-class FetchEnded:
-    """A request to an address is over, with or without an answer: the token comes back."""
-
-    host: str  # of a robots.txt: whose rules
-    address: str
-    url: str
-    job: int  # 0: robots.txt
-    outcome: Outcome
-    status: int  # 0: none
-    response_bytes: int  # header and body as received
-    elapsed_ms: float
-    ended_s: float
-    retry_after_s: float | None = None
-    kept_alive: bool = False
-
-
-@frozen
-class Requested:
-    """One request, for the crawl log (M3): each one sent, robots.txt and failures too."""
-
-    host: str
-    url: str
-    job: int
-    round: int
-    kind: OrderKind
-    outcome: Outcome
-    status: int
-    request_bytes: int
-    response_bytes: int
-    elapsed_ms: float
-    response_header: bytes
-    started_epoch_ms: int
-
-
-@frozen
 class Earlier:
     """The last whole capture of a URL, that a later one may refer to.
 
@@ -454,16 +421,6 @@ class Processed:
     outward: tuple[str, ...] = ()  # canonical links to other hosts, for `extserver.list`
     note: str = ""  # `noindex`, `parse-error: ...`, `decode-error: ...`
     validators: tuple[str, str] | None = None  # ETag, Last-Modified; None: no capture to refer to
-
-
-@frozen
-class Kept:
-    """A page lies in a segment, and its links have been handed on: the URL is done."""
-
-    url: str
-    host: str
-    address: str
-    job: int
 
 
 @frozen

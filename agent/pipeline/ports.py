@@ -15,12 +15,10 @@ from agent.pipeline.messages import (
     Earlier,
     Fetched,
     Job,
-    Kept,
     Links,
     Outcome,
     Outside,
     Processed,
-    Requested,
     RulesDue,
     UnitClosed,
     UnitFinished,
@@ -35,7 +33,6 @@ __all__ = [
     "Clock",
     "EarlierCaptures",
     "FetchAnswer",
-    "FetchDone",
     "FetchRequest",
     "Fetcher",
     "JobRow",
@@ -48,7 +45,6 @@ __all__ = [
     "Reports",
     "Resolver",
     "Rest",
-    "RulesDone",
 ]
 
 LEVELS: Final = 4
@@ -75,18 +71,26 @@ class Clock(Protocol):
 
 @frozen
 class FetchRequest:
-    """One GET. The address was checked and is pinned; "" where a proxy resolves."""
+    """One GET. The address was checked and is pinned; "" where a proxy resolves.
+
+    due: whose turn it is; None: nobody's, it is asked by hand.
+    """
 
     url: str
     address: str
     max_body_bytes: int
     rules: bool = False
     earlier: Earlier | None = None  # ask by its validators, where it has any
+    due: Due | RulesDue | None = None
 
 
 @frozen
 class FetchAnswer:
-    """What came of a FetchRequest; `capture` is None where no header came."""
+    """What came of a FetchRequest; `capture` is None where no header came.
+
+    It is also the message that gives the token of its turn's address back, and one line of the
+    crawl log.
+    """
 
     request: FetchRequest
     outcome: Outcome
@@ -104,23 +108,29 @@ class FetchAnswer:
     connect_ms: float = 0.0  # from the start until the connection stood, TLS too; 0: was open
     first_byte_ms: float = 0.0  # from the start until the answer began
 
+    @property
+    def due(self) -> Due | RulesDue:
+        """Return whose turn it was; of a request that was a turn."""
+        due = self.request.due
+        assert due is not None
+        return due
 
-@frozen
-class FetchDone:
-    """An answer on its way back to the module that holds the address."""
+    @property
+    def address(self) -> str:
+        """Return the address whose token it gives back."""
+        return self.due.address
 
-    due: Due
-    address: str
-    answer: FetchAnswer
+    @property
+    def was_sent(self) -> bool:
+        """Tell whether a request left this machine."""
+        if self.outcome in ("no_permit", "forbidden_address"):
+            return False
+        return self.outcome != "stopped" or self.request_bytes > 0
 
-
-@frozen
-class RulesDone:
-    """The same for a robots.txt."""
-
-    due: RulesDue
-    address: str
-    answer: FetchAnswer
+    @property
+    def header(self) -> bytes:
+        """Return the header of the answer; empty where none came."""
+        return b"" if self.capture is None else self.capture.response_header
 
 
 class Fetcher(Protocol):
@@ -350,6 +360,10 @@ class Ledger(Protocol):
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         ...
 
+    def keep(self, job: int, position: int) -> None:
+        """Forget a URL whose page is kept, and count it."""
+        ...
+
     def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
         """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
         ...
@@ -375,8 +389,8 @@ class Ledger(Protocol):
         """
         ...
 
-    def append_log(self, lines: Sequence[Requested]) -> None:
-        """Append requests to the open crawl log."""
+    def append_log(self, requests: Sequence[FetchAnswer]) -> None:
+        """Append requests, each one's turn told, to the open crawl log."""
         ...
 
     def commit(self) -> None:
@@ -403,10 +417,10 @@ class Reports(Protocol):
         """Where a host answers from here."""
         ...
 
-    def requested(self, requests: Sequence[Requested]) -> None:
+    def requested(self, requests: Sequence[FetchAnswer]) -> None:
         """Requests that were sent, for the counters."""
         ...
 
-    def kept(self, pages: Sequence[Kept]) -> None:
+    def kept(self, pages: Sequence[Processed]) -> None:
         """Pages that lie in a segment, for the counters."""
         ...

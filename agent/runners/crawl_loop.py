@@ -93,7 +93,7 @@ class CrawlLoop:
         self._no_room = ""
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
-        self._wake: Callable[[], None] = lambda: None
+        self._turning = True  # a turn goes on or is about to begin: nobody need be woken
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
         self._garbage = Garbage()
@@ -109,24 +109,19 @@ class CrawlLoop:
         Raises what a handler raised, which is a defect of ours: the ledger then keeps its last
         commit, and a new process goes on from there.
         """
-        self._runner.on_post(self._woken)
-        deadline_s = float("inf")
+        self._loop = asyncio.get_running_loop()
+        self._ended = self._loop.create_future()
+        self._stop, self._drain_s, self._deadline_s = stop, drain_s, float("inf")
+        self._runner.on_post(self._wake)
         waiter = asyncio.ensure_future(stop.wait())
-        waiter.add_done_callback(lambda _: self._woken())
+        waiter.add_done_callback(lambda _: self._wake())
         self._garbage.begin(self._clock.monotonic_s())
         self.pauses.watch()
         try:
-            while True:
-                if stop.is_set() and not self._stopping:
-                    self._stopping = True
-                    deadline_s = self._clock.monotonic_s() + drain_s
-                self.turn()
-                now = self._clock.monotonic_s()
-                if self._stopping and (self._quiet or now >= deadline_s):
-                    break
-                self._garbage.look(now, at_rest=self._quiet)
-                await self._sleep(self._until_next(now))
+            self._loop.call_soon(self._go_on)
+            await self._ended
         finally:
+            self._turning = True
             self._garbage.end()
             if self._alarm is not None:
                 self._alarm.cancel()
@@ -135,6 +130,24 @@ class CrawlLoop:
             self.pauses.stop()
         self._runner.run_until_settled()  # what came in time counts, whatever it takes
         self._commit()
+
+    def _go_on(self) -> None:
+        """Take a turn, and see to the next one, or the end."""
+        if self._ended.done():
+            return
+        try:
+            if self._stop.is_set() and not self._stopping:
+                self._stopping = True
+                self._deadline_s = self._clock.monotonic_s() + self._drain_s
+            self.turn()
+            now = self._clock.monotonic_s()
+            if self._stopping and (self._quiet or now >= self._deadline_s):
+                self._ended.set_result(None)
+                return
+            self._garbage.look(now, at_rest=self._quiet)
+            self._rest(self._until_next(now))
+        except Exception as error:  # noqa: BLE001  # whoever awaits `run` gets it
+            self._ended.set_exception(error)
 
     def turn(self) -> None:
         """Settle, tell the time, settle, and commit when it is due."""
@@ -177,33 +190,24 @@ class CrawlLoop:
             longest_s = min(longest_s, self._watched.next_s(longest_s) - now)
         return max(LEAST_SLEEP_S, longest_s)
 
-    def _woken(self) -> None:
-        self._wake()
-
-    async def _sleep(self, longest_s: float) -> None:
+    def _rest(self, longest_s: float) -> None:
         """Wait until something comes from outside, but not longer than `longest_s`."""
         if not self._runner.idle:
-            await asyncio.sleep(0)
+            self._loop.call_soon(self._go_on)
             return
-        loop = asyncio.get_running_loop()
-        woken = loop.create_future()
-
-        def wake() -> None:
-            if not woken.done():
-                woken.set_result(None)
-
-        self._wake = wake
-        # One alarm serves many sleeps: most are woken long before, and a timer for each is felt.
-        due_s = loop.time() + longest_s
-        if self._alarm is not None and self._alarm.when() > due_s:
+        self._turning = False
+        # One alarm serves many rests: most are over long before, and a timer for each is felt.
+        due_s = self._loop.time() + longest_s
+        if self._alarm is not None:
+            if self._alarm.when() <= due_s:
+                return
             self._alarm.cancel()
-            self._alarm = None
-        if self._alarm is None:
-            self._alarm = loop.call_at(due_s, self._ring)
-        try:
-            await woken
-        finally:
-            self._wake = lambda: None
+        self._alarm = self._loop.call_at(due_s, self._ring)
+
+    def _wake(self) -> None:
+        if not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._go_on)
 
     def _ring(self) -> None:
         self._alarm = None

@@ -12,7 +12,7 @@ and a decision such as "this job is finished" cannot be overtaken by a page that
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -33,15 +33,20 @@ Make = Callable[[str, Partition, Post], Handler]
 
 
 class _Place:
-    """One partition of a module: its handler, its mailbox, and where its outputs lead."""
+    """One partition of a module: its handler, its mailbox, and where its outputs lead.
 
-    __slots__ = ("handler", "mailbox", "module", "receivers", "routes")
+    gathered: by output, what one batch made, for outputs whose receivers get nothing else from
+    here. They get it at once when the batch is done: nothing can be overtaken by that.
+    """
+
+    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes")
 
     def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
         self.module = module
         self.handler = handler
         self.mailbox = mailbox
         self.routes: dict[str, list[_Route]] = {}
+        self.gathered: dict[str, list[object]] = {}
         self.receivers: list[Mailbox] = []
 
 
@@ -81,7 +86,7 @@ class InProcessRunner:
         self._pipeline = pipeline
         self._batch = batch
         self._choose = choose
-        self._inbox: deque[tuple[str, object]] = deque()
+        self._inbox: deque[tuple[_Route, object]] = deque()
         self._waiting: deque[_Place] = deque()
         self._on_post: Callable[[], None] | None = None
         self.handled = 0  # messages, the time not counted: whether anything happened
@@ -100,8 +105,9 @@ class InProcessRunner:
                 for number in range(count)
             ]
         self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
-        for name, route in self._outside.items():
-            route.to_all = name.endswith(".tick")
+        self._clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
+        for route in self._clocks:
+            route.to_all = True
         self._connect()
 
     def handlers(self, module: str) -> list[Handler]:
@@ -109,15 +115,17 @@ class InProcessRunner:
         return [place.handler for place in self._places[module]]
 
     def on_post(self, wake: Callable[[], None]) -> None:
-        """Have a function called whenever something came from outside."""
+        """Have a function called when something came from outside, and nothing waited there."""
         self._on_post = wake
 
     def post(self, target: str, message: object) -> None:
         """Leave a message from outside for an input; it is handled in the next round."""
-        if target not in self._outside:
+        route = self._outside.get(target)
+        if route is None:
             raise GraphError(f"{target} is not fed from outside: {sorted(self._outside)} are")
-        self._inbox.append((target, message))
-        if self._on_post is not None:
+        inbox = self._inbox
+        inbox.append((route, message))
+        if len(inbox) == 1 and self._on_post is not None:
             self._on_post()
 
     @property
@@ -129,8 +137,7 @@ class InProcessRunner:
         """Let in what is in the inbox now, or so many messages of it; run until nothing moves."""
         inbox = self._inbox
         for _ in range(len(inbox) if most is None else min(most, len(inbox))):
-            target, message = inbox.popleft()
-            route = self._outside[target]
+            route, message = inbox.popleft()
             for place in route.places:
                 while place.mailbox.full:
                     self._step()
@@ -149,9 +156,8 @@ class InProcessRunner:
 
     def tick(self, message: object) -> None:
         """Tell every module that wants it the time, and settle what follows from that alone."""
-        for target, route in self._outside.items():
-            if target.endswith(".tick"):
-                self._send(route, message)
+        for route in self._clocks:
+            self._send(route, message)
         while self._waiting:
             self._step()
 
@@ -173,13 +179,14 @@ class InProcessRunner:
             for place in places:
                 own = place.mailbox
                 place.receivers = [box for box in set(place.receivers) if box is not own]
+                place.gathered = {output: [] for output in _alone(place.routes)}
 
     def _route_to(self, target: str, to_all: bool) -> _Route:
         module, _, port = target.partition(".")
         return _Route(port, self._places[module], self._choosers[module], to_all)
 
     def _send(self, route: _Route, message: object) -> None:
-        if route.to_all:
+        if route.to_all or route.only is not None:
             places: Sequence[_Place] = route.places
         else:
             places = (route.places[route.choose(message)],)
@@ -200,22 +207,30 @@ class InProcessRunner:
             box.listed = False
         if port != "tick":
             self.handled += len(batch)
-        routes = place.routes
+        routes, gathered = place.routes, place.gathered
         for output, message in place.handler.handle(port, batch):
+            if output in gathered:
+                gathered[output].append(message)
+                continue
             for route in routes[output]:
-                only = route.only
-                if only is None:
-                    self._send(route, message)
-                    continue
-                # What `_send` does, for the way that most messages take.
-                box = only.mailbox
-                if box.port == route.port:
-                    box.growing.append(message)
-                else:
-                    box.put(route.port, message)
-                if not box.listed:
-                    box.listed = True
-                    self._waiting.append(only)
+                self._send(route, message)
+        for output, messages in gathered.items():
+            if messages:
+                for route in routes[output]:
+                    self._send_all(route, messages)
+                messages.clear()
+
+    def _send_all(self, route: _Route, messages: list[object]) -> None:
+        only = route.only
+        if only is None:
+            for message in messages:
+                self._send(route, message)
+            return
+        box = only.mailbox
+        box.put_all(route.port, messages)
+        if not box.listed:
+            box.listed = True
+            self._waiting.append(only)
 
     def _next(self) -> _Place:
         waiting = self._waiting
@@ -234,10 +249,22 @@ class InProcessRunner:
 
 def _has_room(place: _Place) -> bool:
     """Nobody behind it is full."""
-    for box in place.receivers:  # noqa: SIM110  # asked for each batch: a generator is felt
-        if box.full:
+    for box in place.receivers:  # noqa: SIM110  # asked for each batch: no generator, no `full`
+        if box.before + len(box.growing) >= box.capacity:
             return False
     return True
+
+
+def _alone(routes: Mapping[str, list[_Route]]) -> list[str]:
+    """Return the outputs whose receivers get nothing by another output."""
+    met = Counter(
+        place for ways in routes.values() for place in {one for way in ways for one in way.places}
+    )
+    return [
+        output
+        for output, ways in routes.items()
+        if all(met[place] == 1 for way in ways for place in way.places)
+    ]
 
 
 def _drains(place: _Place) -> bool:

@@ -16,16 +16,15 @@ _NO_PORT = ""
 class Mailbox:
     """A bounded line of messages. The bound is the sender's to obey: see `full`.
 
-    They lie in batches, each for one input. growing: the last of them, for the input `port`; a
-    sender whose message is for this input adds it there, any other one calls `put`. Most messages
-    follow one for the same input, so that most cost no more than that.
+    They lie in batches, each for one input. growing: the last of them, for the input `port`;
+    before: how many lie before it.
     """
 
-    __slots__ = ("_before", "_greatest", "_line", "capacity", "growing", "listed", "port", "spills")
+    __slots__ = ("_greatest", "_line", "before", "capacity", "growing", "listed", "port", "spills")
 
     def __init__(self, capacity: int, spills: bool) -> None:
         self._line: deque[tuple[str, list[object]]] = deque()  # without the one that grows
-        self._before = 0  # messages in it
+        self.before = 0  # messages in it
         self.growing: list[object] = []
         self.port = _NO_PORT  # while nothing grows
         self.capacity = capacity
@@ -34,12 +33,12 @@ class Mailbox:
         self._greatest = 0
 
     def __len__(self) -> int:
-        return self._before + len(self.growing)
+        return self.before + len(self.growing)
 
     @property
     def full(self) -> bool:
         """Tell whether whoever sends here should wait."""
-        return self._before + len(self.growing) >= self.capacity
+        return self.before + len(self.growing) >= self.capacity
 
     @property
     def greatest(self) -> int:
@@ -53,8 +52,18 @@ class Mailbox:
             return
         if self.growing:
             self._line.append((self.port, self.growing))
-            self._before += len(self.growing)
+            self.before += len(self.growing)
         self.port, self.growing = port, [message]
+
+    def put_all(self, port: str, messages: list[object]) -> None:
+        """Let messages for an input wait behind the others."""
+        if port == self.port:
+            self.growing += messages
+            return
+        if self.growing:
+            self._line.append((self.port, self.growing))
+            self.before += len(self.growing)
+        self.port, self.growing = port, messages.copy()
 
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
@@ -63,7 +72,7 @@ class Mailbox:
             self._greatest = size
         if self._line:
             port, batch = self._line.popleft()
-            self._before -= len(batch)
+            self.before -= len(batch)
         else:
             port, batch = self.port, self.growing
             # What comes from now on is not of this batch: its receiver goes through it.
@@ -74,5 +83,5 @@ class Mailbox:
                 self.port, self.growing = port, rest
             else:
                 self._line.appendleft((port, rest))
-                self._before += len(rest)
+                self.before += len(rest)
         return port, batch

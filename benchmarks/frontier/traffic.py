@@ -17,16 +17,17 @@ from agent.modules.seed import Seed
 from agent.pipeline.messages import (
     Candidate,
     Due,
-    FetchEnded,
     HostBegun,
-    Kept,
     Placed,
+    Processed,
     RulesDue,
     RulesKnown,
     Tick,
 )
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Ledger, LookUp
+from agent.pipeline.ports import FetchAnswer, FetchRequest, Ledger, LookUp
+from shared.archive.capture import Capture
+from shared.archive.encode import encode_capture
 
 __all__ = [
     "COMMIT_URLS",
@@ -44,6 +45,7 @@ PAGE_LINKS = 10
 """Links of a page that were met long ago, in `look_up`."""
 
 _NO_WAITING = Politeness(interval_s=0, fast_interval_s=0, times_last=0)
+_STORED = encode_capture(Capture("http://x.example/", 0, b"", b"HTTP/1.1 200 OK\r\n\r\n"))
 _LIMITS = CrawlLimits(parallel=PARALLEL, pages_per_host=1 << 40)
 
 
@@ -140,22 +142,25 @@ class Traffic:
             list(self.frontier.handle("placed", placed))
 
     def _know_rules(self, due: RulesDue) -> None:
-        ended = FetchEnded(due.host, due.address, due.url, 0, "answered", 200, 90, 1.0, self.now_s)
-        list(self.frontier.handle("ended", [ended]))
+        list(self.frontier.handle("ended", [self._answer(due, 90)]))
         known = RulesKnown(due.host, due.address, self.now_s + 86_400, None)
         list(self.frontier.handle("rules_known", [known]))
 
     def _end_page(self, due: Due, found: list[object]) -> None:
-        url = due.candidate
-        ended = FetchEnded(
-            url.host, due.address, url.url, url.job, "answered", 200, 9000, 5.0, self.now_s
-        )
-        list(self.frontier.handle("ended", [ended]))
+        list(self.frontier.handle("ended", [self._answer(due, 9000)]))
         page, self.next_page = self.next_page, self.next_page + 1
         job = job_of_page(page, self.hosts)
-        found.append(Candidate(url_of_page(job, page), host_of_job(job), job, 2, 0, url.url))
-        list(self.frontier.handle("kept", [Kept(url.url, url.host, due.address, url.job)]))
+        found.append(Candidate(url_of_page(job, page), host_of_job(job), job, 2, 0, due.url))
+        kept = Processed(_STORED, due.url, due.host, due.address, due.job, is_rules=False)
+        list(self.frontier.handle("kept", [kept]))
         self.ended += 1
+
+    def _answer(self, due: Due | RulesDue, size_bytes: int) -> FetchAnswer:
+        request = FetchRequest(due.url, due.address, 1, isinstance(due, RulesDue), due=due)
+        now_s = self.now_s
+        return FetchAnswer(
+            request, "answered", None, 200, 200, size_bytes, 5.0, int(now_s * 1000), now_s, False
+        )
 
 
 def job_of_page(page: int, hosts: int) -> int:

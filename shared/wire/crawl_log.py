@@ -23,7 +23,16 @@ from shared.wire.gzip_stream import compress, decompress, split_lines
 from shared.wire.names import check_agent_name
 from shared.wire.server_list import Comment, text_bytes
 
-__all__ = ["Comment", "LogLine", "LogName", "decode", "decode_name", "encode", "encode_name"]
+__all__ = [
+    "Comment",
+    "LogLine",
+    "LogName",
+    "decode",
+    "decode_name",
+    "encode",
+    "encode_name",
+    "request_line",
+]
 
 LOG_LINE_LIMIT_BYTES: Final = 512 * 1024  # 64 KB of headers, each byte escaped, and two URLs
 LOG_LIMIT_BYTES: Final = 64 * 1024**3
@@ -35,7 +44,6 @@ _LINE: Final = re.compile(
     rb"""(?:"(?P<head>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<head_>[^'\\]*(?:\\.[^'\\]*)*)')""",
     re.DOTALL,
 )
-_ESCAPED: Final = re.compile(rb"[^\x20-\x7e]")
 _UNESCAPE: Final = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _LONG: Final = {b"\\": b"\\", b'"': b'"', b"'": b"'", b"r": b"\r", b"n": b"\n", b"t": b"\t"}
 _STAMP: Final = re.compile(r"[0-9]{12}")
@@ -94,15 +102,23 @@ def encode_line(line: LogLine | Comment) -> bytes:
     """Return one line with its LF."""
     if isinstance(line, Comment):
         return b"#" + text_bytes(line.text, "comment", forbidden="\n") + b"\n"
-    if min(line.request_bytes, line.response_bytes, line.elapsed_ms) < 0:
-        raise FormatError(f"log line of {line.url[:80]!r} has a negative number")
-    url = line.url.encode("utf-8", "surrogateescape")
+    return request_line(
+        line.url, line.request_bytes, line.response_bytes, line.elapsed_ms, line.headers
+    )
+
+
+def request_line(
+    url: str, request_bytes: int, response_bytes: int, elapsed_ms: int, headers: bytes
+) -> bytes:
+    """Return the line of one request with its LF; see `LogLine`."""
+    if request_bytes < 0 or response_bytes < 0 or elapsed_ms < 0:
+        raise FormatError(f"log line of {url[:80]!r} has a negative number")
     return b'"%b",%d,%d,%d,"%b"\n' % (
-        _quoted(url),
-        line.request_bytes,
-        line.response_bytes,
-        line.elapsed_ms,
-        _quoted(line.headers),
+        _quoted(url.encode("utf-8", "surrogateescape")),
+        request_bytes,
+        response_bytes,
+        elapsed_ms,
+        _quoted(headers),
     )
 
 
@@ -143,14 +159,8 @@ def decode_line(number: int, line: bytes) -> LogLine | Comment:
 
 def _quoted(data: bytes) -> bytes:
     """Return what stands between quotes for some bytes."""
-    # Headers are full of line ends: replacing each kind at once costs a tenth of asking for each.
-    data = data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    data = data.replace(b"\r", b"\\r").replace(b"\n", b"\\n").replace(b"\t", b"\\t")
-    return _ESCAPED.sub(_escape, data)
-
-
-def _escape(match: re.Match[bytes]) -> bytes:
-    return b"\\x%02x" % match[0][0]
+    # Of a text of bytes Python escapes just what has to be, but for the quote, and the same way.
+    return data.decode("latin-1").encode("unicode_escape").replace(b'"', b'\\"')
 
 
 def _unescape(number: int, quoted: bytes) -> bytes:

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field, replace
 from agent.pipeline.messages import (
     Fetched,
     Job,
-    Kept,
     Links,
     Outcome,
     Outside,
     Processed,
-    Requested,
     UnitClosed,
     UnitFinished,
 )
@@ -67,7 +65,7 @@ class _State:
     next_job: int = 1
     captures: list[str] = field(default_factory=list)
     outward: list[str] = field(default_factory=list)
-    log: list[Requested] = field(default_factory=list)
+    log: list[FetchAnswer] = field(default_factory=list)
 
     def copy(self) -> _State:
         """Return the same with containers of its own; what lies in them never changes."""
@@ -108,7 +106,7 @@ class FakeLedger:
         return self._disk.captures
 
     @property
-    def log(self) -> list[Requested]:
+    def log(self) -> list[FetchAnswer]:
         return self._now.log
 
     def jobs(self) -> list[JobRow]:
@@ -216,6 +214,10 @@ class FakeLedger:
         self._changed = True
         self._now.queues.get(job, {}).pop(position, None)
 
+    def keep(self, job: int, position: int) -> None:
+        self.remove(job, position)
+        self.count(job, pages=0, kept=1, response_bytes=0)
+
     def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
         self._changed = True
         queue = self._now.queues.get(job, {})
@@ -243,11 +245,11 @@ class FakeLedger:
             self._now.captures.append(encoded.entry.url)
             self._now.outward.extend(outward)
 
-    def append_log(self, lines: Sequence[Requested]) -> None:
+    def append_log(self, requests: Sequence[FetchAnswer]) -> None:
         self._changed = True
         if self.full:
             raise DiskFullError("no room")
-        self._now.log.extend(lines)
+        self._now.log.extend(requests)
 
     def commit(self) -> None:
         if self.full:
@@ -404,8 +406,8 @@ class FakeReports:
         self.quiet: list[UnitClosed] = []
         self.found: list[Outside] = []
         self.hosts: dict[str, tuple[str, ...]] = {}
-        self.requests: list[Requested] = []
-        self.pages: list[Kept] = []
+        self.requests: list[FetchAnswer] = []
+        self.pages: list[Processed] = []
 
     def finished(self, unit: UnitFinished) -> None:
         self.units.append(unit)
@@ -419,8 +421,8 @@ class FakeReports:
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
         self.hosts[host] = tuple(addresses)
 
-    def requested(self, requests: Sequence[Requested]) -> None:
+    def requested(self, requests: Sequence[FetchAnswer]) -> None:
         self.requests.extend(requests)
 
-    def kept(self, pages: Sequence[Kept]) -> None:
+    def kept(self, pages: Sequence[Processed]) -> None:
         self.pages.extend(pages)

@@ -11,13 +11,14 @@ import pytest
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Job, Outside, Requested
+from agent.pipeline.messages import Job, Outside
 from agent.pipeline.ports import QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from shared.archive.errors import DiskFullError
 from shared.archive.verify import verify_segment
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
+from tests.agent.modules.answers import due_of, ended
 
 pytestmark = pytest.mark.e2e
 
@@ -50,8 +51,7 @@ def capture(ledger: SqliteLedger, number: int) -> None:
 
 def log(ledger: SqliteLedger, job: Job, number: int) -> None:
     url = f"http://a.example/{number}"
-    line = Requested("h", url, job.number, 1, "crawl", "answered", 200, 1, 1, 1.0, HEADER, 0)
-    ledger.append_log([line])
+    ledger.append_log([ended(due_of(url, job=job.number), header=HEADER)])
 
 
 def fill(folder: Path, left_bytes: int) -> Path:

@@ -32,38 +32,41 @@ def answer_of(
 
     code, message: libcurl's (CURLE_*).
     """
-    handle = slot.handle
+    request, told = slot.request, slot.handle.getinfo
     received = read_answer(slot.lines)
+    header, status = received.header, received.status
     header_limit = min(options.max_header_bytes, MAX_HEADER_BYTES)
-    fits = len(received.header) <= header_limit
-    whole = received.whole and received.status > 0 and fits
+    fits = len(header) <= header_limit
+    whole = received.whole and status > 0 and fits
     outcome, truncated = classify(code, whole_header=whole)
     if slot.refusal is not None:
         outcome, whole = slot.refusal, False
     elif not whole and (received.whole or not fits):
         outcome = "malformed"
         message = "no status" if fits else f"header larger than {header_limit} bytes"
-    # libcurl's count stands still while nothing happens.
-    late_ms = 1000 * (ended_s - slot.started_s) if outcome == "timeout" else 0.0
-    told = handle.getinfo
+    elapsed_ms = told(pycurl.TOTAL_TIME_T) / 1000
+    if outcome == "timeout":  # libcurl's count stands still while nothing happens
+        elapsed_ms = max(elapsed_ms, 1000 * (ended_s - slot.started_s))
+    capture, later_s = None, None
+    if whole:
+        capture = _capture(slot, header, truncated, options)
+        later_s = retry_after_s(header, status, slot.started_epoch_ms)
     return FetchAnswer(
-        request=slot.request,
-        outcome=outcome,
-        capture=_capture(slot, received.header, truncated, options) if whole else None,
-        status=received.status if whole else 0,
-        request_bytes=told(pycurl.REQUEST_SIZE),
-        response_bytes=told(pycurl.HEADER_SIZE) + told(pycurl.SIZE_DOWNLOAD_T),
-        elapsed_ms=max(late_ms, told(pycurl.TOTAL_TIME_T) / 1000),
-        connect_ms=max(told(pycurl.CONNECT_TIME_T), told(pycurl.APPCONNECT_TIME_T)) / 1000,
-        first_byte_ms=told(pycurl.STARTTRANSFER_TIME_T) / 1000,
-        started_epoch_ms=slot.started_epoch_ms,
-        ended_s=ended_s,
-        kept_alive=outcome == "answered" and stays_open(received.header),
-        location=received.location if whole else None,
-        retry_after_s=retry_after_s(received.header, received.status, slot.started_epoch_ms)
-        if whole
-        else None,
-        detail=message[:MAX_DETAIL_CHARACTERS],
+        request,
+        outcome,
+        capture,
+        status if whole else 0,
+        told(pycurl.REQUEST_SIZE),
+        told(pycurl.HEADER_SIZE) + told(pycurl.SIZE_DOWNLOAD_T),
+        elapsed_ms,
+        slot.started_epoch_ms,
+        ended_s,
+        outcome == "answered" and stays_open(header),
+        received.location if whole else None,
+        later_s,
+        message[:MAX_DETAIL_CHARACTERS],
+        max(told(pycurl.CONNECT_TIME_T), told(pycurl.APPCONNECT_TIME_T)) / 1000,
+        told(pycurl.STARTTRANSFER_TIME_T) / 1000,
     )
 
 
@@ -89,18 +92,20 @@ def unsent(
 def _capture(
     slot: Slot, header: bytes, truncated: Truncation | None, options: FetchOptions
 ) -> Capture:
+    request, body = slot.request, slot.body
+    sent = request_block(
+        request.url,
+        slot.site,
+        version=b"2" if header.startswith(b"HTTP/2") else b"1.1",
+        by_proxy=bool(options.proxy),
+        more=() if request.earlier is None else conditions(request.earlier),
+    )
     return Capture(
-        url=slot.request.url,
-        fetched_at_ms=slot.started_epoch_ms,
-        request=request_block(
-            slot.request.url,
-            slot.site,
-            version=b"2" if header.startswith(b"HTTP/2") else b"1.1",
-            by_proxy=bool(options.proxy),
-            more=conditions(slot.request.earlier),
-        ),
-        response_header=header,
-        body=b"".join(slot.body),
-        ip=slot.request.address or None,
-        truncated=truncated,
+        request.url,
+        slot.started_epoch_ms,
+        sent,
+        header,
+        b"".join(body),
+        request.address or None,
+        truncated,
     )

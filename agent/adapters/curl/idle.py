@@ -11,15 +11,7 @@ import socket
 from contextlib import suppress
 from ipaddress import ip_address
 
-from shared.frozen import frozen
-
 __all__ = ["IdleConnections", "same_address"]
-
-
-@frozen
-class _Idle:
-    host: str
-    descriptor: int
 
 
 class IdleConnections:
@@ -27,23 +19,23 @@ class IdleConnections:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._idle: dict[str, _Idle] = {}  # oldest first
+        self._idle: dict[str, tuple[str, int]] = {}  # (host, descriptor), oldest first
 
     def keep(self, address: str, host: str, descriptor: int) -> None:
         """Note that a connection stays open; `descriptor` is its socket's, -1: unknown."""
         if address and descriptor >= 0:
-            self._idle[address] = _Idle(host, descriptor)
+            self._idle[address] = (host, descriptor)
             if len(self._idle) > self._limit:
                 del self._idle[next(iter(self._idle))]
 
     def make_way(self, address: str, host: str) -> None:
         """Hang up what was left open at an address under another name than this host."""
         idle = self._idle.pop(address, None)
-        if idle is None or idle.host == host:
+        if idle is None or idle[0] == host:
             return
         # libcurl offers no way to close one connection. The descriptor may be somebody else's by
         # now; only a connection to this very address is ended.
-        with suppress(OSError), socket.socket(fileno=socket.dup(idle.descriptor)) as connection:
+        with suppress(OSError), socket.socket(fileno=socket.dup(idle[1])) as connection:
             if same_address(connection.getpeername()[0], address):
                 connection.shutdown(socket.SHUT_RDWR)
 

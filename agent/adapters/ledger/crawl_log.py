@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
-from agent.pipeline.messages import Requested
+from agent.pipeline.ports import FetchAnswer
 from shared.archive.segment import OpenFile
 from shared.frozen import frozen
-from shared.wire.crawl_log import Comment, LogLine, encode_line
+from shared.wire.crawl_log import Comment, encode_line, request_line
 from shared.wire.gzip_stream import compress
 from shared.wire.orders import OrderKind
 
@@ -97,20 +97,23 @@ class CrawlLog:
         """Return the file of a log."""
         return self._directory / f"crawl-{serial:08d}.log"
 
-    def append(self, requests: Sequence[Requested]) -> None:
+    def append(self, requests: Sequence[FetchAnswer]) -> None:
         """Append requests; raises DiskFullError, and then none of them is there."""
         lines, section = [], self._section
         for one in requests:
-            if section != (one.round, one.kind):
-                section = (one.round, one.kind)
-                pages = 0 if one.kind == "crawl" else PROBE_PAGES
-                lines += [
-                    encode_line(Comment(f"Round={one.round}")),
-                    encode_line(Comment(f"MaxTransfer={pages}")),
-                ]
-                if one.kind == "refetch":
-                    lines.append(encode_line(Comment("Refetch=1")))
-            lines.append(encode_line(_line(one)))
+            due = one.due
+            if section is None or section[0] != due.round or section[1] != due.kind:
+                section = (due.round, due.kind)
+                lines += _head(*section)
+            lines.append(
+                request_line(
+                    one.request.url,
+                    one.request_bytes,
+                    one.response_bytes,
+                    max(0, round(one.elapsed_ms)),
+                    one.header or f"X-Crawl-Outcome: {one.outcome}\r\n".encode(),
+                )
+            )
         self._file.append(b"".join(lines))
         self._section = section
 
@@ -141,8 +144,10 @@ class CrawlLog:
         self._file.close()
 
 
-def _line(one: Requested) -> LogLine:
-    header = one.response_header or f"X-Crawl-Outcome: {one.outcome}\r\n".encode()
-    return LogLine(
-        one.url, one.request_bytes, one.response_bytes, max(0, round(one.elapsed_ms)), header
-    )
+def _head(round_number: int, kind: OrderKind) -> list[bytes]:
+    """Return what stands before lines of a round and kind."""
+    pages = 0 if kind == "crawl" else PROBE_PAGES
+    comments = [f"Round={round_number}", f"MaxTransfer={pages}"]
+    if kind == "refetch":
+        comments.append("Refetch=1")
+    return [encode_line(Comment(text)) for text in comments]

@@ -53,16 +53,17 @@ class Fifo:
 
     def remove(self, position: int) -> bool:
         """Forget a URL; tell whether it was there."""
-        gone = self.gone
-        if not self.low <= position < self.next or position in gone:
-            return False
-        if position != self.low:
-            gone.add(position)
+        gone, low = self.gone, self.low
+        if position == low < self.stored + len(self.tail):
+            low += 1
+            while low in gone:
+                gone.remove(low)
+                low += 1
+            self.low = low
             return True
-        self.low += 1
-        while self.low in gone:
-            gone.remove(self.low)
-            self.low += 1
+        if not low <= position < self.next or position in gone:
+            return False
+        gone.add(position)
         return True
 
 

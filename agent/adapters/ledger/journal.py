@@ -37,13 +37,14 @@ def block_id(job: int, level: int, position: int) -> int:
 
 def record(item: QueuedUrl, attempts: int, due_ms: int = 0) -> bytes:
     """Return a queued URL as its queue holds it; job and position are said by the place."""
+    url, referer = item.url, item.referer
     numbers = f"{item.depth} {item.redirects} {attempts}"
     if due_ms:
         numbers = f"{numbers}@{due_ms}"
-    text = f"{numbers} {item.url}"
-    if item.referer is not None:
-        text = f"{text}\t{item.referer}"
-    if "\n" in text or text.count("\t") > 1 or "\t" in item.url:
+    text = f"{numbers} {url}"
+    if referer is not None:
+        text = f"{text}\t{referer}"
+    if "\n" in text or "\t" in url or text.count("\t") > 1:
         text = _without_control(item, numbers)
     return text.encode("utf-8", "surrogatepass")
 

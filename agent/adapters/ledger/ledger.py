@@ -24,8 +24,8 @@ from agent.adapters.ledger.rests import Rests
 from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
-from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Clock, JobRow, OpenJob, QueuedUrl, Rest
+from agent.pipeline.messages import Job
+from agent.pipeline.ports import Clock, FetchAnswer, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
@@ -220,6 +220,10 @@ class SqliteLedger:
         """Forget a URL that is done or given up; one that is not there stays forgotten."""
         self._queues.remove(job, position)
 
+    def keep(self, job: int, position: int) -> None:
+        """Forget a URL whose page is kept, and count it."""
+        self._queues.keep(job, position)
+
     def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
         """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
         self._queues.retry(job, position, attempts, due_ms)
@@ -252,9 +256,9 @@ class SqliteLedger:
         """
         self._segments.append(captures)
 
-    def append_log(self, lines: Sequence[Requested]) -> None:
+    def append_log(self, requests: Sequence[FetchAnswer]) -> None:
         """Append requests to the open crawl log; raises DiskFullError: none of them is there."""
-        self._log.append(lines)
+        self._log.append(requests)
 
     def commit(self) -> None:
         """Sync the append-only files, then make all changes durable in one transaction.

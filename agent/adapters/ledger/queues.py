@@ -68,10 +68,14 @@ class Queues:
 
     def push(self, items: Iterable[QueuedUrl]) -> None:
         """Append to the queues of jobs that take URLs."""
+        job = 0
+        state: JobState | None = None
         for item in items:
-            state = self._jobs.live(item.job)
+            if item.job != job:
+                job = item.job
+                state = self._jobs.live(job)
             if state is not None:
-                self._append(item.job, item.level, state, record(item, item.attempts, item.due_ms))
+                self._append(job, item.level, state, record(item, item.attempts, item.due_ms))
 
     def take(self, job: int, after: int, limit: int, level: int) -> list[QueuedUrl]:
         """Return the next URLs of a job's level behind a position."""
@@ -95,8 +99,18 @@ class Queues:
     def remove(self, job: int, position: int) -> None:
         """Forget a URL."""
         state = self._jobs.live(job)
-        if state is None:
-            return
+        if state is not None:
+            self._remove(job, position, state)
+
+    def keep(self, job: int, position: int) -> None:
+        """Forget a URL whose page is kept, and count it."""
+        state = self._jobs.live(job)
+        if state is not None:
+            state.kept += 1
+            self._jobs.counted.add(job)
+            self._remove(job, position, state)
+
+    def _remove(self, job: int, position: int, state: JobState) -> None:
         fifo = state.levels.get(position >> LEVEL_BITS)
         if fifo is not None and fifo.remove(position & _SERIAL):
             state.queued -= 1
@@ -151,8 +165,10 @@ class Queues:
 
     def _append(self, job: int, level: int, state: JobState, line: bytes) -> None:
         fifo = state.level(level)
-        self._lines.append(b"+ %d %d %b" % (job, level << LEVEL_BITS | fifo.next, line))
-        fifo.tail.append(line)
+        tail = fifo.tail
+        position = level << LEVEL_BITS | fifo.stored + len(tail)
+        self._lines.append(b"+ %d %d %b" % (job, position, line))
+        tail.append(line)
         state.queued += 1
         self.waiting += 1
         self._jobs.unsaved[job] = None

@@ -6,6 +6,8 @@
     queues.py    addresses, their hosts, and the hosts' jobs
     pace.py      how long to rest
     front.py     what of a job's queues is in memory
+    endings.py   how requests end, and what becomes of their URLs
+    finishing.py when a job is done
     rulings.py   what a robots.txt, or its absence, means for a host's turns
     backing_off.py  who is left alone for longer, for the status
 

@@ -15,8 +15,8 @@ from agent.modules.attempts import ANSWERED
 from agent.modules.frontier.pace import is_strike
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.frontier.wall_clock import WallClock
-from agent.pipeline.messages import FetchEnded, Tick
-from agent.pipeline.ports import Ledger, Rest
+from agent.pipeline.messages import Tick
+from agent.pipeline.ports import FetchAnswer, Ledger, Rest
 from shared.frozen import frozen
 
 __all__ = ["SHOWN", "BackedOff", "BackingOff"]
@@ -75,7 +75,7 @@ class BackingOff:
             rest.address, rest.host, rest.reason, address.strikes, address.not_before_s
         )
 
-    def note(self, address: AddressQueue, ended: FetchEnded) -> BackedOff | None:
+    def note(self, address: AddressQueue, ended: FetchAnswer) -> BackedOff | None:
         """Take note of the end of a request, after the rest that follows was computed."""
         known = self._by_address.pop(address.name, None)
         if not address.strikes and ended.retry_after_s is None:
@@ -89,7 +89,12 @@ class BackingOff:
         else:
             reason = "after errors"
         one = BackedOff(
-            address.name, ended.host, reason, address.strikes, address.not_before_s, address.rest_s
+            address.name,
+            ended.due.host,
+            reason,
+            address.strikes,
+            address.not_before_s,
+            address.rest_s,
         )
         self._by_address[address.name] = one
         if self._wall.known:

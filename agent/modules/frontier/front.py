@@ -40,7 +40,7 @@ class Front:
     @property
     def waits(self) -> bool:
         """Tell whether a URL waits, or perhaps does."""
-        return self._more != _NONE or bool(self._later) or any(self._windows)
+        return bool(self._more or self._later) or any(self._windows)
 
     @property
     def later_s(self) -> float:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.endings import Endings
+from agent.modules.frontier.finishing import Finishing
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.moving import Moving
 from agent.modules.frontier.pace import Pace
@@ -25,14 +26,13 @@ from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
-    FetchEnded,
     HandedOver,
     HostBegun,
     Job,
-    Kept,
     ListChanged,
     Moved,
     Placed,
+    Processed,
     RulesDue,
     RulesKnown,
     RulesRedirected,
@@ -41,7 +41,7 @@ from agent.pipeline.messages import (
     UnitClosed,
 )
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Ledger
+from agent.pipeline.ports import FetchAnswer, Ledger
 from agent.pipeline.spec import Output
 from shared.frozen import frozen
 from shared.urls import host_of
@@ -86,6 +86,7 @@ class Frontier:
         silence = Silence(limits.offline_addresses, limits.offline_s)
         self._rulings = Rulings(has, politeness, silence, remarks)
         self._endings = Endings(has, given_up, silence, self._rulings)
+        self._finishing = Finishing(has, given_up)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK
         ours = ledger.open_jobs()
@@ -147,7 +148,7 @@ class Frontier:
     def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
-        yield from self._endings.finished()
+        yield from self._finishing.finished()
         yield from self._starts.dispatch()
 
     def _placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
@@ -252,15 +253,16 @@ class Frontier:
         if self._denials_left > 0:
             yield from self._starts.dispatch()
 
-    def _ended(self, batch: Sequence[FetchEnded]) -> Iterator[Output]:
+    def _ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
         hosts = self._has.hosts
         for ended in batch:
-            yield from self._endings.ended(ended)
-            host = hosts.get(ended.host)
+            for unit in self._endings.ended(ended):
+                yield "closed", unit
+            host = hosts.get(ended.due.host)
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)
 
-    def _kept(self, batch: Sequence[Kept]) -> Iterator[Output]:
+    def _kept(self, batch: Sequence[Processed]) -> Iterator[Output]:
         hosts = self._has.hosts
         for kept in batch:
             self._endings.kept(kept)

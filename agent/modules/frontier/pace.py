@@ -18,7 +18,7 @@ from typing import Final
 from agent.modules.attempts import ANSWERED, SLOW_DOWN
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
-from agent.pipeline.messages import FetchEnded
+from agent.pipeline.ports import FetchAnswer
 
 __all__ = ["Pace", "is_strike"]
 
@@ -26,7 +26,7 @@ MAX_STRIKES: Final = 30  # doublings; far beyond any cap
 SPEEDS_KEPT: Final = 100_000
 
 
-def is_strike(ended: FetchEnded) -> bool:
+def is_strike(ended: FetchAnswer) -> bool:
     """Tell whether a request's end asks for more distance: no answer, or one that says so."""
     return ended.outcome not in ANSWERED or ended.status in SLOW_DOWN
 
@@ -60,7 +60,7 @@ class Pace:
         politeness = self.politeness
         return max(politeness.interval_s, politeness.backoff_cap_s, politeness.retry_after_cap_s)
 
-    def measure(self, host: HostQueue, ended: FetchEnded) -> None:
+    def measure(self, host: HostQueue, ended: FetchAnswer) -> None:
         """Learn from an answer how fast a host is."""
         if ended.outcome not in ANSWERED or ended.elapsed_ms <= 0:
             return
@@ -81,7 +81,7 @@ class Pace:
         self,
         address: AddressQueue,
         host: HostQueue | None,
-        ended: FetchEnded,
+        ended: FetchAnswer,
         *,
         ours: bool = False,
     ) -> float:
@@ -108,15 +108,15 @@ class Pace:
             rest = max(rest, min(ended.retry_after_s, politeness.retry_after_cap_s))
         return rest
 
-    def may_go_on(self, address: AddressQueue, host: HostQueue, ended: FetchEnded) -> bool:
+    def may_go_on(self, address: AddressQueue, host: HostQueue, ended: FetchAnswer) -> bool:
         """Tell whether the next request may follow at once on the connection that is open."""
         burst = self.politeness.burst
         return (
-            ended.kept_alive
+            (burst == 0 or address.in_a_row < burst)
+            and ended.kept_alive
             and not address.strikes
             and ended.retry_after_s is None
             and not host.own_rest_s
-            and (burst == 0 or address.in_a_row < burst)
         )
 
     @property

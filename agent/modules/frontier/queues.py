@@ -55,7 +55,12 @@ class JobQueue:
     @property
     def wants_turn(self) -> bool:
         """Tell whether it would use a turn, now or when its rest is over."""
-        return not self.stopped and self.waits and not self.at_limit
+        front = self.front
+        return (
+            not self.stopped
+            and self.pages + self.in_flight < self.limit
+            and (front is None or front.waits)
+        )
 
     @property
     def under_way(self) -> int:
@@ -109,7 +114,7 @@ class HostQueue:
     @property
     def wants_turn(self) -> bool:
         """Tell whether it would use a turn of its address."""
-        return bool(self.turns) and self.rules != "asked" and not self.leaves_to
+        return self.turns.first is not None and self.rules != "asked" and not self.leaves_to
 
     @property
     def share_s(self) -> float:
@@ -120,14 +125,14 @@ class HostQueue:
     def own_rest_s(self) -> float:
         """Return the rest of the host itself; 0: none. A Crawl-delay is for all agents together."""
         longest_ms, agents = 0, 1
-        for queue in self.jobs.values():  # one as a rule, and asked twice a page: no generators
+        for queue in self.jobs.values():  # one as a rule, and asked for each page: no generators
             job = queue.job
-            if job.interval_ms and job.interval_ms > longest_ms:
-                longest_ms = job.interval_ms
-            if job.share > agents:
-                agents = job.share
-        own_s = self.crawl_delay_s * agents
-        return own_s if own_s > longest_ms / 1000 else longest_ms / 1000
+            if job.interval_ms or job.share:
+                longest_ms = max(longest_ms, job.interval_ms or 0)
+                agents = max(agents, job.share)
+        if not longest_ms and not self.crawl_delay_s:
+            return 0.0
+        return max(self.crawl_delay_s * agents, longest_ms / 1000)
 
     @property
     def in_flight(self) -> bool:
@@ -169,7 +174,7 @@ class AddressQueue:
     @property
     def wants_turn(self) -> bool:
         """Tell whether it would use its turn."""
-        return bool(self.turns or self.rules) and self.holder is None
+        return self.holder is None and (self.turns.first is not None or bool(self.rules))
 
     def ask_for(self, rules: RulesDue, *, at_once: bool = False) -> None:
         """Let another host's robots.txt have a turn here; at_once: before all others."""
@@ -215,4 +220,7 @@ class AddressQueue:
         """Tell whether nothing may come of it any more."""
         if self.holder is not None or self.rules:
             return False
-        return not any(host.jobs for host in self.hosts.values())
+        for host in self.hosts.values():  # noqa: SIM110  # asked for each page: no generator
+            if host.jobs:
+                return False
+        return True

@@ -16,7 +16,8 @@ from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.modules.silence import Silence
-from agent.pipeline.messages import FetchEnded, RulesDue, RulesKnown
+from agent.pipeline.messages import RulesDue, RulesKnown
+from agent.pipeline.ports import FetchAnswer
 
 __all__ = ["Rulings"]
 
@@ -57,7 +58,7 @@ class Rulings:
         has.turns.offer_host(host)
 
     def ended(
-        self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchEnded
+        self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchAnswer
     ) -> None:
         """Take note that a request for rules is over; what it brought is told by `known`."""
         if ended.outcome in UNTOUCHED:

@@ -12,7 +12,7 @@ from typing import Final
 
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
-from agent.pipeline.messages import Candidate, Due, RulesDue, Tick
+from agent.pipeline.messages import Due, RulesDue, Tick
 from agent.pipeline.ports import QueuedUrl
 from agent.pipeline.spec import Output
 from shared.urls import canonical
@@ -115,7 +115,7 @@ class Starts:
                 return "rules_due", rules
         if not address.placed:
             return None
-        while address.turns:
+        while address.turns.first is not None:
             host = address.turns.popleft()
             host.listed = False
             if self._has.hosts.get(host.name) is not host or host.leaves_to:
@@ -131,9 +131,7 @@ class Starts:
         has, now = self._has, self._has.turns.now_s
         if host.rules == "asked" or host.leaves_to:
             return None
-        while host.turns:
-            job = host.turns.first
-            assert job is not None
+        while (job := host.turns.first) is not None:
             if job.wants_turn and job.not_before_s <= now:
                 expired = now >= host.rules_until_s and not host.rules_fresh
                 if host.rules == "unknown" or expired:
@@ -171,12 +169,16 @@ def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> Rul
 
 
 def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) -> Due:
-    candidate = Candidate(url.url, host.name, job.job.number, url.depth, url.redirects, url.referer)
+    order = job.job
     return Due(
-        candidate,
+        url.url,
         host.name,
         address.name,
+        order.number,
+        url.depth,
+        url.redirects,
+        url.referer,
         url.attempts + 1,
-        job.job.round,
-        job.job.kind,
+        order.round,
+        order.kind,
     )

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Kept, Outside, Requested, UnitClosed, UnitFinished
+from agent.pipeline.messages import Outside, UnitClosed, UnitFinished
 from shared.wire.sync import HostAddresses
 from tests.agent.adapters.installation import open_ledger
+from tests.agent.modules.answers import ended, kept
 
 UNIT = "http://a.example:80/"
 
@@ -120,12 +121,10 @@ def test_found_urls_are_taken_in_batches(tmp_path: Path) -> None:
 def test_counts_what_happened(tmp_path: Path) -> None:
     """Counters count from the start of the process; a robots.txt is no page."""
     ledger, reports = opened(tmp_path)
-    answered = Requested(
-        UNIT, UNIT, 1, 1, "crawl", "answered", 404, 100, 500, 1.0, b"HTTP/1.1 404 x\r\n\r\n", 0
-    )
-    failed = Requested(UNIT, UNIT, 1, 1, "crawl", "timeout", 0, 100, 0, 1.0, b"", 0)
+    answered = ended(status=404, response_bytes=500)
+    failed = ended(outcome="timeout", status=0, response_bytes=0, header=b"")
     reports.requested([answered, failed])
-    reports.kept([Kept(UNIT, UNIT, "192.0.2.1", 1), Kept(UNIT, UNIT, "192.0.2.1", 0)])
+    reports.kept([kept(job=1), kept(job=0)])
     reports.outside([Outside("http://b.example/", None)])
     counted = reports.counters()
     assert (counted.requests, counted.errors, counted.response_bytes) == (2, 1, 500)

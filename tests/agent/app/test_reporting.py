@@ -19,10 +19,11 @@ from agent.adapters.reports import DurableReports
 from agent.app.reporting import Moment, Reporting, ReportSchedule
 from agent.link.memory import Memory
 from agent.link.outbox import Outbox
-from agent.pipeline.messages import Outside, Requested
+from agent.pipeline.messages import Outside
 from agent.settings import Home, ReportSettings
 from shared.archive.encode import SegmentInfo
 from tests.agent.link.fake_clock import FakeClock
+from tests.agent.modules.answers import due_of, ended
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 NOON_MS = round(datetime(2026, 11, 20, 3, 0, tzinfo=UTC).timestamp() * 1000)  # 12:00 in Tokyo
@@ -170,21 +171,7 @@ class Desk:
         self.begin()
 
     def fetched(self, url: str) -> None:
-        line = Requested(
-            "http://a.jp:80/",
-            url,
-            1,
-            1,
-            "crawl",
-            "answered",
-            200,
-            10,
-            20,
-            5.0,
-            b"HTTP/1.1 200\r\n",
-            0,
-        )
-        self.ledger.append_log([line])
+        self.ledger.append_log([ended(due_of(url))])
         self.ledger.commit()
 
     def keys(self) -> list[str]:

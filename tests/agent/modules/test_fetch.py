@@ -10,23 +10,20 @@ import pytest
 from agent.modules.fetch import Fetch
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import (
-    Candidate,
     Due,
     Earlier,
     Fetched,
-    FetchEnded,
     Links,
     Outcome,
-    Requested,
 )
-from agent.pipeline.ports import FetchAnswer, FetchDone, FetchRequest
+from agent.pipeline.ports import FetchAnswer, FetchRequest
 from agent.pipeline.spec import Output
 from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
 from shared.archive.encode import payload_digest
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, URL, answer
 
-DUE = Due(Candidate(URL, HOST, 4, 3, 1, None), HOST, ADDRESS, 1, 6, "probe")
+DUE = Due(URL, HOST, ADDRESS, 4, 3, 1, None, 1, 6, "probe")
 
 
 def ports(outputs: Iterable[Output]) -> list[str]:
@@ -39,18 +36,17 @@ def of(outputs: Iterable[Output], port: str) -> list[object]:
 
 def ends(due: Due = DUE, **how: object) -> list[Output]:
     module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
-    request = FetchRequest(due.candidate.url, due.address, 1000)
-    done = FetchDone(due, due.address, answer(request, **how))  # type: ignore[arg-type]
-    return list(module.handle("answer", [done]))
+    request = FetchRequest(due.url, due.address, 1000, due=due)
+    return list(module.handle("answer", [answer(request, **how)]))  # type: ignore[arg-type]
 
 
 def test_a_turn_becomes_one_request() -> None:
     """The URL is asked for at the address that was checked, with the limit of a body."""
     fetcher = FakeFetcher(FakeClock(), {})
-    back: list[FetchDone] = []
+    back: list[FetchAnswer] = []
     module = Fetch(fetcher, CrawlLimits(body_bytes=1000), back.append)
     assert list(module.handle("due", [DUE])) == []
-    assert fetcher.flights[0].request == FetchRequest(URL, ADDRESS, 1000)
+    assert fetcher.flights[0].request == FetchRequest(URL, ADDRESS, 1000, due=DUE)
     assert module.in_flight == 1
     fetcher.answer()
     assert (back[0].due, back[0].address) == (DUE, ADDRESS)
@@ -62,21 +58,18 @@ def test_behind_a_proxy_no_address_is_pinned() -> None:
     """Where the address is a host key, the proxy finds it."""
     fetcher = FakeFetcher(FakeClock(), {})
     module = Fetch(fetcher, CrawlLimits(), lambda done: None)
-    list(module.handle("due", [Due(DUE.candidate, HOST, HOST, 1, 1, "crawl")]))
+    list(module.handle("due", [replace(DUE, address=HOST)]))
     assert fetcher.flights[0].request.address == ""
 
 
-def test_an_answer_is_logged_ends_and_becomes_a_page() -> None:
-    """A whole answer gives the token back, is a line of the log, and goes to be parsed."""
+def test_an_answer_ends_the_turn_and_becomes_a_page() -> None:
+    """A whole answer gives the token back, which is a line of the log, and goes to be parsed."""
     outputs = ends()
-    assert ports(outputs) == ["request", "ended", "page"]
-    header = b"HTTP/1.1 200 X\r\n\r\n"
-    assert of(outputs, "request") == [
-        Requested(HOST, URL, 4, 6, "probe", "answered", 200, 120, 500, 31.5, header, 77_000)
-    ]
-    assert of(outputs, "ended") == [
-        FetchEnded(HOST, ADDRESS, URL, 4, "answered", 200, 500, 31.5, 2000.5, 9.0, True)
-    ]
+    assert ports(outputs) == ["ended", "page"]
+    (ended,) = of(outputs, "ended")
+    assert isinstance(ended, FetchAnswer)
+    assert (ended.due, ended.address, ended.status) == (DUE, ADDRESS, 200)
+    assert ended.header == b"HTTP/1.1 200 X\r\n\r\n"
     (page,) = of(outputs, "page")
     assert isinstance(page, Fetched)
     assert (page.url, page.host, page.address) == (URL, HOST, ADDRESS)
@@ -94,7 +87,7 @@ def test_a_redirect_is_a_page_and_a_link(status: int) -> None:
 @pytest.mark.parametrize("location", [None, "javascript:x", "http://", "ftp://a.example/"])
 def test_a_redirect_to_nowhere_is_just_a_page(location: str | None) -> None:
     """A target that cannot be fetched leads nowhere and breaks nothing."""
-    assert ports(ends(status=302, location=location)) == ["request", "ended", "page"]
+    assert ports(ends(status=302, location=location)) == ["ended", "page"]
 
 
 def test_other_answers_are_no_redirects() -> None:
@@ -104,30 +97,20 @@ def test_other_answers_are_no_redirects() -> None:
 
 @pytest.mark.parametrize("outcome", ["refused", "timeout", "disconnected", "malformed", "tls"])
 def test_without_an_answer_there_is_no_page(outcome: Outcome) -> None:
-    """A request that failed is logged and gives its token back."""
-    assert ports(ends(outcome=outcome)) == ["request", "ended"]
-
-
-def test_what_was_not_sent_is_not_logged() -> None:
-    """A request that the permit or the address forbade, or that never began, is no request."""
-    assert ports(ends(outcome="no_permit")) == ["ended"]
-    assert ports(ends(outcome="forbidden_address")) == ["ended"]
-    assert ports(ends(outcome="stopped", request_bytes=0)) == ["ended"]
-    assert ports(ends(outcome="stopped")) == ["request", "ended"]
+    """A request that failed gives its token back."""
+    assert ports(ends(outcome=outcome)) == ["ended"]
 
 
 def test_an_answer_that_gets_another_attempt_is_no_page_yet() -> None:
     """429 and 503 are logged but not archived, until the last attempt."""
-    last = Due(DUE.candidate, HOST, ADDRESS, 3, 6, "probe")
-    assert ports(ends(status=503)) == ["request", "ended"]
-    assert ports(ends(last, status=503)) == ["request", "ended", "page"]
+    assert ports(ends(status=503)) == ["ended"]
+    assert ports(ends(replace(DUE, attempt=3), status=503)) == ["ended", "page"]
 
 
 def test_answers_go_back_to_where_they_came_from() -> None:
-    """A completion carries the address, so that it meets the partition that began it."""
-    done = FetchDone(DUE, ADDRESS, answer(FetchRequest(URL, "", 1)))
-    assert isinstance(done.answer, FetchAnswer)
-    assert done.address == ADDRESS
+    """A completion carries the turn's address, so that it meets the partition that began it."""
+    behind_proxy = replace(DUE, address=HOST)
+    assert answer(FetchRequest(URL, "", 1, due=behind_proxy)).address == HOST
 
 
 class Memory:
@@ -157,9 +140,9 @@ def asked_for(due: Due) -> FetchRequest:
 
 def page(earlier: Earlier | None, **how: object) -> Capture:
     module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
-    request = FetchRequest(URL, ADDRESS, 1000, earlier=earlier)
-    done = FetchDone(DUE, ADDRESS, answer(request, **how))  # type: ignore[arg-type]
-    (fetched,) = of(module.handle("answer", [done]), "page")
+    request = FetchRequest(URL, ADDRESS, 1000, earlier=earlier, due=DUE)
+    back = answer(request, **how)  # type: ignore[arg-type]
+    (fetched,) = of(module.handle("answer", [back]), "page")
     assert isinstance(fetched, Fetched)
     return fetched.capture
 
@@ -168,8 +151,7 @@ def test_what_was_stored_whole_is_asked_for_by_its_validators() -> None:
     """But not by a probe, which measures how long bodies take, nor an unknown URL."""
     assert asked_for(replace(DUE, kind="crawl")).earlier == EARLIER
     assert asked_for(DUE).earlier == replace(EARLIER, etag="")
-    other = replace(DUE, candidate=replace(DUE.candidate, url=f"{URL}y"))
-    assert asked_for(other).earlier is None
+    assert asked_for(replace(DUE, url=f"{URL}y")).earlier is None
 
 
 def test_a_page_that_the_server_calls_unchanged_is_a_revisit() -> None:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from agent.modules.counts import StopCounts
 from agent.modules.report import Report
 from agent.pipeline.messages import (
-    Candidate,
     Denied,
-    Due,
     HostFound,
-    Kept,
     Outside,
-    Requested,
     Tick,
     UnitClosed,
     UnitFinished,
 )
+from agent.pipeline.ports import FetchAnswer
 from tests.agent.fakes import FakeLedger, FakeReports
+from tests.agent.modules.answers import due_of, ended, kept
 
 HOST = "http://a.example:80/"
 
 
-def line(number: int) -> Requested:
-    url = f"http://a.example/{number}"
-    return Requested(HOST, url, 1, 1, "crawl", "answered", 200, 9, 9, 1.0, b"", 5)
+def line(number: int) -> FetchAnswer:
+    return ended(due_of(f"http://a.example/{number}"))
 
 
 def desk() -> tuple[FakeLedger, FakeReports, StopCounts, Report]:
@@ -35,13 +32,13 @@ def test_everything_is_handed_on() -> None:
     """Finished and closed units, found hosts and pages, outside links reach the reports."""
     _, reports, _, report = desk()
     finished = UnitFinished(1, HOST, HOST, "crawl", 1, 3, 900)
-    closed, kept = UnitClosed(1, HOST, HOST), Kept("http://a.example/", HOST, "192.0.2.1", 1)
+    closed, page = UnitClosed(1, HOST, HOST), kept()
     report.handle("finished", [finished])
     report.handle("closed", [closed])
-    report.handle("kept", [kept])
+    report.handle("kept", [page])
     report.handle("outside", [Outside("http://b.example/", None)])
     report.handle("found", [HostFound(HOST, ("192.0.2.1",))])
-    assert (reports.units, reports.quiet, reports.pages) == ([finished], [closed], [kept])
+    assert (reports.units, reports.quiet, reports.pages) == ([finished], [closed], [page])
     assert reports.found == [Outside("http://b.example/", None)]
     assert reports.hosts == {HOST: ("192.0.2.1",)}
 
@@ -49,9 +46,9 @@ def test_everything_is_handed_on() -> None:
 def test_lines_wait_for_room() -> None:
     """When the disk is full, lines are held and written in order when there is room."""
     ledger, reports, _, report = desk()
-    report.handle("requests", [line(1)])
+    report.handle("ended", [line(1)])
     ledger.full = True
-    report.handle("requests", [line(2)])
+    report.handle("ended", [line(2)])
     assert report.paused.startswith("disk full")
     report.handle("tick", [Tick(1.0, 1, False)])
     ledger.full = False
@@ -64,8 +61,7 @@ def test_lines_wait_for_room() -> None:
 def test_what_robots_txt_forbids_is_counted() -> None:
     """A denied URL counts; one that was only put back does not."""
     _, _, denied, report = desk()
-    candidate = Candidate("http://a.example/x", HOST, 1, 1, 0, None)
-    due = Due(candidate, HOST, "192.0.2.1", 1, 1, "crawl")
+    due = due_of("http://a.example/x")
     report.handle("denied", [Denied(due, HOST, "192.0.2.1", "Disallow: /")])
     report.handle("denied", [Denied(due, HOST, "192.0.2.1", "")])
     assert denied.count("robots.txt") == 1

@@ -9,7 +9,7 @@ import pytest
 from agent.modules import robots
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots import Robots
-from agent.pipeline.messages import Candidate, Denied, Due, Links, RulesFetched, RulesKnown
+from agent.pipeline.messages import Denied, Due, Links, RulesFetched, RulesKnown
 from agent.pipeline.spec import Output
 from tests.agent.fakes import FakeClock
 
@@ -19,7 +19,7 @@ RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\n"
 
 def due(path: str, host: str = HOST) -> Due:
     url = f"http://a.example{path}"
-    return Due(Candidate(url, host, 1, 1, 0, None), host, ADDRESS, 1, 1, "crawl")
+    return Due(url, host, ADDRESS, 1, 1, 0, None, 1, 1, "crawl")
 
 
 class Desk:
@@ -162,7 +162,7 @@ def test_sitemaps_are_told_to_each_job_once() -> None:
     assert links.urls[:2] == ("http://cdn.example/a.xml", "http://a.example/map0.xml")
     assert (links.referer, links.from_job, links.depth) == ("http://a.example/robots.txt", 1, -2)
     assert desk.ask("/next")[0] == "allowed"
-    other = replace(due("/x"), candidate=replace(due("/x").candidate, job=2))
+    other = replace(due("/x"), job=2)
     assert [port for port, _ in desk.robots.handle("due", [other])] == ["links", "allowed"]
 
 

@@ -12,13 +12,11 @@ from agent.modules.robots_txt import MAX_BYTES
 from agent.modules.rules_fetch import RulesFetch
 from agent.pipeline.messages import (
     Fetched,
-    FetchEnded,
-    Requested,
     RulesDue,
     RulesFetched,
     RulesRedirected,
 )
-from agent.pipeline.ports import FetchRequest, RulesDone
+from agent.pipeline.ports import FetchAnswer, FetchRequest
 from agent.pipeline.spec import Output
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, answer
@@ -38,9 +36,8 @@ def of(outputs: Iterable[Output], port: str) -> list[object]:
 
 def ends(due: RulesDue = DUE, **how: object) -> list[Output]:
     module = RulesFetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
-    request = FetchRequest(due.url, due.address, 1000, rules=True)
-    done = RulesDone(due, due.address, answer(request, **how))  # type: ignore[arg-type]
-    return list(module.handle("answer", [done]))
+    request = FetchRequest(due.url, due.address, 1000, rules=True, due=due)
+    return list(module.handle("answer", [answer(request, **how)]))  # type: ignore[arg-type]
 
 
 def test_the_request_says_that_it_is_for_rules() -> None:
@@ -48,20 +45,18 @@ def test_the_request_says_that_it_is_for_rules() -> None:
     fetcher = FakeFetcher(FakeClock(), {})
     module = RulesFetch(fetcher, CrawlLimits(), lambda done: None)
     list(module.handle("due", [DUE]))
-    assert fetcher.flights[0].request == FetchRequest(URL, ADDRESS, MAX_BYTES, rules=True)
+    request = FetchRequest(URL, ADDRESS, MAX_BYTES, rules=True, due=DUE)
+    assert fetcher.flights[0].request == request
     assert module.in_flight == 1
 
 
-def test_an_answer_is_logged_archived_and_handed_on() -> None:
-    """A robots.txt is a request and a capture like any other, of no job."""
+def test_an_answer_ends_the_turn_and_is_archived_and_handed_on() -> None:
+    """A robots.txt is a request and a capture like any other."""
     outputs = ends(body=b"User-agent: *")
-    assert ports(outputs) == ["request", "ended", "page", "fetched"]
-    (request,) = of(outputs, "request")
-    assert isinstance(request, Requested)
-    assert (request.host, request.job, request.round, request.kind) == (HOST, 0, 6, "crawl")
+    assert ports(outputs) == ["ended", "page", "fetched"]
     (ended,) = of(outputs, "ended")
-    assert isinstance(ended, FetchEnded)
-    assert (ended.host, ended.address, ended.job) == (HOST, ADDRESS, 0)
+    assert isinstance(ended, FetchAnswer)
+    assert (ended.due, ended.address) == (DUE, ADDRESS)
     (page,) = of(outputs, "page")
     assert isinstance(page, Fetched)
     assert page.is_rules
@@ -93,9 +88,9 @@ def test_five_redirects_are_followed_and_no_sixth() -> None:
     outputs = ends(ELSEWHERE, status=302, location="/again")
     assert of(outputs, "redirect") == []
     assert of(outputs, "fetched") == [RulesFetched(HOST, "192.0.2.9", 404, b"")]
-    (request,) = of(outputs, "request")
-    assert isinstance(request, Requested)
-    assert request.host == "http://b.example:80/"
+    (page,) = of(outputs, "page")
+    assert isinstance(page, Fetched)
+    assert page.host == "http://b.example:80/"
 
 
 def test_a_redirect_to_nowhere_means_no_rules() -> None:
@@ -114,7 +109,7 @@ def test_silence_is_handed_on_with_its_reason() -> None:
 
 
 def test_what_was_not_sent_is_asked_again() -> None:
-    """Without a permit there is neither a line nor rules: the frontier will ask again."""
+    """Without a permit there are no rules: the frontier will ask again."""
     assert ports(ends(outcome="no_permit")) == ["ended"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.modules.store import Store
-from agent.pipeline.messages import Earlier, Kept, Processed, Tick
+from agent.pipeline.messages import Earlier, Processed, Tick
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.fakes import HTML, FakeLedger
@@ -19,8 +19,8 @@ def page(number: int) -> Processed:
     return Processed(encoded, url, HOST, ADDRESS, 4, False, ("http://out.example/",))
 
 
-def kept(number: int) -> tuple[str, Kept]:
-    return "kept", Kept(f"http://a.example/{number}", HOST, ADDRESS, 4)
+def kept(number: int) -> tuple[str, Processed]:
+    return "kept", page(number)
 
 
 def test_pages_are_written_then_kept() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.pipeline.messages import Kept
+from agent.pipeline.messages import Due
 from agent.pipeline.partition import Partition, partition_of
 from agent.pipeline.spec import Key
 from agent.runners.partition import chooser
@@ -27,11 +27,13 @@ def test_the_choice_is_the_same_in_every_process() -> None:
 
 def test_a_chooser_reads_the_key_of_its_module() -> None:
     """The same message goes by host, by address or by URL, as the receiver wants it."""
-    kept = Kept("http://a.example/x", "http://a.example:80/", "192.0.2.1", 1)
+    turn = Due(
+        "http://a.example/x", "http://a.example:80/", "192.0.2.1", 1, 0, 0, None, 1, 1, "crawl"
+    )
     for key in (Key.HOST, Key.IP, Key.URL):
-        assert chooser(key, 7)(kept) == partition_of(getattr(kept, key.value), 7)
-    assert chooser(Key.SINGLE, 1)(kept) == 0
+        assert chooser(key, 7)(turn) == partition_of(getattr(turn, key.value), 7)
+    assert chooser(Key.SINGLE, 1)(turn) == 0
     free = chooser(Key.FREE, 3)
-    assert [free(kept) for _ in range(4)] == [0, 1, 2, 0]
+    assert [free(turn) for _ in range(4)] == [0, 1, 2, 0]
     with pytest.raises(AttributeError):
         chooser(Key.IP, 2)("no message of ours")

@@ -46,7 +46,7 @@ class FakeCase:
         return self._ledger.durable_captures
 
     def log_urls(self) -> list[str]:
-        return [line.url for line in self._ledger.after_crash().log]
+        return [one.request.url for one in self._ledger.after_crash().log]
 
     def fill_disk(self, full: bool) -> None:
         self._ledger.full = full

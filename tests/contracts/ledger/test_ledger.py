@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from agent.pipeline.messages import Job, Requested
-from agent.pipeline.ports import Ledger, OpenJob, QueuedUrl, Rest
+from agent.pipeline.messages import Job
+from agent.pipeline.ports import FetchAnswer, Ledger, OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
+from tests.agent.modules.answers import due_of, ended
 from tests.contracts.ledger.case import LedgerCase
 
 UNIT = "http://www.example.jp:80/"
@@ -44,10 +45,8 @@ def capture_of(url: str) -> EncodedCapture:
     return encode_capture(Capture(url, 1_700_000_000_000, b"", header, b"<p>"))
 
 
-def request_of(url: str, job: Job) -> Requested:
-    return Requested(
-        HOST, url, job.number, 3, "crawl", "answered", 200, 90, 400, 12.5, b"HTTP/1.1 200 OK\r\n", 7
-    )
+def request_of(url: str, job: Job) -> FetchAnswer:
+    return ended(due_of(url, HOST, job=job.number, round_number=3))
 
 
 def test_a_job_is_remembered_as_it_was_opened(case: LedgerCase) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import ClosedLog, SqliteLedger
-from agent.pipeline.messages import Outcome, Requested
+from agent.pipeline.messages import Outcome
+from agent.pipeline.ports import FetchAnswer
 from shared.errors import FormatError
 from shared.wire.crawl_log import Comment, LogLine, decode
 from shared.wire.orders import OrderKind
 from tests.agent.adapters.installation import lines_of, open_ledger
+from tests.agent.modules.answers import due_of, ended
 
 NOW_MS = 1_800_000_000_000
 
@@ -23,20 +25,10 @@ def request(
     kind: OrderKind = "crawl",
     outcome: Outcome = "answered",
     header: bytes = b"HTTP/1.1 200 OK\r\n\r\n",
-) -> Requested:
-    return Requested(
-        host="http://a.example:80/",
-        url=f"http://a.example/{number}",
-        job=1,
-        round=round_number,
-        kind=kind,
-        outcome=outcome,
-        status=200,
-        request_bytes=100,
-        response_bytes=2000,
-        elapsed_ms=12.6,
-        response_header=header,
-        started_epoch_ms=NOW_MS,
+) -> FetchAnswer:
+    due = due_of(f"http://a.example/{number}", round_number=round_number, kind=kind)
+    return ended(
+        due, outcome, request_bytes=100, response_bytes=2000, elapsed_ms=12.6, header=header
     )
 
 

@@ -16,13 +16,14 @@ import pytest
 
 from agent.adapters.ledger import Database
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Job, Outside, Requested, UnitFinished
+from agent.pipeline.messages import Job, Outside, UnitFinished
 from agent.pipeline.ports import QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from shared.archive.verify import verify_segment
 from shared.wire.crawl_log import LogLine, decode
 from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
+from tests.agent.modules.answers import due_of, ended
 
 ROUNDS = 6
 UNIT = "http://a.example:80/"
@@ -58,9 +59,7 @@ def work(folder: Path, outbox: Path, done: Callable[[int], None]) -> None:
         number = int(item.url.rpartition("/")[2])
         capture = Capture(item.url, 1_700_000_000_000, b"", HEADER, b"<p>%d" % number)
         ledger.append_captures([(encode_capture(capture), (f"http://b.example/{number}",))])
-        ledger.append_log(
-            [Requested(UNIT, item.url, 1, 1, "crawl", "answered", 200, 9, 9, 1.0, HEADER, 0)]
-        )
+        ledger.append_log([ended(due_of(item.url), header=HEADER)])
         ledger.count(job.number, pages=1, kept=1, response_bytes=9)
         ledger.remove(job.number, item.position)
         reports.outside([Outside(f"http://b.example/{number}", item.url)])

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent.adapters.ledger import SqliteLedger
-from agent.pipeline.messages import Job, Requested
+from agent.pipeline.messages import Job
 from agent.pipeline.ports import JobRow, Ledger, QueuedUrl
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
 from tests.agent.fakes import FakeLedger
+from tests.agent.modules.answers import due_of, ended
 
 HEADER = b"HTTP/1.1 200 OK\r\n\r\n"
 NUMBERS = st.integers(0, 4)
@@ -107,20 +108,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def keep(self, page: int) -> None:
         url = f"http://a.example/{page}"
         capture = encode_capture(Capture(url, 1_700_000_000_000, b"", HEADER, b"x" * page))
-        request = Requested(
-            "h",
-            url,
-            1,
-            1,
-            "probe" if page % 2 == 0 else "crawl",
-            "answered",
-            200,
-            1,
-            1,
-            1.0,
-            HEADER,
-            0,
-        )
+        request = ended(due_of(url, kind="probe" if page % 2 == 0 else "crawl"))
         for ledger in self.both():
             ledger.append_captures([(capture, ("http://b.example/",) if page % 3 else ())])
             ledger.append_log([request])
@@ -136,7 +124,8 @@ class LedgerMachine(RuleBasedStateMachine):
         self.real = open_ledger(self.folder, TINY)
         self.model = self.model.after_crash()
         assert captures_of(self.folder) == self.model.captures
-        assert [line.url for line in lines_of(self.folder)] == [one.url for one in self.model.log]
+        logged = [one.request.url for one in self.model.log]
+        assert [line.url for line in lines_of(self.folder)] == logged
         self.numbers = [row.job.number for row in self.model.jobs()]
 
     @rule()

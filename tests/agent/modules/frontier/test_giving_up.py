@@ -10,9 +10,10 @@ from agent.modules.frontier.backing_off import BackingOff
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import Politeness
-from agent.pipeline.messages import FetchEnded, Outcome, Tick
+from agent.pipeline.messages import Outcome, Tick
 from agent.pipeline.ports import Rest
 from tests.agent.fakes import FakeLedger, Page
+from tests.agent.modules.answers import ended
 from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
 from tests.agent.world import ANY_NAME, World, order
 
@@ -202,7 +203,7 @@ def test_many_that_are_left_alone_are_counted_and_some_shown() -> None:
     backing_off = BackingOff(FakeLedger(), WallClock())
     for number in range(500):
         address = AddressQueue(f"192.0.2.{number}", strikes=1)
-        backing_off.note(address, FetchEnded(A, address.name, A, 1, "timeout", 0, 0, 9.0, 5.0))
+        backing_off.note(address, ended(outcome="timeout", status=0, header=b""))
     assert len(backing_off) == 500
     assert [one.address for one in backing_off.last()] == [
         f"192.0.2.{number}" for number in range(499, 489, -1)

@@ -10,10 +10,8 @@ from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.scope import scope_of as scope_of_ledger
 from agent.pipeline.messages import (
     Due,
-    FetchEnded,
     HandedOver,
     Job,
-    Kept,
     ListChanged,
     Moved,
     Placed,
@@ -27,6 +25,7 @@ from agent.pipeline.partition import Partition, partition_of
 from agent.pipeline.ports import QueuedUrl
 from agent.pipeline.spec import Output
 from tests.agent.fakes import FakeLedger
+from tests.agent.modules.answers import ended, kept
 from tests.agent.modules.test_filter import scope_of
 
 HOST = "http://a.example:80/"
@@ -111,7 +110,7 @@ class Pair:
         ((port, rules),) = self.wait_for_turn()
         assert port == "rules_due"
         assert isinstance(rules, RulesDue)
-        self.end(rules.address, rules.url, 0)
+        self.end(rules)
         self.to_all("rules_known", RulesKnown(HOST, address, 1e9, None))
         return self.next_due()
 
@@ -121,16 +120,12 @@ class Pair:
         assert isinstance(due, Due)
         return due
 
-    def end(self, address: str, url: str, job: int) -> list[Output]:
-        return self.to(
-            "ended",
-            FetchEnded(HOST, address, url, job, "answered", 200, 9, 1.0, self.now_s),
-        )
+    def end(self, due: Due | RulesDue) -> list[Output]:
+        return self.to("ended", ended(due, ended_s=self.now_s))
 
     def keep(self, due: Due) -> list[Output]:
-        self.end(due.address, due.candidate.url, due.candidate.job)
-        job = due.candidate.job
-        return self.to("kept", Kept(due.candidate.url, HOST, due.address, job))
+        self.end(due)
+        return self.to("kept", kept(due.url, HOST, due.address, due.job))
 
     @property
     def handed(self) -> list[HandedOver]:
@@ -143,9 +138,9 @@ def test_a_host_moves_when_nothing_is_under_way() -> None:
     due = pair.begin(OLD)
     assert pair.to_all("moved", Moved(HOST, NEW, OLD)) == []
     assert pair.tick(100.0) == []
-    pair.end(OLD, due.candidate.url, 1)
+    pair.end(due)
     assert pair.handed == []  # fetched, but not kept
-    pair.to("kept", Kept(due.candidate.url, HOST, OLD, 1))
+    pair.to("kept", kept(due.url, HOST, OLD))
     assert pair.handed == [HandedOver(HOST, NEW, (JOB,))]
     row = pair.ledger.job(1)
     assert row is not None
@@ -155,10 +150,10 @@ def test_a_host_moves_when_nothing_is_under_way() -> None:
     assert port == "rules_due"
     assert isinstance(rules, RulesDue)
     assert rules.address == NEW
-    pair.end(NEW, rules.url, 0)
+    pair.end(rules)
     pair.to_all("rules_known", RulesKnown(HOST, NEW, 1e9, None))
-    seen = due.candidate.url
-    assert pair.next_due().candidate.url != seen
+    seen = due.url
+    assert pair.next_due().url != seen
 
 
 def test_new_jobs_wait_for_the_host() -> None:
@@ -219,8 +214,8 @@ def test_it_may_move_on_while_it_is_between() -> None:
     pair.to_part(1, "moved", Moved(HOST, NEW, OLD))
     pair.to_part(1, "moved", Moved(HOST, THIRD, NEW))
     pair.to_part(0, "moved", Moved(HOST, NEW, OLD))
-    pair.end(OLD, due.candidate.url, 1)
-    ((port, handed),) = pair.to_part(0, "kept", Kept(due.candidate.url, HOST, OLD, 1))
+    pair.end(due)
+    ((port, handed),) = pair.to_part(0, "kept", kept(due.url, HOST, OLD))
     assert (port, handed) == ("handed", HandedOver(HOST, NEW, (JOB,)))
     pair.to_part(0, "moved", Moved(HOST, THIRD, NEW))
     pair.to("handed", handed)
@@ -254,8 +249,8 @@ def test_a_job_that_ends_on_its_way_is_closed_once(when: str) -> None:
         assert pair.to_all("changed", change) == []  # its request is under way
         assert pair.keep(due) == []
     else:
-        pair.end(OLD, due.candidate.url, 1)
-        ((_, handed),) = pair.to_part(0, "kept", Kept(due.candidate.url, HOST, OLD, 1))
+        pair.end(due)
+        ((_, handed),) = pair.to_part(0, "kept", kept(due.url, HOST, OLD))
         assert pair.to_all("changed", change) == []
         pair.to("handed", handed)
     closed = [one for name, one in pair.out if name == "closed"]

@@ -9,7 +9,9 @@ import pytest
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
-from agent.pipeline.messages import FetchEnded, Outcome
+from agent.pipeline.messages import Outcome
+from agent.pipeline.ports import FetchAnswer
+from tests.agent.modules import answers
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
 
@@ -21,9 +23,15 @@ def ended(
     elapsed_ms: float = 100.0,
     retry_after_s: float | None = None,
     kept_alive: bool = False,
-) -> FetchEnded:
-    return FetchEnded(
-        HOST, ADDRESS, "u", 1, outcome, status, size, elapsed_ms, 5.0, retry_after_s, kept_alive
+) -> FetchAnswer:
+    return answers.ended(
+        None,
+        outcome,
+        status,
+        response_bytes=size,
+        elapsed_ms=elapsed_ms,
+        retry_after_s=retry_after_s,
+        kept_alive=kept_alive,
     )
 
 
@@ -31,7 +39,7 @@ def host_at(address: AddressQueue, name: str = HOST) -> HostQueue:
     return HostQueue(name, address)
 
 
-def rest(pace: Pace, *ends: FetchEnded) -> float:
+def rest(pace: Pace, *ends: FetchAnswer) -> float:
     address = AddressQueue(ADDRESS)
     host = host_at(address)
     for end in ends:
@@ -80,7 +88,7 @@ def test_ten_times_the_last_fetch() -> None:
     "strike",
     [ended("timeout", 0), ended("refused", 0), ended(status=429), ended(status=503)],
 )
-def test_errors_double_and_successes_halve(strike: FetchEnded) -> None:
+def test_errors_double_and_successes_halve(strike: FetchAnswer) -> None:
     """Each error doubles the rest, each success after it halves it again."""
     pace = Pace(Politeness())
     good = ended()
