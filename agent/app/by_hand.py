@@ -19,7 +19,6 @@ from agent.adapters.curl import CurlFetcher
 from agent.app.mapping import fetch_options, page_limits
 from agent.app.session import resolver_of
 from agent.modules.limits import CrawlLimits
-from agent.modules.page.content import decode_content
 from agent.modules.page.fields import field_values
 from agent.modules.page.work import work_on
 from agent.modules.request import REDIRECTS, pinned, redirect_target
@@ -28,6 +27,7 @@ from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 from agent.settings import Settings
 from shared.archive.capture import Capture
+from shared.archive.content_coding import decode_content
 from shared.errors import UrlError
 from shared.naming import AddressRules
 from shared.urls import canonical, host_of

@@ -1,54 +1,222 @@
-"""Bodies without their content encoding, as an export and a fingerprint need them.
+"""Takes the content encodings off a body: what comes out is counted, capped, and never lost.
 
-gzip and deflate, which is what our robots ask for. Invariant: what is inflated stays within a
-limit, and a body that cannot be decoded comes back as it is stored: an archive loses nothing.
+A body that is cut, damaged or larger than allowed gives what could be decoded, and a note that
+says why it is not all. What a request asks for is a setting; a server that sends another encoding
+than it was asked for is understood too (`UNDERSTOOD`). The agent reads pages so, the centre makes
+exports and fingerprints of them.
+Source: RFC 9110, 8.4; RFC 1950 to 1952 (gzip, deflate), 7932 (br), 8878 and 9659 (zstd).
 """
 
 from __future__ import annotations
 
 import zlib
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 from shared.archive.http_block import header_value
 from shared.archive.limits import MAX_BODY_BYTES
+from shared.frozen import frozen
 
-__all__ = ["decoded_body"]
+__all__ = ["UNDERSTOOD", "Decoded", "decode_content", "decoded_body"]
 
-_MAGIC: Final = b"\x1f\x8b"
+MAX_ENCODINGS: Final = 5
+CHUNK_BYTES: Final = 16 * 1024
+
+_GZIP: Final = 31
+_ZLIB: Final = 15
+_RAW: Final = -15
+_ISAL_ERROR: Final = cast("type[Exception]", IsalError)  # isal's stubs do not say so
+_ZSTD_WINDOW_LOG: Final = 23
+"""8 MB, the most that RFC 9659 lets a server use: a frame may ask for gigabytes."""
+
+
+@frozen
+class Decoded:
+    """A body without its encodings; `note` is empty where it is whole.
+
+    is_left: an encoding that nobody knows is left on it, or it is longer than allowed.
+    """
+
+    body: bytes
+    note: str = ""
+    is_left: bool = False
+
+
+def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
+    """Return a body without the encodings that a Content-Encoding lists.
+
+    encodings: as sent, "" where there is none; the last one listed was put on last. max_bytes
+    holds for the outcome of each step.
+    """
+    if not encodings:
+        return Decoded(body)
+    names = [name.strip().lower() for name in encodings.split(",")]
+    names = [name for name in names if name and name != "identity"]
+    if len(names) > MAX_ENCODINGS:
+        note = f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off"
+        return Decoded(body, note, is_left=True)
+    notes: list[str] = []
+    is_left = False
+    for name in reversed(names):
+        decode = _DECODERS.get(name)
+        if decode is None:
+            notes.append(f"decode-error: unknown encoding {ascii(name[:40].strip())[1:-1]}")
+            is_left = True
+            break
+        step = decode(body, max_bytes) if body else Decoded(body)
+        body = step.body
+        if step.note:
+            notes.append(step.note)
+            is_left = is_left or len(body) >= max_bytes
+    return Decoded(body, "; ".join(notes), is_left)
 
 
 def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """Return the body of a response without its content encoding.
+    """Return the body of a response without its content encoding, as an export has it.
 
-    One of several encodings, of another kind, broken, or longer than the limit: as it is. A body
-    that was cut gives what can be read of it.
+    header: the response's. One that cannot be decoded, or becomes longer than the limit: as it is
+    stored, because an archive loses nothing. One that was cut gives what can be read of it.
     """
-    named = (header_value(header, "Content-Encoding") or b"").strip().lower()
-    if not body or named in (b"", b"identity"):
-        return body
-    if named in (b"gzip", b"x-gzip"):
-        return _inflated(body, 31, limit_bytes) if body.startswith(_MAGIC) else body
-    if named == b"deflate":
-        plain = _inflated(body, 15, limit_bytes)
-        return _inflated(body, -15, limit_bytes) if plain is body else plain
-    return body
+    encodings = (header_value(header, "Content-Encoding") or b"").decode("latin-1")
+    decoded = decode_content(body, encodings, limit_bytes)
+    return body if decoded.is_left or (decoded.note and not decoded.body) else decoded.body
 
 
-def _inflated(body: bytes, window_bits: int, limit_bytes: int) -> bytes:
-    parts: list[bytes] = []
-    length = 0
+def _gunzip(body: bytes, max_bytes: int) -> Decoded:
+    quick = _at_once(body, _GZIP, max_bytes)
+    if quick is not None:
+        return Decoded(quick)
+    out = bytearray()
+    rest = body
+    while True:
+        problem, rest = _inflate(rest, _GZIP, max_bytes, out)
+        # Members may follow one another; anything else behind the end is ignored, as browsers do.
+        if problem or not rest.startswith(b"\x1f\x8b"):
+            return Decoded(bytes(out), problem)
+
+
+def _undeflate(body: bytes, max_bytes: int) -> Decoded:
+    """Take `deflate` off: zlib's format by the standard, the bare stream by many servers."""
+    wrapped = len(body) >= 2 and body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    window = _ZLIB if wrapped else _RAW
+    quick = _at_once(body, window, max_bytes)
+    if quick is not None:
+        return Decoded(quick)
+    out = bytearray()
+    problem, _ = _inflate(body, window, max_bytes, out)
+    if problem and not out and wrapped:
+        problem, _ = _inflate(body, _RAW, max_bytes, out)
+    return Decoded(bytes(out), problem)
+
+
+def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
+    import brotli  # noqa: PLC0415  # few agents ask for it
+
+    decoder: Any = brotli.Decompressor()
+    out = bytearray()
+    data = body
+    try:
+        while not decoder.is_finished():
+            piece = decoder.process(data, output_buffer_limit=CHUNK_BYTES)
+            out += piece
+            data = b""
+            if len(out) > max_bytes:
+                return _too_long(out, max_bytes)
+            if not piece and decoder.can_accept_more_data() and not decoder.is_finished():
+                return Decoded(bytes(out), "decode-error: brotli stream ends early")
+    except brotli.error:
+        return Decoded(bytes(out), "decode-error: brotli stream is damaged")
+    return Decoded(bytes(out))
+
+
+def _unzstd(body: bytes, max_bytes: int) -> Decoded:
+    """Take `zstd` off: frames may follow one another, and an empty one says nothing."""
+    from backports import zstd  # noqa: PLC0415  # few agents ask for it
+
+    window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+    out = bytearray()
     rest = body
     while rest:
-        inflater = zlib.decompressobj(window_bits)
+        decoder = zstd.ZstdDecompressor(options=window)
         try:
-            part = inflater.decompress(rest, limit_bytes - length + 1)
+            while not decoder.eof:
+                piece = decoder.decompress(rest, min(CHUNK_BYTES, max_bytes + 1 - len(out)))
+                rest = b""
+                out += piece
+                if len(out) > max_bytes:
+                    return _too_long(out, max_bytes)
+                if not piece and decoder.needs_input and not decoder.eof:
+                    return Decoded(bytes(out), "decode-error: zstd stream ends early")
+        except zstd.ZstdError as error:
+            return Decoded(bytes(out), f"decode-error: zstd: {_plain(error)}")
+        rest = decoder.unused_data
+    return Decoded(bytes(out))
+
+
+def _at_once(body: bytes, window: int, max_bytes: int) -> bytes | None:
+    """Return a whole and sound stream decoded by the fast library, None for any other."""
+    decoder = isal_zlib.decompressobj(window)
+    try:
+        out = decoder.decompress(body, max_bytes + 1)
+    except _ISAL_ERROR:
+        return None
+    sound = decoder.eof and not decoder.unused_data and len(out) <= max_bytes
+    return out if sound else None
+
+
+def _inflate(body: bytes, window: int, max_bytes: int, out: bytearray) -> tuple[str, bytes]:
+    """Append the decoded stream to `out`; return what went wrong, and the bytes behind its end."""
+    decoder = zlib.decompressobj(window)
+    for start in range(0, len(body), CHUNK_BYTES):
+        data = body[start : start + CHUNK_BYTES]
+        before = decoder.copy()
+        try:
+            while data and not decoder.eof:
+                out += decoder.decompress(data, max_bytes + 1 - len(out))
+                if len(out) > max_bytes:
+                    del out[max_bytes:]
+                    return f"decode-error: more than {max_bytes} bytes decoded", b""
+                data = decoder.unconsumed_tail
+        except zlib.error as error:
+            kept = len(out)
+            _byte_by_byte(before, body[start : start + CHUNK_BYTES], max_bytes - kept, out)
+            return f"decode-error: {_plain(error)}", b""
+        if decoder.eof:
+            return "", decoder.unused_data + body[start + CHUNK_BYTES :]
+    return "decode-error: compressed stream ends early", b""
+
+
+def _byte_by_byte(decoder: Any, data: bytes, max_bytes: int, out: bytearray) -> None:
+    """Append what comes before the damage inside a piece."""
+    for at in range(len(data)):
+        if max_bytes <= 0:
+            return
+        try:
+            piece = decoder.decompress(data[at : at + 1], max_bytes)
         except zlib.error:
-            break
-        parts.append(part)
-        length += len(part)
-        if length > limit_bytes:
-            return body
-        rest = inflater.unused_data
-        if not inflater.eof or (window_bits == 31 and not rest.startswith(_MAGIC)):
-            break
-    return b"".join(parts) if parts else body
+            return
+        out += piece
+        max_bytes -= len(piece)
+
+
+def _too_long(out: bytearray, max_bytes: int) -> Decoded:
+    return Decoded(bytes(out[:max_bytes]), f"decode-error: more than {max_bytes} bytes decoded")
+
+
+def _plain(error: Exception) -> str:
+    return str(error).rpartition(": ")[2] or "damaged stream"
+
+
+_DECODERS: Final[dict[str, Callable[[bytes, int], Decoded]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _undeflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}
+
+UNDERSTOOD: Final = ("gzip", "deflate", "br", "zstd")
+"""What may be asked for in Accept-Encoding, and is taken off."""

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.charset import charset_of
-from agent.modules.page.content import decode_content
 from agent.modules.page.kinds import HEAD_BYTES, Kind, kind_of
 from agent.modules.page.xml_lists import read_xml
+from shared.archive.content_coding import decode_content
 
 __all__ = ["MAX_LIST_BYTES", "Listed", "list_of"]
 

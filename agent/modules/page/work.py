@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.page.charset import charset_of
-from agent.modules.page.content import decode_content
 from agent.modules.page.elements import elements
 from agent.modules.page.fields import field_values
 from agent.modules.page.kinds import kind_of, may_hold_links
@@ -24,6 +23,7 @@ from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
+from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
 from shared.urls import name_and_port
 

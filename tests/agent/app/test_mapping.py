@@ -21,10 +21,10 @@ from agent.app.mapping import (
     version,
     worker_options,
 )
-from agent.modules.page.content import UNDERSTOOD
 from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
+from shared.archive.content_coding import UNDERSTOOD
 from shared.errors import SettingError
 
 SITE = Settings(home=Path("/nowhere"))

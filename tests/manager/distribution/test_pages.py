@@ -7,6 +7,7 @@ import io
 import zipfile
 from pathlib import Path
 
+import duckdb
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
@@ -14,7 +15,9 @@ from manager.db.tables import hosts
 from manager.operations.hosts import exclude_host
 from shared.archive.capture import Capture
 from shared.archive.classic import read_dates, read_links, read_paths
+from shared.archive.limits import MAX_BODY_BYTES
 from shared.archive.verify import verify_segment
+from tests.fixtures_dir import fixture_folder
 from tests.manager.archived import collected, hold, page, revisit_of
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, START_MS, Agent, Running
@@ -218,6 +221,38 @@ def test_encoded_bodies_are_decoded(prsm: Running, agent: Agent, library: Caller
     assert (inner.read("data/1"), inner.read("data/2")) == (plain, b"no gzip")
     dates = list(read_dates(io.BytesIO(inner.read("transferredurldate.list"))))
     assert [each.size_bytes for each in dates] == [1003, 7]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"), [("br", "html-br.bin"), ("zstd", "html-zstd-static-content-size.bin")]
+)
+def test_newer_encodings_are_decoded(
+    prsm: Running, agent: Agent, library: Caller, encoding: str, name: str
+) -> None:
+    """br and zstd too: the page, its size in the list, and its fingerprint."""
+    folder = fixture_folder("compressed-bodies")
+    encoded = page(
+        "http://www.example.jp/1",
+        (folder / name).read_bytes(),
+        fields=f"Content-Encoding: {encoding}\r\n",
+    )
+    bomb = page(
+        "http://www.example.jp/2",
+        (folder / f"bomb-{encoding}.bin").read_bytes(),
+        fields=f"Content-Encoding: {encoding}\r\n",
+    )
+    collected(prsm, agent, [encoded, bomb])
+    (inner,) = hosts_in(library.get(PAGES, params={"host": ".*"}).content).values()
+    plain = inner.read("data/1")
+    assert plain.rstrip().endswith(b"</html>")
+    dates = list(read_dates(io.BytesIO(inner.read("transferredurldate.list"))))
+    assert dates[0].size_bytes == len(plain) > len(encoded.body)
+    assert len(inner.read("data/2")) <= MAX_BODY_BYTES
+    (index,) = prsm.files("archive/index")[1:]
+    with duckdb.connect() as connection:
+        asked = f"SELECT simhash FROM read_parquet('{index}') WHERE url LIKE '%/1'"
+        ((fingerprint,),) = connection.execute(asked).fetchall()
+    assert fingerprint is not None
 
 
 def test_scope_and_head(prsm: Running, agent: Agent, library: Caller) -> None:

@@ -11,7 +11,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.content import UNDERSTOOD, decode_content
+from shared.archive.content_coding import UNDERSTOOD, decode_content, decoded_body
 from tests.fixtures_dir import fixture_folder
 
 LIMIT = 1_000_000
@@ -161,3 +161,38 @@ def test_feeds_and_archives_of_others_are_bodies() -> None:
     for path in samples:
         for encoding in ("", "gzip", "deflate", "br", "zstd", "bzip2"):
             assert len(decode_content(path.read_bytes(), encoding, LIMIT).body) <= LIMIT
+
+
+def _header(encodings: str) -> bytes:
+    return f"HTTP/1.1 200 OK\r\nContent-Encoding: {encodings}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "encodings"),
+    [
+        ("html-br.bin", "br"),
+        ("html-zstd-streaming-no-content-size.bin", "zstd"),
+        ("html-gzip-deflate.bin", "gzip, deflate"),
+    ],
+)
+def test_an_export_has_the_page(name: str, encodings: str) -> None:
+    """What an export is made of is the page without its encodings."""
+    body = decoded_body(_header(encodings), sample(name))
+    assert body.rstrip().endswith(b"</html>")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+def test_a_bomb_is_exported_as_it_is_stored(encoding: str) -> None:
+    """What would become too long, is no such stream, or has an unknown encoding loses nothing."""
+    bomb = sample(f"bomb-{encoding}.bin")
+    assert decoded_body(_header(encoding), bomb, LIMIT) is bomb
+    plain = b"Not what its header says."
+    assert decoded_body(_header(encoding), plain) is plain
+    assert decoded_body(_header(f"{encoding}, lzma"), bomb) is bomb
+    assert decoded_body(_header(", ".join([encoding] * 9)), bomb) is bomb
+
+
+def test_a_cut_body_gives_what_can_be_read() -> None:
+    """As an archive has it that was told to stop in the middle."""
+    cut = sample("unexpected-eof.gz")
+    assert len(decoded_body(_header("gzip"), cut)) > len(cut)
