@@ -40,6 +40,8 @@ ICONS = (
     "history",
     "logout",
     "moon",
+    "package-export",
+    "package-import",
     "player-pause",
     "player-play",
     "plus",

@@ -1,4 +1,4 @@
-"""The archive, as administrators act on it."""
+"""The archive, as administrators see it and act on it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.door import Admin, Door, Viewer
+from manager.operations.archive_figures import (
+    ArchiveFigures,
+    WithdrawnRow,
+    archive_size,
+    list_withdrawn,
+)
+from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
 from manager.operations.archive_mirrors import Mirror
+from manager.operations.downloads import DownloadRow, list_downloads
 
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/archive", tags=["archive"])
+Before = Annotated[int | None, Query(ge=1, le=2**62, description="the `id` of the last row")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class Compacted(BaseModel):
@@ -39,3 +49,59 @@ async def mirrors(
 ) -> list[Mirror]:
     """List pairs of hosts of which one shows what the other shows; reads all indexes."""
     return await asyncio.to_thread(door.mirrors, share, limit)
+
+
+@router.get("")
+async def figures(door: Door, _: Viewer) -> ArchiveFigures:
+    """Say how much the archive holds and gives away."""
+    return await asyncio.to_thread(archive_size, door.db)
+
+
+@router.get("/withdrawn")
+async def withdrawn(
+    door: Door, _: Viewer, before: Before = None, limit: Limit = 100
+) -> list[WithdrawnRow]:
+    """List the hosts that are given to nobody."""
+    return await asyncio.to_thread(list_withdrawn, door.db, before=before, limit=limit)
+
+
+@router.get("/downloads")
+async def downloads(
+    door: Door,
+    _: Viewer,
+    client: str = "",
+    state: str = "",
+    before: Before = None,
+    limit: Limit = 100,
+) -> list[DownloadRow]:
+    """List what third parties take, those that began last first: `going`, `done` or `cut`."""
+    return await asyncio.to_thread(
+        list_downloads,
+        door.db,
+        door.now_ms(),
+        client=client,
+        state=state,
+        before=before,
+        limit=limit,
+    )
+
+
+@router.get("/jobs")
+async def jobs(
+    door: Door,
+    _: Viewer,
+    client: str = "",
+    state: str = "",
+    before: Before = None,
+    limit: Limit = 100,
+) -> list[OwnedJob]:
+    """List the selections that are made as files, newest first."""
+    return await asyncio.to_thread(
+        list_jobs, door.db, client=client, state=state, before=before, limit=limit
+    )
+
+
+@router.post("/jobs/{number}/remove", status_code=204)
+async def remove(door: Door, actor: Admin, number: int) -> None:
+    """Make a job no more, and give its result to nobody."""
+    await asyncio.to_thread(remove_job, door.db, number, actor, door.now_ms())

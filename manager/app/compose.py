@@ -84,7 +84,7 @@ class Manager:
     def close(self) -> None:
         """Give back what is open."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
-            self.archive.usage.write_down()
+            self.archive.write_down()
         self.leadership.stop()
         self.db.close()
 
@@ -231,6 +231,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.archive.store,
         manager.settings,
         manager.archive.usage,
+        manager.archive.downloads,
         manager.now_ms,
     )
     app.include_router(agent_api.router)

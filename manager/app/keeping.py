@@ -10,14 +10,15 @@ from typing import Self
 from manager.app.leadership import Leadership
 from manager.clock import Clock
 from manager.db import Database
-from manager.distribution import Usage, read_query
+from manager.distribution import Downloads, Usage, read_query
 from manager.intake import SegmentIntake
-from manager.operations import archive_jobs, archive_upkeep
+from manager.operations import archive_results, archive_upkeep
 from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.archive_making import Making
 from manager.operations.archive_mirrors import Mirror, mirrors
 from manager.operations.archive_upkeep import Rewrite
+from manager.operations.downloads import forget_downloads
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
 from manager.store.object_store import ObjectStore
@@ -51,6 +52,7 @@ class Archive:
     store: SegmentStore
     intake: SegmentIntake
     usage: Usage
+    downloads: Downloads
 
     def of(self, db: Database) -> Self:
         """Return the same archive for who has another way to the same database."""
@@ -60,7 +62,7 @@ class Archive:
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
         """Rewrite what was withdrawn; return how many were rewritten and deleted."""
         making = self.making
-        archive_jobs.remove_old_results(making, self.settings.keep_results_s)
+        archive_results.remove_old_results(making, self.settings.keep_results_s)
         return archive_upkeep.compact(making.db, self.reading, self.rewrite, actor, making.now_ms())
 
     def mirrors(self, share: float, limit: int) -> list[Mirror]:
@@ -70,22 +72,28 @@ class Archive:
     def run_jobs(self) -> int:
         """Make the results that third parties wait for; return how many."""
         made = 0
-        while archive_jobs.run_next_job(self.making, read_query):
+        while archive_results.run_next_job(self.making, read_query):
             made += 1
         return made
 
+    def write_down(self) -> None:
+        """Write down what third parties took."""
+        self.usage.write_down()
+        self.downloads.write_down()
+
     def tidy(self) -> None:
-        """Remove results that are old, files that nobody names, changes of long ago."""
+        """Remove old results, files that nobody names, changes and downloads of long ago."""
         making, settings = self.making, self.settings
-        archive_jobs.remove_old_results(making, settings.keep_results_s)
+        archive_results.remove_old_results(making, settings.keep_results_s)
         archive_upkeep.remove_strays(making.db, self.reading)
         archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
+        forget_downloads(making.db, making.now_ms())
 
     def begin(self, clock: Clock, leadership: Leadership, led: Database) -> None:
         """Declare what happens when; the leader goes on where the one before ended."""
         ours, only = self.of(led), leadership.only
-        clock.every(USAGE_S, "usage", self.usage.write_down)
-        again = partial(archive_jobs.begin_again, led)
+        clock.every(USAGE_S, "usage", self.write_down)
+        again = partial(archive_results.begin_again, led)
         clock.every(JOBS_S, "archive jobs", only(ours.run_jobs, first=again))
         clock.every(self.settings.compact_s, "compaction", only(ours.compact))
         clock.every(DAY_S, "archive tidying", only(ours.tidy))
@@ -111,6 +119,7 @@ def open_archive(
         settings.memory_bytes,
         settings.segment_cpu_s,
     )
+    usage = Usage(db, now_ms)
     return Archive(
         settings,
         reading,
@@ -118,5 +127,6 @@ def open_archive(
         Making(db, layout, store, settings.memory_bytes, now_ms),
         store,
         SegmentIntake(db, reading, now_ms),
-        Usage(db, now_ms),
+        usage,
+        Downloads(db, usage, now_ms),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
-from manager.cli.archive import compact, mirrors, withdraw
+from manager.cli.archive import archive, compact, mirrors, withdraw
 from manager.cli.backups import backup, restore
 from manager.cli.clients import clients
 from manager.cli.collecting import collect
@@ -68,6 +68,7 @@ for _command in (
     lists,
     agents,
     clients,
+    archive,
     withdraw,
     compact,
     mirrors,

@@ -1,13 +1,117 @@
-"""`prsm withdraw`, `prsm compact`, `prsm mirrors`: what the archive gives away, and of whom."""
+"""`prsm archive`, `withdraw`, `compact`, `mirrors`: what the archive gives away, and of whom."""
 
 from __future__ import annotations
+
+from typing import Any, Final
 
 import click
 
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place, yes_option
 
-__all__ = ["compact", "mirrors", "withdraw"]
+__all__ = ["archive", "compact", "mirrors", "withdraw"]
+
+NOTHING: Final = "Nothing has come yet."
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def archive(context: click.Context, as_json: bool) -> None:
+    """What the archive holds, and who takes of it; alone, it says how much."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/archive")
+    if as_json:
+        showing.as_json(found)
+        return
+    names = ("kind", "state", "segments", "captures", "bytes", "index_bytes")
+    rows = (tuple(row[name] for name in names) for row in found["files"])
+    showing.table(("kind", "state", "segments", "captures", "bytes", "index bytes"), rows, NOTHING)
+    click.echo(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
+
+
+@archive.command()
+@click.option("--client", default="", help="Only of this third party.")
+@click.option("--state", default="", help="going, done or cut.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+    """What third parties take, and how far it is."""
+    found = place.calls.get("/archive/downloads", client=client, state=state, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("client", "token", "what", "state", "sent", "of", "requests", "last", "problem"),
+        (
+            (
+                *(one[name] for name in ("client", "token_id", "name", "state", "sent_bytes")),
+                one["size_bytes"] or "?",
+                one["requests"],
+                showing.time_text(one["last_ms"]),
+                one["problem"],
+            )
+            for one in found
+        ),
+        "Nobody took anything.",
+    )
+
+
+@archive.command()
+@click.option("--client", default="", help="Only of this third party.")
+@click.option("--state", default="", help="queued, running, complete, failed or gone.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def jobs(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+    """Selections that are made as files."""
+    found = place.calls.get("/archive/jobs", client=client, state=state, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("job", "client", "state", "done", "of", "query", "problem"),
+        (_job(one) for one in found),
+        "Nobody asked for a job.",
+    )
+
+
+def _job(one: dict[str, Any]) -> tuple[object, ...]:
+    names = ("id", "client", "state", "done", "total", "query", "problem")
+    return tuple(one[name] for name in names)
+
+
+@archive.command("remove-job")
+@click.argument("number", type=int)
+@pass_place
+def remove_job(place: Place, number: int) -> None:
+    """Make job NUMBER no more, and give its result to nobody."""
+    place.calls.post(f"/archive/jobs/{number}/remove")
+    click.echo(f"job {number} is removed")
+
+
+@archive.command()
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def withdrawn(place: Place, limit: int, as_json: bool) -> None:
+    """Hosts that are given to nobody; `prsm withdraw` adds one."""
+    found = place.calls.get("/archive/withdrawn", limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("host", "since", "segments to rewrite", "reason"),
+        (
+            (one["key"], showing.time_text(one["since_ms"]), one["segments"], one["reason"])
+            for one in found
+        ),
+        "No host is withdrawn.",
+    )
 
 
 @click.command()

@@ -9,7 +9,10 @@ from manager.console.pages import (
     agent,
     agents,
     audit,
+    client,
     collection,
+    data,
+    downloads,
     host,
     hosts,
     joining,
@@ -21,6 +24,7 @@ from manager.console.pages import (
     sessions,
     splitting,
     users,
+    withdrawn,
 )
 
 __all__ = ["PAGES"]
@@ -39,6 +43,10 @@ PAGES: Final[tuple[Page, ...]] = (
     *plans.PAGES,
     *reports.PAGES,
     *collection.PAGES,
+    *data.PAGES,
+    *client.PAGES,
+    *downloads.PAGES,
+    *withdrawn.PAGES,
     *audit.PAGES,
     *users.PAGES,
 )

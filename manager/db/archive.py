@@ -25,6 +25,7 @@ __all__ = [
     "arrival_by_sha256",
     "excluded_keys",
     "public_segments",
+    "segment_by_key",
     "segment_by_name",
     "segments_of_arrival",
 ]
@@ -127,6 +128,11 @@ def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostS
 def segment_by_name(tx: Transaction, name: str) -> SegmentRow | None:
     """Return the segment of this name, whatever its state."""
     return tx.row(SegmentRow, sa.select(segments).where(segments.c.name == name))
+
+
+def segment_by_key(tx: Transaction, key: str) -> SegmentRow | None:
+    """Return the segment under a key of the store, whatever its state."""
+    return tx.row(SegmentRow, sa.select(segments).where(segments.c.key == key))
 
 
 @dataclass(frozen=True, slots=True)

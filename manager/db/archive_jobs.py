@@ -9,15 +9,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import archive_jobs, hosts, job_hosts
+from manager.db.tables import archive_jobs, clients, hosts, job_hosts
 
 __all__ = [
     "JobRow",
+    "OwnedJob",
     "add_job",
+    "all_jobs",
     "change_job",
     "count_open",
     "excluded_since",
     "finished_before",
+    "is_running",
+    "job_by_id",
     "job_by_token",
     "jobs_of",
     "jobs_with_host",
@@ -51,6 +55,13 @@ class JobRow:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class OwnedJob(JobRow):
+    """The same, with the name of its client."""
+
+    client: str
+
+
 def add_job(
     tx: Transaction, token: str, client_id: int, function: str, query: str, now_ms: int
 ) -> None:
@@ -81,6 +92,36 @@ def jobs_of(tx: Transaction, client_id: int, limit: int, offset: int) -> tuple[i
     count = tx.value(sa.select(sa.func.count()).select_from(archive_jobs).where(mine))
     query = sa.select(archive_jobs).where(mine).order_by(archive_jobs.c.id.desc())
     return int(count), tx.rows(JobRow, query.limit(limit).offset(offset))
+
+
+def job_by_id(tx: Transaction, job_id: int) -> JobRow | None:
+    """Return the job of this number."""
+    return tx.row(JobRow, sa.select(archive_jobs).where(archive_jobs.c.id == job_id))
+
+
+def all_jobs(
+    tx: Transaction, *, client: str, state: str, before: int | None, limit: int
+) -> list[OwnedJob]:
+    """Return jobs, newest first, before a number. client, state: "": any."""
+    query = (
+        sa.select(archive_jobs, clients.c.name.label("client"))
+        .join(clients, clients.c.id == archive_jobs.c.client_id)
+        .order_by(archive_jobs.c.id.desc())
+        .limit(limit)
+    )
+    if client:
+        query = query.where(clients.c.name == client)
+    if state:
+        query = query.where(archive_jobs.c.state == state)
+    if before is not None:
+        query = query.where(archive_jobs.c.id < before)
+    return tx.rows(OwnedJob, query)
+
+
+def is_running(tx: Transaction, job_id: int) -> bool:
+    """Tell whether a job is being made."""
+    state = tx.value(sa.select(archive_jobs.c.state).where(archive_jobs.c.id == job_id))
+    return bool(state == "running")
 
 
 def count_open(tx: Transaction, client_id: int) -> int:

@@ -6,13 +6,14 @@ web server in front; each other module holds the routes of one way in.
 
 from fastapi import APIRouter
 
-from manager.distribution import changes, daily, pages, segments, wasapi, wasapi_jobs
+from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
 from manager.distribution.door import DistributionDoor
+from manager.distribution.downloads import Downloads
 from manager.distribution.usage import Usage
 from manager.distribution.wasapi_jobs import read_query
 
-__all__ = ["DistributionDoor", "Usage", "read_query", "router"]
+__all__ = ["DistributionDoor", "Downloads", "Usage", "read_query", "router"]
 
 router = APIRouter()
-for way in (segments, pages, changes, daily, wasapi, wasapi_jobs):
+for way in (segments, pages, pieces, changes, daily, wasapi, wasapi_jobs):
     router.include_router(way.router)

@@ -19,6 +19,7 @@ from manager.operations.archive_changes import Change
 from manager.operations.archive_files import (
     FileFilter,
     SegmentRow,
+    is_public,
     list_files,
     public_file,
     take_file,
@@ -132,6 +133,7 @@ async def index(request: Request, door: Door, caller: Index, name: str) -> Respo
             sha256=row.index_sha256 if ending == PARQUET else row.sha256,
             changed_ms=row.made_ms,
             open=lambda: path.open("rb"),
+            is_given=lambda: is_public(door.db, row.name),
             front=f"{front.rstrip('/')}/index/{path.parent.name}/{path.name}" if front else None,
         ),
         caller,

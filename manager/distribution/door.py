@@ -16,6 +16,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from manager.db import Database
+from manager.distribution.downloads import Download, Downloads
 from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
@@ -36,6 +37,7 @@ class DistributionDoor:
     store: SegmentStore
     settings: Settings
     usage: Usage
+    downloads: Downloads
     now_ms: Callable[[], int]
 
 
@@ -61,9 +63,13 @@ class Caller:
         """Return it as who asks."""
         return self.client.actor(self.request_id)
 
-    def took(self, size_bytes: int) -> None:
-        """Count bytes that it was sent."""
-        self.door.usage.took(self.client, size_bytes)
+    def download(self, name: str, size_bytes: int, start: int) -> Download:
+        """Return the count of what it is sent. size_bytes: 0: not known; start: the first byte."""
+        return self.door.downloads.begin(self.client, name, size_bytes, start)
+
+    def allowed(self, name: str, size_bytes: int, start: int, end: int) -> None:
+        """Count bytes that a web server in front sends to it."""
+        self.door.downloads.allow(self.client, name, size_bytes, start, end)
 
     async def may_go_on(self) -> bool:
         """Tell whether its token is still good."""
@@ -71,10 +77,11 @@ class Caller:
         return await asyncio.to_thread(still_valid, door.db, self.client, door.now_ms())
 
 
-def caller_with(scope: Scope, *, only_403: bool = False) -> Callable[..., object]:
+def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[..., object]:
     """Return the dependency that gives the caller of a request, where its token has a scope.
 
-    only_403: clients of WASAPI understand no other status of a token that is not good.
+    scope: None: the route looks, and the request is not counted. only_403: clients of WASAPI
+    understand no other status of a token that is not good.
     """
 
     async def caller_of(request: Request, door: Door) -> Caller:
@@ -89,8 +96,9 @@ def caller_with(scope: Scope, *, only_403: bool = False) -> Callable[..., object
             if only_403:
                 raise ForbiddenError(str(error)) from error
             raise
-        client.require(scope)
-        door.usage.begin(client)
+        if scope is not None:
+            client.require(scope)
+            door.usage.begin(client)
         return Caller(client, str(request.state.request_id), door)
 
     return caller_of

@@ -128,7 +128,8 @@ async def _sent(door: DistributionDoor, caller: Caller, form: str, asked: Select
     )
     pieces: Iterator[bytes] = archive_making.make(making, asked, form)
     ending = archive_making.FORMS[form]
-    return SentStream(f"pages.{ending.suffix}", ending.media_type, pieces, caller)
+    name = f"pages.{ending.suffix}"
+    return SentStream(name, ending.media_type, pieces, caller, asked.host or asked.conditions.url)
 
 
 def making_of(door: DistributionDoor) -> archive_making.Making:

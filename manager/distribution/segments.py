@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.sending import FileToSend, SentFile
-from manager.operations.archive_files import SegmentRow, public_file, take_file
+from manager.operations.archive_files import SegmentRow, is_public, public_file, take_file
 
 __all__ = ["router", "segment_path"]
 
@@ -38,6 +38,7 @@ async def segment(request: Request, door: Door, caller: Segments, name: str) -> 
             sha256=row.sha256,
             changed_ms=row.made_ms,
             open=lambda: door.store.open(row.key),
+            is_given=lambda: is_public(door.db, row.name),
             front=_front(door, row),
         ),
         caller,

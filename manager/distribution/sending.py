@@ -1,10 +1,10 @@
 """Send bytes to third parties: a file by ranges, or what is made while it is sent.
 
 Invariant: memory holds one piece of a file; nobody's thread waits for a slow client, who is given
-up when it takes nothing for a while; the token is asked for again every few seconds, and when it is
-not good any more the connection ends before the declared length, so nobody takes a part for the
-whole. Where a web server in front sends files (`X-Accel-Redirect`), it does all that but the last:
-then a revoked token opens no new file.
+up when it takes nothing for a while; every few seconds it is asked again whether the token is good
+and the file still given away, and when not the connection ends before the declared length, so
+nobody takes a part for the whole. Where a web server in front sends files (`X-Accel-Redirect`), it
+asks `pieces` before each piece.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from manager.distribution.door import Caller
+from manager.distribution.downloads import Download
 from manager.distribution.ranges import asked_bytes, http_date
+from shared.errors import PrsmError
 
 __all__ = ["FileToSend", "SentFile", "SentStream"]
 
@@ -35,7 +37,10 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileToSend:
-    """A file that never changes. front: where the web server in front finds it, or None."""
+    """A file that never changes. front: where the web server in front finds it, or None.
+
+    is_given: tells whether it is still given away; blocks.
+    """
 
     name: str
     media_type: str
@@ -43,6 +48,7 @@ class FileToSend:
     sha256: str
     changed_ms: int
     open: Callable[[], BinaryIO]
+    is_given: Callable[[], bool]
     front: str | None = None
 
 
@@ -78,7 +84,8 @@ class SentFile(Response):
         if file.front is not None and asked.status in (200, 206):
             # The web server in front reads the range itself, and sets status and length.
             self.headers["x-accel-redirect"] = quote(file.front)
-            self._caller.took(asked.end - asked.start if scope["method"] != "HEAD" else 0)
+            if scope["method"] != "HEAD":
+                self._caller.allowed(file.name, file.size_bytes, asked.start, asked.end)
             await _start(send, 200, self)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
@@ -94,17 +101,22 @@ class SentFile(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
         pieces = _pieces(file.open, asked.start, asked.end)
-        await _send_all(send, pieces, self._caller, file.name)
+        with self._caller.download(file.name, file.size_bytes, asked.start) as download:
+            await _send_all(send, pieces, self._caller, download, file.name, file.is_given)
 
 
 class SentStream(Response):
     """The answer that sends bytes as they are made; its length is not known before its end."""
 
-    def __init__(self, name: str, media_type: str, pieces: Iterator[bytes], caller: Caller) -> None:
+    def __init__(
+        self, name: str, media_type: str, pieces: Iterator[bytes], caller: Caller, asked: str
+    ) -> None:
+        """asked: what is asked for, in words that tell it from others."""
         super().__init__(media_type=media_type)
         self._pieces = pieces
         self._caller = caller
         self._name = name
+        self._asked = asked
         del self.headers["content-length"]
         self.headers["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
         self.headers["cache-control"] = "private, no-store"
@@ -117,14 +129,27 @@ class SentStream(Response):
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
-        await _send_all(send, self._pieces, self._caller, self._name)
+        with self._caller.download(f"{self._name} {self._asked}", 0, 0) as download:
+            await _send_all(send, self._pieces, self._caller, download, self._name, _always)
+
+
+def _always() -> bool:
+    """Tell that it is given away: who makes it leaves out what is not."""
+    return True
 
 
 async def _start(send: Send, status: int, answer: Response) -> None:
     await send({"type": "http.response.start", "status": status, "headers": answer.raw_headers})
 
 
-async def _send_all(send: Send, pieces: Iterator[bytes], caller: Caller, name: str) -> None:
+async def _send_all(
+    send: Send,
+    pieces: Iterator[bytes],
+    caller: Caller,
+    download: Download,
+    name: str,
+    is_given: Callable[[], bool],
+) -> None:
     """Send all pieces; leave the answer unfinished where it must not go on."""
     idle_s = caller.door.settings.archive.download_idle_s
     asked_at = time.monotonic()
@@ -132,21 +157,35 @@ async def _send_all(send: Send, pieces: Iterator[bytes], caller: Caller, name: s
         while piece := await asyncio.to_thread(next, pieces, b""):
             if time.monotonic() - asked_at > ASK_AGAIN_S:
                 asked_at = time.monotonic()
-                if not await caller.may_go_on():
-                    raise _EndedError(f"the token of {caller.client.name} is not good any more")
+                await _ask_again(caller, download, name, is_given)
             async with asyncio.timeout(idle_s):
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-            caller.took(len(piece))
+            download.sent(len(piece))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:
         _log.info("%s: %s took nothing for %g s: given up", name, caller.client.name, idle_s)
+        download.problem = f"took nothing for {idle_s:g} s"
         raise _EndedError(f"{name}: its receiver took nothing for {idle_s:g} s") from None
+    except PrsmError as error:
+        download.problem = str(error)[:200]
+        raise
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
             # Closed where it may be running no more: nobody else has it.
             with contextlib.suppress(RuntimeError, ValueError):
                 await asyncio.shield(asyncio.to_thread(close))
+
+
+async def _ask_again(
+    caller: Caller, download: Download, name: str, is_given: Callable[[], bool]
+) -> None:
+    if not await caller.may_go_on():
+        download.problem = "the token is not good any more"
+        raise _EndedError(f"the token of {caller.client.name} is not good any more")
+    if not await asyncio.to_thread(is_given):
+        download.problem = "it was withdrawn"
+        raise _EndedError(f"{name} was withdrawn while it was sent")
 
 
 class _EndedError(Exception):

@@ -10,7 +10,16 @@ from manager.db.engine import Database
 from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 
-__all__ = ["FileFilter", "FilePage", "SegmentRow", "list_files", "public_file", "take_file"]
+__all__ = [
+    "FileFilter",
+    "FilePage",
+    "SegmentRow",
+    "is_public",
+    "list_files",
+    "public_by_key",
+    "public_file",
+    "take_file",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,23 @@ def public_file(db: Database, name: str) -> SegmentRow:
             "another name: see /api/v1/changes. Delete what you have of it"
         )
     return row
+
+
+def is_public(db: Database, name: str) -> bool:
+    """Tell whether a segment is given away."""
+    with db.read() as tx:
+        return _is_given(archive.segment_by_name(tx, name))
+
+
+def public_by_key(db: Database, key: str) -> SegmentRow | None:
+    """Return the segment under a key of the store, None where it is not given away."""
+    with db.read() as tx:
+        row = archive.segment_by_key(tx, key)
+    return row if _is_given(row) else None
+
+
+def _is_given(row: SegmentRow | None) -> bool:
+    return row is not None and row.kind == "public" and row.state == "current"
 
 
 def take_file(db: Database, name: str, what: str, actor: Actor, now_ms: int) -> SegmentRow:

@@ -1,46 +1,42 @@
-"""Selections as files: asked for, made one after the other, fetched with ranges, then removed.
-
-Invariants: a result is there whole or not at all; it goes when a host of it is excluded, also where
-that happens while it is made. A manager that is killed begins the job again.
-"""
+"""Selections as files: asked for, listed, removed. How they are made is in `archive_results`."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import secrets
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.db import archive_jobs
-from manager.db.archive_jobs import JobRow
+from manager.db.archive_jobs import JobRow, OwnedJob
 from manager.db.engine import Database
-from manager.errors import ConflictError, GoneError, NotFoundError, PrsmError
-from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.archive_making import FORMS, Making, make
-from manager.operations.archive_selecting import HostFiles, Selection, total_of
+from manager.errors import ConflictError, GoneError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.archive_making import Making
 from manager.operations.clients import Client
-from manager.store.durable import full_disk_said, move, open_new
 from shared.errors import FormatError
 
 __all__ = [
     "FUNCTIONS",
+    "STATES",
     "JobPage",
     "JobRow",
-    "begin_again",
+    "OwnedJob",
+    "complete_job",
+    "is_complete",
     "job_of",
     "jobs_of",
-    "remove_old_results",
+    "kept_at",
+    "list_jobs",
+    "remove_job",
     "result_path",
-    "run_next_job",
     "submit_job",
 ]
 
 FUNCTIONS: Final = {"extract-zip": "zip", "extract-warc": "warc"}
+STATES: Final = ("queued", "running", "complete", "failed", "gone")
 OPEN_JOBS: Final = 20
-PROGRESS_S: Final = 2.0
+MOST_ROWS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,123 +81,62 @@ def job_of(db: Database, client: Client, token: str) -> JobRow:
     return row
 
 
+def is_complete(db: Database, job_id: int, client_id: int) -> bool:
+    """Tell whether the result of a job is there and given to a client."""
+    return complete_job(db, job_id, client_id) is not None
+
+
+def complete_job(db: Database, job_id: int, client_id: int) -> JobRow | None:
+    """Return a job whose result is there and given to a client, None for any other."""
+    with db.read() as tx:
+        row = archive_jobs.job_by_id(tx, job_id)
+    if row is None or row.client_id != client_id or row.state != "complete":
+        return None
+    return row
+
+
+def list_jobs(
+    db: Database,
+    *,
+    client: str = "",
+    state: str = "",
+    before: int | None = None,
+    limit: int = 100,
+) -> list[OwnedJob]:
+    """Return the jobs of all clients, or of one, newest first, before a number."""
+    if state not in ("", *STATES):
+        raise FormatError(f"state {state[:40]!a}: must be one of {', '.join(STATES)}")
+    with db.read() as tx:
+        return archive_jobs.all_jobs(
+            tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))
+        )
+
+
+def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
+    """Make a job no more, and give its result to nobody. One that is over stays as it is.
+
+    The file goes with the next tidying. Raises NotFoundError.
+    """
+    with db.write() as tx:
+        row = archive_jobs.job_by_id(tx, number)
+        if row is None:
+            raise NotFoundError(f"job {number}: there is none of this number")
+        if row.state in ("failed", "gone"):
+            return
+        problem = f"removed by {actor.name}"
+        archive_jobs.change_job(tx, number, state="gone", problem=problem, finished_ms=now_ms)
+        note(tx, now_ms, actor, "job.remove", row.token[:8], state=row.state)
+
+
 def result_path(making: Making, row: JobRow) -> Path:
     """Return the result of a job; raises GoneError, ConflictError where there is none."""
     if row.state == "gone":
         raise GoneError(f"job {row.token}: its result was removed; submit it again")
     if row.state != "complete":
         raise ConflictError(f"job {row.token}: is {row.state}, not complete; {row.problem}")
-    return _path(making, row.id)
+    return kept_at(making, row.id)
 
 
-def begin_again(db: Database) -> int:
-    """Queue what ran when the manager ended; return how many. Only at the start."""
-    with db.write() as tx:
-        return archive_jobs.queue_again(tx)
-
-
-def run_next_job(making: Making, read_query: object) -> bool:
-    """Make the result of the job that waits longest; tell whether there was one. Blocks.
-
-    read_query: makes a Selection of a job's query, as the web does.
-    """
-    assert callable(read_query)
-    with making.db.write() as tx:
-        row = archive_jobs.next_queued(tx)
-        if row is None:
-            return False
-        archive_jobs.change_job(tx, row.id, state="running", done=0)
-    try:
-        asked = read_query(row.query)
-        assert isinstance(asked, Selection)
-        _make(making, row, asked)
-    except (PrsmError, OSError) as error:
-        _path(making, row.id).unlink(missing_ok=True)
-        with making.db.write() as tx:
-            archive_jobs.change_job(
-                tx, row.id, state="failed", problem=str(error)[:500], finished_ms=making.now_ms()
-            )
-    return True
-
-
-@dataclass
-class _Progress:
-    """What was made so far; written down every two seconds."""
-
-    db: Database
-    job_id: int
-    done: int = 0
-    hosts: set[int] = field(default_factory=set)
-    said_at: float = 0.0
-
-    def of_host(self, host: HostFiles, captures: int) -> None:
-        self.done += captures
-        self.hosts.update(host.ids)
-        if time.monotonic() - self.said_at > PROGRESS_S:
-            self.said_at = time.monotonic()
-            with self.db.write() as tx:
-                archive_jobs.change_job(tx, self.job_id, done=self.done)
-
-
-def _make(making: Making, row: JobRow, asked: Selection) -> None:
-    progress = _Progress(making.db, row.id)
-    _, total = total_of(making.db, asked)
-    with making.db.write() as tx:
-        archive_jobs.change_job(tx, row.id, total=total)
-    form = FUNCTIONS[row.function]
-    target = _path(making, row.id)
-    part = target.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    hashes = [hashlib.new(name, usedforsecurity=False) for name in ("md5", "sha1", "sha256")]
-    size_bytes = 0
-    try:
-        with full_disk_said(part.parent), open_new(part) as file:
-            for piece in make(making, asked, form, progress.of_host):
-                file.write(piece)
-                size_bytes += len(piece)
-                for each in hashes:
-                    each.update(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        move(part, target)
-    finally:
-        part.unlink(missing_ok=True)
-    md5, sha1, sha256 = (each.hexdigest() for each in hashes)
-    with making.db.write() as tx:
-        if archive_jobs.excluded_since(tx, progress.hosts):
-            archive_jobs.change_job(tx, row.id, state="queued", done=0)
-            return
-        archive_jobs.set_hosts(tx, row.id, progress.hosts)
-        archive_jobs.change_job(
-            tx,
-            row.id,
-            state="complete",
-            finished_ms=making.now_ms(),
-            done=progress.done,
-            total=progress.done,
-            name=f"pages-{row.token}.{FORMS[form].suffix}",
-            size_bytes=size_bytes,
-            md5=md5,
-            sha1=sha1,
-            sha256=sha256,
-        )
-
-
-def remove_old_results(making: Making, keep_s: float) -> int:
-    """Remove the results that are older than so long, and files of jobs that are gone."""
-    now_ms = making.now_ms()
-    with making.db.write() as tx:
-        old = archive_jobs.finished_before(tx, now_ms - round(keep_s * 1000))
-        for number in old:
-            archive_jobs.change_job(tx, number, state="gone")
-        if old:
-            note(tx, now_ms, CLOCK, "job.expire", "", jobs=len(old))
-        wanted = archive_jobs.not_ended(tx)
-    for path in making.layout.results.glob("*.result"):
-        if int(path.stem) not in wanted:
-            path.unlink(missing_ok=True)
-    return len(old)
-
-
-def _path(making: Making, job_id: int) -> Path:
+def kept_at(making: Making, job_id: int) -> Path:
+    """Return where the result of a job lies, or will."""
     return making.layout.results / f"{job_id}.result"

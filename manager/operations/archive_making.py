@@ -1,18 +1,22 @@
 """Make a selection: pick the captures of each host, and give the bytes of a zip or of WARC.
 
-Invariant: one host after the other, each asked for anew, so memory is that of one host's index rows
-within a limit, and a host that is excluded in the meantime is left out. Blocks: for a thread.
+Invariants: one host after the other, each asked for anew, so memory is that of one host's index
+rows within a limit, and a host that is excluded in the meantime is left out; where that happens
+while its own pages are given, the selection ends in the middle within two seconds. Blocks: for a
+thread.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
+from manager.db import archive_jobs
 from manager.db.engine import Database
-from manager.errors import NotFoundError
+from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.archive_selecting import HostFiles, Selection, hosts_of
 from manager.store import Layout
@@ -24,7 +28,13 @@ from manager.store.zip_stream import ZipStream
 from shared.archive.encode import SegmentInfo, encode_warcinfo
 from shared.archive.sums import host_folder
 
-__all__ = ["FORMS", "Form", "Making", "make", "note_selection"]
+__all__ = ["FORMS", "Form", "Making", "WithdrawnError", "make", "note_selection"]
+
+WATCH_S: Final = 2.0
+
+
+class WithdrawnError(GoneError):
+    """A host was withdrawn while its pages were given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,8 @@ def _zip(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[b
     with ZipStream() as made:
         for host, picked, reader in _picked(making, asked, of_host):
             name = f"{host_folder(host.name)}.zip"
-            yield from made.streamed(name, host_zip(picked, reader), level=0)
+            pieces = _watched(making, host, host_zip(picked, reader))
+            yield from made.streamed(name, pieces, level=0)
         yield from made.finish()
 
 
@@ -78,8 +89,21 @@ def _warc(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[
     info = SegmentInfo(software="prsm", operator="", contact="")
     yield encode_warcinfo(info, "pages.warc.gz", making.now_ms())
     every = replace(asked, conditions=replace(asked.conditions, newest=False))
-    for _, picked, reader in _picked(making, every, of_host):
-        yield from warc_records(picked, reader)
+    for host, picked, reader in _picked(making, every, of_host):
+        yield from _watched(making, host, warc_records(picked, reader))
+
+
+def _watched(making: Making, host: HostFiles, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Give the pieces of one host for as long as it may be given away."""
+    asked_at = time.monotonic()
+    for piece in pieces:
+        yield piece
+        if time.monotonic() - asked_at > WATCH_S:
+            asked_at = time.monotonic()
+            with making.db.read() as tx:
+                withdrawn = archive_jobs.excluded_since(tx, host.ids)
+            if withdrawn:
+                raise WithdrawnError(f"{host.name} was withdrawn while it was given; ask again")
 
 
 def _picked(

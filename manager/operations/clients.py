@@ -23,6 +23,7 @@ from shared.wire.names import hash_of_key, new_key
 __all__ = [
     "DAY_MS",
     "SCOPES",
+    "SHOWN_DAYS",
     "Client",
     "ClientDetail",
     "IssuedToken",

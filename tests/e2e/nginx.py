@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -39,6 +40,8 @@ def nginx_in_front(
     if binary is None:
         pytest.skip("nginx is not installed (apt install nginx-light)")
     folder.mkdir()
+    # The folder's own path may be longer than a socket's may be.
+    socket_path = f"/tmp/prsm-pieces-{os.getpid()}-{port}.sock"
     key, certificate = folder / "key.pem", folder / "cert.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -47,15 +50,16 @@ def nginx_in_front(
         check=True, capture_output=True,
     )  # fmt: skip
     shipped = SHIPPED.read_text()
-    for what, chosen in (
-        (r"127\.0\.0\.1:8000", f"127.0.0.1:{manager_port}"),
-        (r"listen 443", f"listen 127.0.0.1:{port}"),
-        (r"/etc/ssl/prsm\.pem", str(certificate)),
-        (r"/etc/ssl/prsm\.key", str(key)),
-        (r"/var/lib/prsm/archive/", f"{archive}/"),
+    for what, chosen, times in (
+        (r"127\.0\.0\.1:8000", f"127.0.0.1:{manager_port}", 1),
+        (r"listen 443", f"listen 127.0.0.1:{port}", 1),
+        (r"/etc/ssl/prsm\.pem", str(certificate), 1),
+        (r"/etc/ssl/prsm\.key", str(key), 1),
+        (r"/var/lib/prsm/archive/", f"{archive}/", 1),
+        (r"/run/prsm-pieces\.sock", socket_path, 2),
     ):
         shipped, changed = re.subn(what, chosen, shipped)
-        assert changed == 1, what
+        assert changed == times, what
     if alone:
         place = f"location /alone/ {{ alias {archive}/segments/; sendfile on; tcp_nopush on; }}"
         shipped = shipped.replace("    location / {", f"    {place}\n    location / {{", 1)
@@ -76,6 +80,7 @@ def nginx_in_front(
     finally:
         process.terminate()
         process.wait(30)
+        Path(socket_path).unlink(missing_ok=True)
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import socket
 import ssl
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.e2e
 
 HOST = "http://www.example.jp:80/"
 SEGMENTS = 5
+PIECE = 8 * 2**20
 
 
 @pytest.fixture
@@ -44,6 +46,26 @@ def data(tmp_path: Path) -> Path:
             opened.manager.segments.accept(
                 agent.identity, arrived(folder, segment_bytes(pages, name), name)
             )
+    return folder
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """Return a data directory with one segment of 48 MB, six pieces of the web server's."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    with running(folder) as opened:
+        agent = opened.agent()
+        hold(opened, agent, HOST)
+        opened.clock.now_ms = wall_clock_ms()
+        pages = [
+            page(f"http://www.example.jp/{at}", os.urandom(4_000_000), mime="image/png")
+            for at in range(12)
+        ]
+        name = "prsm-large.warc.gz"
+        opened.manager.segments.accept(
+            agent.identity, arrived(folder, segment_bytes(pages, name), name)
+        )
     return folder
 
 
@@ -127,6 +149,84 @@ def _behind_nginx(data: Path, front: str, tmp_path: Path) -> None:
         key = next((data / "archive" / "segments").rglob("*.warc.gz"))
         asked = client.get(f"/prsm-archive/segments/1/{key.name}")
         assert asked.status_code == 404
+
+
+@pytest.mark.parametrize("what", ["revoked", "withdrawn"])
+def test_a_download_behind_nginx_ends_within_a_piece(
+    large: Path, tmp_path: Path, what: str
+) -> None:
+    """After the token is revoked or a host withdrawn, nginx sends at most the piece it is at."""
+    with reserved_port() as port:
+        settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        with (
+            running_manager(large, *settings) as manager,
+            nginx_in_front(tmp_path / "nginx", manager.port, large / "archive", port) as front,
+        ):
+            token = new_token(large)
+            context = ssl.create_default_context(cafile=tmp_path / "nginx" / "cert.pem")
+            fields = {"Authorization": f"Bearer {token}"}
+            path = "/api/v1/segments/prsm-large-a.example.warc.gz"
+            with httpx.Client(base_url=front, verify=context, headers=fields) as client:
+                size = int(client.head(path).headers["content-length"])
+                assert size > 5 * PIECE
+                got = 0
+                with (
+                    pytest.raises(httpx.RemoteProtocolError, match=r"incomplete|peer closed"),
+                    client.stream("GET", path) as answer,
+                ):
+                    assert (answer.status_code, answer.headers["content-length"]) == (
+                        200, str(size),
+                    )  # fmt: skip
+                    for part in answer.iter_raw(64 * 1024):
+                        if got == 0:
+                            if what == "revoked":
+                                prsm(large, "clients", "revoke", "library", "1")
+                            else:
+                                prsm(large, "withdraw", "www.example.jp", "--reason", "x", "--yes")
+                        got += len(part)
+                # The piece that was allowed, one more that was asked for before, and buffers.
+                assert 0 < got <= 2 * PIECE + 2**20
+                assert client.get(path).status_code == (403 if what == "revoked" else 410)
+
+
+def test_ranges_behind_nginx_across_pieces(large: Path, tmp_path: Path) -> None:
+    """Bytes of several pieces, to the end, from the end; a range outside is refused."""
+    with reserved_port() as port:
+        settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        with (
+            running_manager(large, *settings) as manager,
+            nginx_in_front(tmp_path / "nginx", manager.port, large / "archive", port) as front,
+        ):
+            token = new_token(large)
+            context = ssl.create_default_context(cafile=tmp_path / "nginx" / "cert.pem")
+            fields = {"Authorization": f"Bearer {token}"}
+            path = "/api/v1/segments/prsm-large-a.example.warc.gz"
+            (kept,) = (large / "archive" / "segments").rglob("*.warc.gz")
+            data = kept.read_bytes()
+            with httpx.Client(base_url=front, verify=context, headers=fields) as client:
+                whole = client.get(path)
+                assert whole.content == data
+                for asked, wanted in (
+                    (f"{PIECE - 5}-{2 * PIECE + 5}", data[PIECE - 5 : 2 * PIECE + 6]),
+                    (f"{3 * PIECE}-", data[3 * PIECE :]),
+                    ("-10", data[-10:]),
+                    ("0-0", data[:1]),
+                ):
+                    fields = {"Range": f"bytes={asked}", "If-Range": whole.headers["etag"]}
+                    some = client.get(path, headers=fields)
+                    assert (some.status_code, some.content) == (206, wanted), asked
+                other = {"Range": "bytes=5-9", "If-Range": '"another"'}
+                assert client.get(path, headers=other).content == data
+                beyond = client.get(path, headers={"Range": f"bytes={len(data)}-"})
+                assert beyond.status_code == 416
+                none = client.get("/api/v1/pieces", headers={"X-Piece-Path": "/../etc/passwd"})
+                assert none.status_code == 403
+            give_up = time.monotonic() + 60
+            while not (said := json.loads(prsm(large, "archive", "downloads", "--json"))):
+                assert time.monotonic() < give_up, "it was not written down"
+                time.sleep(1)
+            assert said[0]["name"] == "prsm-large-a.example.warc.gz"
+            assert said[0]["sent_bytes"] >= len(data)
 
 
 def test_a_slow_client_holds_up_nobody(data: Path) -> None:

@@ -19,7 +19,10 @@ from manager.operations.audit import AuditRow, audit_page
 __all__ = ["PAGES"]
 
 ROWS_AT_ONCE: Final = 1000
-SUBJECTS: Final = ("agent.", "host.", "plan.", "report.", "round.", "user.", "permit.", "clock.")
+SUBJECTS: Final = (
+    *("agent.", "host.", "plan.", "report.", "round.", "user.", "permit.", "clock."),
+    *("client.", "segment.", "pages.", "job."),
+)
 HEADER: Final = (
     "id",
     "time (UTC)",

@@ -90,7 +90,8 @@ def exclude(visit: Visit) -> Response:
             visit,
             f"Exclude {known.key}?",
             "No agent owns it or is sent to it any more, from the next lists on.",
-            "What was fetched stays. It can be included again at any time.",
+            "What was fetched of it is given to nobody from now on, and deleted at the next "
+            "compaction. It can be included again at any time, and then begins anew.",
             do="exclude",
             about={"host": known.key},
             reason=reason,

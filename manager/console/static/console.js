@@ -46,7 +46,7 @@
   }
 
   /* Keyboard: `/` search, `g` and a letter: a page. */
-  const places = { a: "agents", h: "hosts", r: "rounds", c: "collection", o: "" };
+  const places = { a: "agents", h: "hosts", r: "rounds", c: "collection", d: "data", o: "" };
   let goes = false;
   let timer = 0;
 

@@ -22,6 +22,7 @@ from manager.db.tables.clients import (
     client_tokens,
     client_usage,
     clients,
+    downloads,
     job_hosts,
 )
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
@@ -61,6 +62,7 @@ __all__ = [
     "directory_sums",
     "distance_model",
     "distances",
+    "downloads",
     "holdings",
     "host_addresses",
     "host_rests",

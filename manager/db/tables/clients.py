@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
 
-__all__ = ["archive_jobs", "client_tokens", "client_usage", "clients", "job_hosts"]
+__all__ = ["archive_jobs", "client_tokens", "client_usage", "clients", "downloads", "job_hosts"]
 
 clients: Final = sa.Table(
     "clients",
@@ -47,6 +47,25 @@ client_usage: Final = sa.Table(
     sa.Column("day", Whole, primary_key=True),
     count("requests"),
     count("bytes"),
+)
+
+# What a token takes of a file or a selection. One that is resumed goes on in its row.
+downloads: Final = sa.Table(
+    "downloads",
+    metadata,
+    identity(),
+    sa.Column("token_id", Whole, sa.ForeignKey("client_tokens.id"), nullable=False),
+    text("name"),
+    text("state"),
+    text("problem"),  # why it was cut
+    count("size_bytes"),  # 0: not known before its end
+    count("sent_bytes"),
+    count("requests"),
+    moment("begun_ms", required=True),
+    moment("last_ms", required=True),
+    sa.UniqueConstraint("token_id", "name"),
+    one_of("state", "going", "done", "cut"),
+    sa.Index(None, "last_ms"),
 )
 
 # Selections that are made as files: queued -> running -> complete | failed -> gone.

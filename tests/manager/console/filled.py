@@ -9,8 +9,11 @@ import hashlib
 from pathlib import Path
 
 from manager.operations.agents import order_command, retire, set_next_list_limit
+from manager.operations.archive_jobs import submit_job
+from manager.operations.clients import authenticate_client, issue_token, register_client
 from manager.operations.contact import sync
 from manager.operations.discovered import record_discovered
+from manager.operations.downloads import Taken, take_down
 from manager.operations.enrolment import enrol, issue_join_token
 from manager.operations.hosts import exclude_host
 from manager.operations.policy import Policy
@@ -73,6 +76,7 @@ def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) ->
         world.tick()
         _speak(world, names)
         _add_transfers(prsm, world, names[0])
+        _add_third_parties(prsm)
         return {role: login(db, role, PASSWORD, START_MS).token for role in ROLES}
 
 
@@ -121,6 +125,26 @@ def _add_transfers(prsm: Running, world: World, name: str) -> None:
         )
         if number:
             settle(manager.db, row, "refused", HOSTILE.replace("\x00", ""), START_MS)
+
+
+def _add_third_parties(prsm: Running) -> None:
+    """One that took something, is taking something and waits for a job; one with hostile words."""
+    db, hostile = prsm.manager.db, HOSTILE.replace("\x00", "")
+    register_client(db, "library", "a@library.example", "research", ADMIN, START_MS - 86_400_000)
+    register_client(db, "museum", f"=cmd {SCRIPT}", hostile, ADMIN, START_MS - 86_400_000)
+    token = issue_token(db, "library", ADMIN, START_MS - 86_400_000)
+    client = authenticate_client(db, token.token, START_MS)
+    query = f"host={SCRIPT}"
+    submit_job(db, client, "extract-zip", query, client.actor("1"), START_MS - 60_000)
+    states = (("done", 1000), ("cut", 300), ("going", 500))
+    take_down(
+        db,
+        [
+            Taken(token.id, f"{number}{SCRIPT}", state, hostile if state == "cut" else "", 1000,
+                  sent, 1, START_MS - 9000, START_MS - 1000, afresh=True)
+            for number, (state, sent) in enumerate(states)
+        ],
+    )  # fmt: skip
 
 
 def _speak(world: World, names: list[str]) -> None:

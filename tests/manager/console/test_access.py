@@ -16,6 +16,7 @@ from tests.manager.running import Running
 QUERY = {
     "/agent": "?name=kyoto.example.ac.jp",
     "/host": "?host=http://www001.example1.jp/",
+    "/client": "?name=library",
     "/user": "?name=viewer",
 }
 

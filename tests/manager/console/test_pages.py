@@ -43,6 +43,16 @@ ADDRESSES = [
     "/console/reports",
     "/console/collection",
     "/console/collection?state=accepted",
+    "/console/data",
+    "/console/data?q=nobody",
+    "/console/new-client",
+    "/console/client?name=library",
+    "/console/client?name=museum",
+    "/console/downloads",
+    "/console/downloads?state=cut",
+    "/console/archive-jobs",
+    "/console/archive-jobs?client=museum",
+    "/console/withdrawn",
     "/console/audit",
     "/console/users",
     "/console/user?name=viewer",
@@ -60,6 +70,9 @@ REFUSED = [
     ("/console/hosts?page=x", 400),
     ("/console/audit?before=-1", 400),
     ("/console/user?name=nobody", 404),
+    ("/console/client?name=nobody", 404),
+    ("/console/downloads?state=nothing", 400),
+    ("/console/archive-jobs?state=nothing", 400),
     ("/console/rounds/99999999999999999999999", 404),
 ]
 
@@ -135,6 +148,10 @@ def test_the_first_day_says_what_to_do(fresh: Running) -> None:
         "/console/rounds": "No round was started yet",
         "/console/plans": "No plan was made yet",
         "/console/reports": "No log came yet",
+        "/console/data": "prsm clients add library",
+        "/console/downloads": "Nobody took anything yet",
+        "/console/archive-jobs": "Nobody asked for a job yet",
+        "/console/withdrawn": "No host is withdrawn",
         "/console/audit": "user.login",
     }
     for address, words in expected.items():

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import zipfile
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from manager.db import archive_jobs as rows
-from manager.operations import archive_jobs
-from manager.store import StoreFullError
+from manager.operations import archive_jobs, archive_making, archive_results
+from manager.operations.hosts import exclude_host
+from manager.store import StoreFullError, page_zip
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_segments import caller, token_of
-from tests.manager.running import Agent, Running
+from tests.manager.running import LOCAL, Agent, Running
 
 JOBS = "/wasapi/v1/jobs"
 
@@ -95,7 +99,7 @@ def test_a_full_disk_fails_the_job(
     collected(prsm, agent, [page()])
     token = submit(library)
     with monkeypatch.context() as patched:
-        patched.setattr(archive_jobs, "make", full)
+        patched.setattr(archive_results, "make", full)
         prsm.manager.archive.run_jobs()
     shown = library.get(f"{JOBS}/{token}").json()
     assert (shown["state"], "full" in shown["problem"]) == ("failed", True)
@@ -111,6 +115,47 @@ def test_a_killed_manager_begins_again(prsm: Running, agent: Agent, library: Cal
     with prsm.manager.db.write() as tx:
         rows.change_job(tx, 1, state="running", done=1)
     assert prsm.manager.archive.run_jobs() == 0
-    assert archive_jobs.begin_again(prsm.manager.db) == 1
+    assert archive_results.begin_again(prsm.manager.db) == 1
     assert prsm.manager.archive.run_jobs() == 1
     assert library.get(f"{JOBS}/{token}").json()["state"] == "complete"
+
+
+def test_a_job_that_is_removed_while_it_is_made(
+    prsm: Running, agent: Agent, library: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It leaves nothing, and stays removed."""
+    collected(prsm, agent, [page()])
+    token = submit(library)
+
+    def removed_meanwhile(*given: Any) -> Iterator[bytes]:
+        archive_jobs.remove_job(prsm.manager.db, 1, LOCAL, prsm.clock())
+        yield from archive_making.make(*given)
+
+    monkeypatch.setattr(archive_results, "make", removed_meanwhile)
+    assert prsm.manager.archive.run_jobs() == 1
+    shown = library.get(f"{JOBS}/{token}").json()
+    assert (shown["state"], shown["problem"]) == ("gone", "removed by test")
+    assert prsm.files("archive/results") == []
+    assert library.get(f"/api/v1/results/{token}").status_code == 410
+
+
+def test_a_host_that_is_withdrawn_while_its_pages_are_made(
+    prsm: Running, agent: Agent, library: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job is made again, without the host."""
+    collected(prsm, agent, [page(), page("http://other.example/1"), page("http://other.example/2")])
+    token = submit(library, function="extract-warc")
+    monkeypatch.setattr(archive_making, "WATCH_S", -1.0)
+
+    def withdrawn_meanwhile(picked: Any, reader: Any) -> Iterator[bytes]:
+        for number, record in enumerate(page_zip.warc_records(picked, reader)):
+            if number == 1:
+                exclude_host(prsm.manager.db, "other.example", "asked", LOCAL, prsm.clock())
+            yield record
+
+    monkeypatch.setattr(archive_making, "warc_records", withdrawn_meanwhile)
+    assert prsm.manager.archive.run_jobs() == 2
+    shown = library.get(f"{JOBS}/{token}").json()
+    assert (shown["state"], shown["done"]) == ("complete", 1)
+    answer = library.get(f"/api/v1/results/{token}")
+    assert b"other.example" not in gzip.decompress(answer.content)

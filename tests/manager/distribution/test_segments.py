@@ -13,6 +13,7 @@ from starlette.types import Message
 from manager.distribution import sending
 from manager.operations.audit import audit_page
 from manager.operations.clients import issue_token, list_clients, register_client, revoke_token
+from manager.operations.downloads import forget_downloads, list_downloads
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Agent, Running
@@ -167,3 +168,31 @@ def test_the_server_in_front_sends(prsm: Running, agent: Agent, library: Caller)
     digest = hashlib.sha256(prsm.files("archive/segments")[0].read_bytes()).hexdigest()
     assert answer.headers["x-accel-redirect"] == f"/prsm-archive/segments/1/{digest}.warc.gz"
     assert answer.content == b""
+
+
+def test_downloads_are_written_down(prsm: Running, agent: Agent, library: Caller) -> None:
+    """How much was sent of which file; one that is resumed goes on in its row."""
+    collected(prsm, agent, [page(body=b"x" * 5000)])
+    db, downloads = prsm.manager.db, prsm.manager.archive.downloads
+    size = len(library.get(PATH, headers={"Range": "bytes=0-99"}).content)
+    downloads.write_down()
+    whole = library.get(PATH)
+    downloads.write_down()
+    (row,) = list_downloads(db, prsm.clock())
+    assert (row.client, row.name, row.state, row.requests) == ("library", NAME, "done", 1)
+    assert (row.sent_bytes, row.size_bytes) == (len(whole.content), len(whole.content))
+    prsm.clock.advance(60)
+    library.get(PATH, headers={"Range": "bytes=100-149"})
+    downloads.write_down()
+    library.get(PATH, headers={"Range": "bytes=150-199"})
+    downloads.write_down()
+    (row,) = list_downloads(db, prsm.clock())
+    assert (row.requests, row.sent_bytes) == (3, len(whole.content) + 100)
+    assert row.last_ms - row.begun_ms == 60_000
+    assert size == 100
+    library.get("/api/v1/pages.zip", params={"host": "www.*"})
+    downloads.write_down()
+    assert [each.name for each in list_downloads(db, prsm.clock())] == ["pages.zip www.*", NAME]
+    assert forget_downloads(db, prsm.clock()) == 0
+    prsm.clock.advance(91 * 86_400)
+    assert forget_downloads(db, prsm.clock()) == 2

@@ -9,7 +9,7 @@ import pytest
 from manager.db import archive
 from manager.db.archive import SegmentRow
 from manager.operations.archive_accepting import Refused
-from manager.operations.archive_jobs import remove_old_results
+from manager.operations.archive_results import remove_old_results
 from manager.operations.archive_upkeep import remove_strays
 from shared.archive.verify import verify_segment
 from tests.manager.archived import collected, page, revisit_of

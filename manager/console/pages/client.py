@@ -1,0 +1,198 @@
+"""One third party: its tokens, what it took, and what can be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.pages.data import party_of
+from manager.console.visit import Question, Visit, link
+from manager.errors import NotFoundError
+from manager.operations.archive_jobs import list_jobs
+from manager.operations.clients import (
+    DAY_MS,
+    SCOPES,
+    SHOWN_DAYS,
+    ClientDetail,
+    issue_token,
+    list_clients,
+    revoke_token,
+    set_client_disabled,
+)
+from manager.operations.downloads import list_downloads
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+SHOWN: Final = 10
+SCOPE_WORDS: Final = {
+    "segments": "whole segments, and the list of them (WASAPI)",
+    "pages": "selections by host, time and change, and jobs",
+    "index": "the index of captures as Parquet and CDXJ",
+    "changes": "what was created and deleted, and the files of single days",
+}
+assert set(SCOPE_WORDS) == set(SCOPES)
+UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+TALL: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class DayBar:
+    """What was taken on a day, as a bar. height: of `TALL`."""
+
+    day: str
+    bytes: int
+    requests: int
+    height: int
+
+
+def _detail(visit: Visit, name: str) -> ClientDetail:
+    for detail in list_clients(visit.db, visit.now_ms):
+        if detail.client.name == name:
+            return detail
+    raise NotFoundError(f"client {name[:80]!a}: there is none of this name")
+
+
+def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
+    last = now_ms // DAY_MS
+    days = range(last - SHOWN_DAYS + 1, last + 1)
+    taken = {day: [0, 0] for day in days}
+    for row in detail.usage:
+        if row.day in taken:
+            taken[row.day][0] += row.bytes
+            taken[row.day][1] += row.requests
+    most = max(1, *(size for size, _ in taken.values()))
+    return [
+        DayBar(
+            figures.iso(day * DAY_MS)[:10],
+            size,
+            requests,
+            max(2, size * TALL // most) if size else 0,
+        )
+        for day, (size, requests) in taken.items()
+    ]
+
+
+def show(visit: Visit) -> Response:
+    """Show a third party."""
+    return _page(visit, visit.query.get("name", ""))
+
+
+def _page(visit: Visit, name: str, *, status: int = 200, refused: str = "") -> Response:
+    detail = _detail(visit, name)
+    return visit.page(
+        "client.html",
+        status=status,
+        party=party_of(detail, visit.now_ms),
+        client=detail.client,
+        tokens=detail.tokens,
+        bars=_bars(detail, visit.now_ms),
+        downloads=list_downloads(visit.db, visit.now_ms, client=name, limit=SHOWN),
+        jobs=list_jobs(visit.db, client=name, limit=SHOWN),
+        scopes=SCOPE_WORDS,
+        units=tuple(UNITS),
+        refused=refused,
+        typed=visit.form,
+    )
+
+
+def issue(visit: Visit) -> Response:
+    """Make a token and show it, this once; what cannot be is said beside what was typed."""
+    name = visit.form.get("name", "")
+    try:
+        token = issue_token(
+            visit.db,
+            name,
+            visit.actor,
+            visit.now_ms,
+            scopes=[scope for scope in SCOPES if visit.form.get(f"scope {scope}") == "yes"],
+            days=_whole(visit.form.get("days", ""), "days"),
+            daily_bytes=_daily_bytes(visit),
+            requests_per_minute=_whole(
+                visit.form.get("requests_per_minute", ""), "requests a minute"
+            ),
+        )
+    except FormatError as error:
+        return _page(visit, name, status=400, refused=str(error))
+    return visit.page("client_token.html", status=201, token=token)
+
+
+def _daily_bytes(visit: Visit) -> int:
+    amount = visit.form.get("daily", "").strip()
+    if not amount:
+        return 0
+    unit = visit.form.get("unit", "GB")
+    if unit not in UNITS:
+        raise FormatError(f"unit {unit[:20]!a}: must be one of {', '.join(UNITS)}")
+    return _whole(amount, "a day") * UNITS[unit]
+
+
+def _whole(text: str, name: str) -> int:
+    text = text.strip().replace(",", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise FormatError(f"{name} {text[:20]!a}: must be a whole number of at most nine digits")
+    return int(text)
+
+
+def revoke(visit: Visit) -> Response:
+    """End a token; ask once."""
+    name, number = visit.form.get("name", ""), visit.form.get("token", "")
+    here = link("client", name=name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Revoke token {number} of {name}?",
+                (
+                    "It opens nothing any more, and downloads by it end within seconds.",
+                    "It cannot be brought back; another can be issued at any time.",
+                ),
+                "Revoke",
+                "/console/client/revoke",
+                here,
+                {"name": name, "token": number},
+            )
+        )
+    revoke_token(visit.db, name, _whole(number, "token"), visit.actor, visit.now_ms)
+    return visit.go(here, done=f"Token {number} of {name} is revoked.")
+
+
+def disable(visit: Visit) -> Response:
+    """Keep a third party out; ask once."""
+    name = visit.form.get("name", "")
+    here = link("client", name=name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Disable {name}?",
+                (
+                    "None of its tokens opens anything, and its downloads end within seconds.",
+                    "It can be enabled again at any time, with the same tokens.",
+                ),
+                "Disable",
+                "/console/client/disable",
+                here,
+                {"name": name},
+            )
+        )
+    set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=True)
+    return visit.go(here, done=f"{name} is disabled.")
+
+
+def enable(visit: Visit) -> Response:
+    """Let a third party in again."""
+    name = visit.form.get("name", "")
+    set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=False)
+    return visit.go(link("client", name=name), done=f"{name} is let in again.")
+
+
+PAGES: Final = (
+    Page("GET", "/client", "viewer", show),
+    Page("POST", "/client/token", "admin", issue),
+    Page("POST", "/client/revoke", "admin", revoke),
+    Page("POST", "/client/disable", "admin", disable),
+    Page("POST", "/client/enable", "admin", enable),
+)

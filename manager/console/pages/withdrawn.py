@@ -1,0 +1,86 @@
+"""Hosts whose captures are given to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.pages.reports import before_of
+from manager.console.visit import Question, Visit
+from manager.operations.archive_figures import list_withdrawn
+from manager.operations.hosts import exclude_host
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/withdrawn"
+ROWS_AT_ONCE: Final = 1000
+HEADER: Final = ("host", "since (UTC)", "segments to rewrite", "reason")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(HERE, visit.query, filters=(), sorts=("found",), default_sort="found")
+
+
+def show(visit: Visit) -> Response:
+    """Show which hosts are withdrawn, and of how many segments each is still to be taken out."""
+    listing, before = _listing(visit), before_of(visit)
+    rows = list_withdrawn(visit.db, before=before, limit=listing.size + 1)
+    return visit.page(
+        "withdrawn.html",
+        listing=listing,
+        before=before,
+        rows=rows[: listing.size],
+        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send all of them as CSV."""
+    return csv_response("withdrawn", HEADER, _cells(visit))
+
+
+def _cells(visit: Visit) -> Iterator[list[Cell]]:
+    before: int | None = None
+    while rows := list_withdrawn(visit.db, before=before, limit=ROWS_AT_ONCE):
+        for row in rows:
+            yield [row.key, figures.iso(row.since_ms), row.segments, row.reason]
+        before = rows[-1].id
+
+
+def withdraw(visit: Visit) -> Response:
+    """Withdraw a host, which takes it out of the crawl too; ask once."""
+    host, reason = visit.form.get("host", "").strip(), visit.form.get("reason", "").strip()
+    if not reason:
+        raise FormatError("reason: is missing; the audit keeps why a host was withdrawn")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                f"Withdraw {host}?",
+                (
+                    "It is not crawled any more, and agents drop what they have of it.",
+                    "From now on segments, indexes, results and lists that hold it answer 410.",
+                    "The next compaction deletes its captures. Nothing brings them back then.",
+                    "http and https are two hosts: withdraw both.",
+                ),
+                "Withdraw",
+                HERE,
+                HERE,
+                {"host": host, "reason": reason},
+            )
+        )
+    exclude_host(visit.db, host, reason, visit.actor, visit.now_ms)
+    return visit.go(HERE, done=f"{host} is withdrawn.")
+
+
+PAGES: Final = (
+    Page("GET", "/withdrawn", "viewer", show),
+    Page("GET", "/withdrawn.csv", "viewer", export),
+    Page("POST", "/withdrawn", "operator", withdraw),
+)

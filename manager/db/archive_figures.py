@@ -1,0 +1,102 @@
+"""How much the archive holds, and which hosts are withdrawn from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import archive_jobs, hosts, segment_hosts, segments
+
+__all__ = ["FilesRow", "ResultsRow", "WithdrawnRow", "files_by_kind", "results", "withdrawn_hosts"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRow:
+    """Segments of one kind and state: how many, what they hold, their bytes and their indexes'."""
+
+    kind: str
+    state: str
+    segments: int
+    captures: int
+    bytes: int
+    index_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsRow:
+    """Results of jobs that are kept."""
+
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnRow:
+    """A host that is given to nobody. segments: that still hold it, until they are rewritten."""
+
+    id: int
+    key: str
+    since_ms: int
+    reason: str
+    segments: int
+
+
+def files_by_kind(tx: Transaction) -> list[FilesRow]:
+    """Return the segments that are not deleted, by kind and state."""
+    columns = segments.c
+
+    def whole(column: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
+        return sa.cast(sa.func.sum(column), sa.BigInteger())
+
+    query = (
+        sa.select(
+            columns.kind,
+            columns.state,
+            sa.func.count().label("segments"),
+            whole(columns.captures).label("captures"),
+            whole(columns.size_bytes).label("bytes"),
+            whole(columns.index_bytes).label("index_bytes"),
+        )
+        .where(columns.state != "gone")
+        .group_by(columns.kind, columns.state)
+        .order_by(columns.kind, columns.state)
+    )
+    return tx.rows(FilesRow, query)
+
+
+def results(tx: Transaction) -> ResultsRow:
+    """Return how many results of jobs are kept."""
+    size = sa.cast(sa.func.coalesce(sa.func.sum(archive_jobs.c.size_bytes), 0), sa.BigInteger())
+    complete = archive_jobs.c.state == "complete"
+    query: sa.Select[Any] = sa.select(sa.func.count().label("files"), size.label("bytes"))
+    row = tx.row(ResultsRow, query.where(complete))
+    assert row is not None, "a sum has one row"
+    return row
+
+
+def withdrawn_hosts(tx: Transaction, before: int | None, limit: int) -> list[WithdrawnRow]:
+    """Return the hosts that are withdrawn, by number from the highest, before a number."""
+    held = (
+        sa.select(sa.func.count())
+        .select_from(segment_hosts)
+        .where(segment_hosts.c.host_id == hosts.c.id)
+        .scalar_subquery()
+    )
+    query = (
+        sa.select(
+            hosts.c.id,
+            hosts.c.key,
+            hosts.c.excluded_ms.label("since_ms"),
+            hosts.c.excluded_reason.label("reason"),
+            held.label("segments"),
+        )
+        .where(hosts.c.excluded_ms.is_not(None))
+        .order_by(hosts.c.id.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(hosts.c.id < before)
+    return tx.rows(WithdrawnRow, query)

@@ -1,0 +1,110 @@
+"""What tokens take of which file or selection, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.tables import client_tokens, clients, downloads
+
+__all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_downloads"]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a token took of a file since it was written down last.
+
+    size_bytes: 0: not known. sent_bytes, requests: to add. afresh: it began anew, so what was
+    written down of it is over.
+    """
+
+    token_id: int
+    name: str
+    state: str
+    problem: str
+    size_bytes: int
+    sent_bytes: int
+    requests: int
+    begun_ms: int
+    last_ms: int
+    afresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadRow:
+    """A download, as it is kept, and whose."""
+
+    id: int
+    client: str
+    token_id: int
+    name: str
+    state: str
+    problem: str
+    size_bytes: int
+    sent_bytes: int
+    requests: int
+    begun_ms: int
+    last_ms: int
+
+
+def add_taken(tx: Transaction, taken: Sequence[Taken]) -> None:
+    """Add to what was taken. One that begins anew gets a new number."""
+    for one in taken:
+        if one.afresh:
+            same = (downloads.c.token_id == one.token_id, downloads.c.name == one.name)
+            tx.execute(downloads.delete().where(*same))
+    known: dict[tuple[int, str], int] = {}
+    for part in chunks({one.name for one in taken if not one.afresh}):
+        query = sa.select(downloads.c.token_id, downloads.c.name, downloads.c.begun_ms)
+        for row in tx.execute(query.where(downloads.c.name.in_(part))):
+            known[row.token_id, row.name] = row.begun_ms
+    rows = [
+        {**asdict(one), "begun_ms": known.get((one.token_id, one.name), one.begun_ms)}
+        for one in taken
+    ]
+    for given in rows:
+        del given["afresh"]
+    tx.upsert(downloads, rows, ["token_id", "name"], add=["sent_bytes", "requests"])
+
+
+def downloads_before(
+    tx: Transaction, *, client: str, state: str, before: int | None, limit: int, stalled_ms: int
+) -> list[DownloadRow]:
+    """Return downloads, those that began last first. client, state: "": any.
+
+    One that goes on but took nothing since `stalled_ms` is cut.
+    """
+    shown = sa.case(
+        (sa.and_(downloads.c.state == "going", downloads.c.last_ms < stalled_ms), "cut"),
+        else_=downloads.c.state,
+    )
+    columns = [
+        clients.c.name.label("client")
+        if field.name == "client"
+        else shown.label("state")
+        if field.name == "state"
+        else downloads.c[field.name]
+        for field in fields(DownloadRow)
+    ]
+    query = (
+        sa.select(*columns)
+        .join(client_tokens, client_tokens.c.id == downloads.c.token_id)
+        .join(clients, clients.c.id == client_tokens.c.client_id)
+        .order_by(downloads.c.id.desc())
+        .limit(limit)
+    )
+    if client:
+        query = query.where(clients.c.name == client)
+    if state:
+        query = query.where(shown == state)
+    if before is not None:
+        query = query.where(downloads.c.id < before)
+    return tx.rows(DownloadRow, query)
+
+
+def forget_downloads(tx: Transaction, moment_ms: int) -> int:
+    """Forget the downloads that took nothing since a moment; return how many."""
+    return tx.changed(downloads.delete().where(downloads.c.last_ms < moment_ms))

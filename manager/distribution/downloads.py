@@ -1,0 +1,148 @@
+"""What is being taken: how far each download is, written down every few seconds.
+
+A download is a token and a name. One that asks for its first byte begins anew; one that asks for
+others goes on, which is what clients do after a cut, and with several ranges at a time.
+Invariant: what was sent is counted once, here or in the database; a kill loses a few seconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from manager.db import Database
+from manager.distribution.usage import Usage
+from manager.operations.clients import Client
+from manager.operations.downloads import Taken, take_down
+
+__all__ = ["Download", "Downloads"]
+
+NAME_CHARACTERS: Final = 400
+
+
+@dataclass
+class _Counted:
+    """A download since it was written down last. active: its requests that are being answered."""
+
+    begun_ms: int
+    last_ms: int
+    size_bytes: int
+    afresh: bool
+    state: str = "going"
+    problem: str = ""
+    sent_bytes: int = 0
+    requests: int = 0
+    active: int = 0
+
+    def taken(self, token_id: int, name: str) -> Taken:
+        """Return it as it is written down."""
+        return Taken(
+            token_id=token_id,
+            name=name,
+            state=self.state,
+            problem=self.problem,
+            size_bytes=self.size_bytes,
+            sent_bytes=self.sent_bytes,
+            requests=self.requests,
+            begun_ms=self.begun_ms,
+            last_ms=self.last_ms,
+            afresh=self.afresh,
+        )
+
+
+class Downloads:
+    """All downloads of this manager; any thread may ask."""
+
+    def __init__(self, db: Database, usage: Usage, now_ms: Callable[[], int]) -> None:
+        self._db = db
+        self._usage = usage
+        self._now_ms = now_ms
+        self._changing = threading.Lock()
+        self._counted: dict[tuple[int, str], _Counted] = {}
+
+    def begin(self, client: Client, name: str, size_bytes: int, start: int) -> Download:
+        """Begin a download, or go on with one. size_bytes: 0: not known; start: its first byte."""
+        with self._changing:
+            counted = self._of(client, name, size_bytes, start)
+            counted.requests += 1
+            counted.active += 1
+        return Download(self, client, counted)
+
+    def _of(self, client: Client, name: str, size_bytes: int, start: int) -> _Counted:
+        now_ms = self._now_ms()
+        key = (client.token_id, name[:NAME_CHARACTERS])
+        counted = self._counted.get(key)
+        if counted is None or (start == 0 and not counted.active):
+            counted = _Counted(now_ms, now_ms, size_bytes, afresh=start == 0)
+            self._counted[key] = counted
+        counted.state, counted.problem, counted.last_ms = "going", "", now_ms
+        return counted
+
+    def allow(self, client: Client, name: str, size_bytes: int, start: int, end: int) -> None:
+        """Count bytes that a web server in front sends: all at once, as they are allowed."""
+        self._usage.took(client, end - start)
+        with self._changing:
+            self._of(client, name, size_bytes, start).requests += 1
+
+    def piece(self, client: Client, name: str, size_bytes: int, start: int, end: int) -> None:
+        """Note that a web server in front is about to send a piece."""
+        now_ms = self._now_ms()
+        with self._changing:
+            counted = self._of(client, name, size_bytes, max(1, start))
+            counted.sent_bytes += end - start
+            counted.last_ms = now_ms
+            counted.state = "done" if end >= size_bytes else "going"
+
+    def sent(self, client: Client, counted: _Counted, size_bytes: int) -> None:
+        """Count bytes of a download."""
+        self._usage.took(client, size_bytes)
+        now_ms = self._now_ms()
+        with self._changing:
+            counted.sent_bytes += size_bytes
+            counted.last_ms = now_ms
+
+    def ended(self, counted: _Counted, problem: str) -> None:
+        """Note that a request of a download was answered, or why not to its end."""
+        with self._changing:
+            counted.active -= 1
+            if counted.active == 0 or problem:
+                counted.state, counted.problem = "cut" if problem else "done", problem
+
+    def write_down(self) -> None:
+        """Write down what was counted; keeps it where the database is gone."""
+        with self._changing:
+            pairs = [(key, one, one.taken(*key)) for key, one in self._counted.items()]
+        take_down(self._db, [taken for _, _, taken in pairs])
+        with self._changing:
+            for key, counted, taken in pairs:
+                counted.sent_bytes -= taken.sent_bytes
+                counted.requests -= taken.requests
+                counted.afresh = False
+                still = counted.active or counted.requests or counted.state != taken.state
+                if self._counted.get(key) is counted and not still:
+                    del self._counted[key]
+
+
+class Download:
+    """What one request takes: a context, which ends it as it was left."""
+
+    def __init__(self, downloads: Downloads, client: Client, counted: _Counted) -> None:
+        self._downloads = downloads
+        self._client = client
+        self._counted = counted
+        self.problem = "the connection ended"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        self._downloads.ended(self._counted, "" if kind is None else self.problem)
+
+    def sent(self, size_bytes: int) -> None:
+        """Count bytes that were sent."""
+        self._downloads.sent(self._client, self._counted, size_bytes)

@@ -1,0 +1,63 @@
+"""How much the archive holds and may give away, and of whom it gives nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import archive_figures
+from manager.db.archive_figures import FilesRow, ResultsRow, WithdrawnRow
+from manager.db.engine import Database
+
+__all__ = ["ArchiveFigures", "FilesRow", "WithdrawnRow", "archive_size", "list_withdrawn"]
+
+MOST_ROWS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFigures:
+    """The archive in numbers.
+
+    files: by kind and state. public: what is given away whole. kept_back: withheld (noindex,
+    noarchive) and quarantined. to_rewrite: withdrawn, until the next compaction.
+    """
+
+    files: list[FilesRow]
+    public: FilesRow
+    kept_back: FilesRow
+    to_rewrite: FilesRow
+    results: ResultsRow
+
+
+def archive_size(db: Database) -> ArchiveFigures:
+    """Return how much there is."""
+    with db.read() as tx:
+        files = archive_figures.files_by_kind(tx)
+        results = archive_figures.results(tx)
+    current = [row for row in files if row.state == "current"]
+    return ArchiveFigures(
+        files,
+        _sum("public", "current", [row for row in current if row.kind == "public"]),
+        _sum("kept back", "current", [row for row in current if row.kind != "public"]),
+        _sum("all", "withdrawn", [row for row in files if row.state == "withdrawn"]),
+        results,
+    )
+
+
+def _sum(kind: str, state: str, rows: list[FilesRow]) -> FilesRow:
+    return FilesRow(
+        kind,
+        state,
+        sum(row.segments for row in rows),
+        sum(row.captures for row in rows),
+        sum(row.bytes for row in rows),
+        sum(row.index_bytes for row in rows),
+    )
+
+
+def list_withdrawn(
+    db: Database, *, before: int | None = None, limit: int = 100
+) -> list[WithdrawnRow]:
+    """Return the hosts that are given to nobody, those that were found last first."""
+    with db.read() as tx:
+        return archive_figures.withdrawn_hosts(tx, before, max(1, min(limit, MOST_ROWS)))
