@@ -71,8 +71,8 @@ def results(tx: Transaction) -> ResultsRow:
     """Return how many results of jobs are kept."""
     size = sa.cast(sa.func.coalesce(sa.func.sum(archive_jobs.c.size_bytes), 0), sa.BigInteger())
     complete = archive_jobs.c.state == "complete"
-    query: sa.Select[Any] = sa.select(sa.func.count().label("files"), size.label("bytes"))
-    row = tx.row(ResultsRow, query.where(complete))
+    columns: list[sa.ColumnElement[Any]] = [sa.func.count().label("files"), size.label("bytes")]
+    row = tx.row(ResultsRow, sa.select(*columns).where(complete))
     assert row is not None, "a sum has one row"
     return row
 

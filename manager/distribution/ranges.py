@@ -33,7 +33,7 @@ def http_date(at_ms: int) -> str:
 def asked_bytes(fields: dict[str, str], size_bytes: int, etag: str, changed: str) -> Asked:
     """Return what to send. fields: of the request, names in lower case; etag with its quotes."""
     known = [each.strip().removeprefix("W/") for each in fields.get("if-none-match", "").split(",")]
-    if etag in known or "*" in known:
+    if "if-none-match" in fields and (etag in known or "*" in known):
         return Asked(304, 0, 0)
     whole = Asked(200, 0, size_bytes)
     match = _RANGE.fullmatch(fields.get("range", ""))
