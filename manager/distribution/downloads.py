@@ -121,7 +121,8 @@ class Downloads:
                 counted.sent_bytes -= taken.sent_bytes
                 counted.requests -= taken.requests
                 counted.afresh = False
-                still = counted.active or counted.requests or counted.state != taken.state
+                came = counted.requests or counted.sent_bytes or counted.state != taken.state
+                still = counted.active or came
                 if self._counted.get(key) is counted and not still:
                     del self._counted[key]
 
