@@ -34,7 +34,7 @@ def upgrade() -> None:
             ["token_id"], ["client_tokens.id"], name=op.f("fk_downloads_token_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_downloads")),
-        sa.UniqueConstraint("token_id", "name", name=op.f("uq_downloads_token_id")),
+        sa.UniqueConstraint("token_id", "name", name=op.f("uq_downloads_token_id_name")),
     )
     op.create_index(op.f("ix_downloads_last_ms"), "downloads", ["last_ms"])
 
