@@ -17,6 +17,8 @@ from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
 from agent.control.lock import Holder, HomeLock, end, hangs, holder_of
+from agent.control.notify import tell_systemd
+from agent.control.robot_log import RobotLog
 from agent.control.status import Status
 from agent.errors import HomeError
 from agent.link.keys import Identity, read_identity
@@ -55,26 +57,38 @@ def run_agent(
         return Ended(f"process {well.pid} works here and is well")
     keep_freed_memory()
     lock = HomeLock.take(home.lock, signs=True)
+    log = RobotLog(home.robot_log)
+
+    def tell(text: str) -> None:
+        log.say(text)
+        say(text)
 
     def show_life(status: Status) -> None:
         lock.alive()
+        tell_systemd()
         show(status)
 
     try:
-        allow_files(settings, say)
+        allow_files(settings, tell)
         with asyncio.Runner(loop_factory=gathering_loop) as runner:
-            return runner.run(
+            ended = runner.run(
                 live(
                     settings,
                     identity,
                     SystemClock(),
                     once=once,
-                    say=say,
+                    say=tell,
                     show=show_life,
                     reread=reread or (lambda: settings),
                     nursery=nursery,
                 )
             )
+        log.say(f"stopped: {ended.reason}")
+    except BaseException as error:
+        log.say(f"ended by {error!r}")
+        raise
+    else:
+        return ended
     finally:
         lock.release()
 

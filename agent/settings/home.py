@@ -67,6 +67,11 @@ class Home:
         return self.path / "status.json"
 
     @property
+    def robot_log(self) -> Path:
+        """What the agent said, bounded."""
+        return self.path / "robot.log"
+
+    @property
     def list(self) -> Path:
         """The server list (M1) in force."""
         return self.path / "list.gz"
