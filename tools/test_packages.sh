@@ -12,6 +12,7 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgre
 tool curl curl
 tool openssl openssl
 tool nginx nginx-light
+tool crontab cron
 if [ "${1:-}" = all ]; then
     tool wget wget
     tool strace strace

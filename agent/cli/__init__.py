@@ -36,6 +36,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         "serve": "serving",
         "doctor": "showing",
         "settings": "showing",
+        "schedule": "starting",
+        "uninstall": "leaving",
         "fetch": "fetching",
         "links": "reading",
         "robots": "reading",

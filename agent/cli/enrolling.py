@@ -1,21 +1,21 @@
-"""`prs enrol`: make a key, and let the manager know it."""
+"""`prs enrol`: join a crawl, look whether all is well here, and have the agent started."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-import socket
 import sys
-from pathlib import Path
+from urllib.request import getproxies
 
 import click
 
-from agent.adapters.clock import SystemClock
+from agent.app.diagnosis import diagnose
 from agent.app.life import client_of
+from agent.app.starting import STARTERS, Starter, arrange, start_lines
+from agent.cli.asking import Answers, ask, check_contact, hours_of, own_name
 from agent.cli.options import Place, in_words, pass_place
+from agent.cli.showing import check_lines
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
-from agent.link.memory import Memory
 from agent.settings import Home, Settings, check_manager_url, documented
 from shared.wire.names import check_agent_name
 
@@ -24,45 +24,83 @@ __all__ = ["enrol"]
 
 # A token is random text: it may begin with `-`, and must not be taken for an option.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
-@click.argument("manager_url", metavar="URL")
-@click.argument("token")
-@click.option("--name", help="The agent's name; default: this machine's.")
+@click.argument("manager_url", metavar="URL", default="")
+@click.argument("token", default="")
+@click.option("--name", default="", help="The agent's name; default: this machine's.")
 @click.option("--contact", help="Mail address for owners of sites, for a new prs.toml.")
+@click.option("--weekday", help="Hours Monday to Friday, for a new prs.toml: 02:00-08:00, always.")
+@click.option("--weekend", help="Hours Saturday and Sunday, for a new prs.toml.")
+@click.option(
+    "--start", "starter", type=click.Choice(STARTERS), default="none", help="Who starts it."
+)
 @pass_place
 def enrol(
-    place: Place, manager_url: str, token: str, name: str | None, contact: str | None
+    place: Place,
+    manager_url: str,
+    token: str,
+    name: str,
+    contact: str | None,
+    weekday: str | None,
+    weekend: str | None,
+    starter: Starter,
 ) -> None:
     """Join the crawl of the manager at URL with a one-time TOKEN from its administrator.
 
-    The same command again is harmless, also after its answer was lost.
+    Without them it asks for all that it needs, tries it, and has the agent started. The same
+    command again is harmless, also after its answer was lost.
     """
+    asks = not (manager_url and token)
+    if asks and not sys.stdin.isatty():
+        raise click.UsageError("URL and TOKEN are needed where nobody can be asked.")
     with in_words():
         settings = place.settings()
-        url = check_manager_url(manager_url, "URL")
-        chosen = check_agent_name(
-            name or settings.manager.name or socket.getfqdn().lower().rstrip(".")
+        answers = Answers(
+            manager_url and check_manager_url(manager_url, "URL"),
+            token,
+            check_agent_name(name) if name else settings.manager.name,
+            None if contact is None else check_contact(contact),
+            None if weekday is None else hours_of(weekday),
+            None if weekend is None else hours_of(weekend),
+            starter,
         )
+        answers = ask(answers) if asks else answers
         home = Home(place.path)
         home.make()
-        identity = asyncio.run(_enrol(settings, home, url, chosen, token))
+        identity = asyncio.run(_enrol(settings, home, answers))
         if not home.settings.exists():
-            given: dict[str, dict[str, object]] = {"robot": {"contact": contact}} if contact else {}
-            home.settings.write_text(documented(**given))
-        chance = random.SystemRandom()
-        memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
-    click.echo(f"enrolled as {identity.name} at {identity.manager}")
-    program = f"{Path(sys.argv[0]).absolute()} --home {home.path.absolute()}"
-    click.echo(f"for cron: {memory.spread_minute} 0 * * * {program} run --once --quiet --replace")
-    if not place.settings().robot.contact:
-        click.echo(
-            f'next: write your mail address as contact = "..." under [robot] in {home.settings}',
-            err=True,
-        )
+            home.settings.write_text(documented(**_given(settings, answers)))
+        click.echo(f"enrolled as {identity.name} at {identity.manager}")
+        settings = place.settings()
+        if answers.starter == "none":
+            for line in start_lines(settings):
+                click.echo(f"for cron: {line}")
+        if not settings.robot.contact:
+            click.echo(
+                f'next: write your mail address as contact = "..." under [robot] in '
+                f"{home.settings}",
+                err=True,
+            )
+        if asks or answers.starter != "none":
+            for line in check_lines(asyncio.run(diagnose(settings))):
+                click.echo(line)
+            for line in arrange(settings, answers.starter):
+                click.echo(line)
 
 
-async def _enrol(settings: Settings, home: Home, url: str, name: str, token: str) -> Identity:
+def _given(settings: Settings, answers: Answers) -> dict[str, dict[str, object]]:
+    """Return what a new prs.toml says. A proxy of this shell is nothing that cron would know."""
+    proxy = getproxies().get("https", "")
+    given = answers.given
+    if proxy and not settings.manager.proxy and answers.url.startswith("https:"):
+        given["manager"] = {"proxy": proxy}
+    return given
+
+
+async def _enrol(settings: Settings, home: Home, answers: Answers) -> Identity:
+    url, name = answers.url, answers.name or check_agent_name(own_name())
+
     async def hand_in(key: str) -> None:
         async with client_of(settings, Identity(url, name, "", "")) as client:
-            await client.enrol(token, key)
+            await client.enrol(answers.token, key)
 
-    return await enrol_home(home, url, name, token, hand_in)
+    return await enrol_home(home, url, name, answers.token, hand_in)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -12,12 +12,13 @@ import click
 
 from agent.app.diagnosis import diagnose
 from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, set_option
+from agent.control.doctor import Check
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
 from agent.settings import Home, documented
 
-__all__ = ["doctor", "settings", "status", "status_lines"]
+__all__ = ["check_lines", "doctor", "settings", "status", "status_lines"]
 
 
 @click.command()
@@ -50,10 +51,8 @@ def doctor(place: Place, overrides: tuple[str, ...]) -> None:
     """Check all that an agent needs; exit code 1 where something is wrong."""
     with in_words():
         checks = asyncio.run(diagnose(place.settings(overrides)))
-    for check in checks:
-        click.echo(f"{'ok ' if check.good else 'BAD'} {check.name}: {check.said}")
-        if not check.good:
-            click.echo(f"    -> {check.remedy}")
+    for line in check_lines(checks):
+        click.echo(line)
     if not all(check.good for check in checks):
         raise SystemExit(REFUSED)
 
@@ -62,6 +61,14 @@ def doctor(place: Place, overrides: tuple[str, ...]) -> None:
 def settings() -> None:
     """Print a prs.toml with all settings, their defaults, ranges and reasons."""
     click.echo(documented(), nl=False)
+
+
+def check_lines(checks: Iterable[Check]) -> Iterator[str]:
+    """Yield what `prs doctor` prints."""
+    for check in checks:
+        yield f"{'ok ' if check.good else 'BAD'} {check.name}: {check.said}"
+        if not check.good:
+            yield f"    -> {check.remedy}"
 
 
 def status_lines(status: Status, *, running: bool) -> Iterator[str]:

@@ -1,0 +1,84 @@
+"""Who starts the agent of a home: cron, systemd or a person; asked, arranged, and taken back.
+
+Invariant: at most one of the two starts it. What is arranged names the program that stays the same
+over updates (docs/adr/0116), not the release that runs now.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+from pathlib import Path
+from typing import Final, Literal
+
+from agent.adapters.clock import SystemClock
+from agent.app.site import windows_of
+from agent.control.cron_times import cron_times
+from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
+from agent.control.units import install_unit, remove_unit, unit_path
+from agent.control.zone import system_zone
+from agent.link.memory import Memory
+from agent.settings import Home, Settings
+
+__all__ = ["STARTERS", "Starter", "arrange", "arranged", "program", "start_lines"]
+
+Starter = Literal["cron", "systemd", "none"]
+STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
+
+
+def program(home: Path) -> list[str]:
+    """Return the words with which this home's `prs` is called from anywhere."""
+    named = os.environ.get("PRS_PROGRAM") or sys.argv[0]
+    return [str(Path(named).absolute()), "--home", str(home.absolute())]
+
+
+def start_lines(settings: Settings) -> list[str]:
+    """Return the lines for a crontab, at this installation's own minute of the hour.
+
+    An agent that may always work is started with the machine and looked after each hour; one with
+    hours is started in each of them and ends with them.
+    """
+    windows = windows_of(settings)
+    chance = random.SystemRandom()
+    home = Home(settings.home)
+    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
+    words = program(settings.home)
+    if windows.open_share() >= 1:
+        command = cron_command([*words, "run", "--quiet", "--replace-hung"])
+        return [f"@reboot {command}", f"{memory.spread_minute} * * * * {command}"]
+    command = cron_command([*words, "run", "--once", "--quiet", "--replace-hung"])
+    times = cron_times(windows, memory.spread_minute, system_zone())
+    return [f"{time} {command}" for time in times]
+
+
+def arrange(settings: Settings, starter: Starter) -> list[str]:
+    """Let cron, systemd or nobody start the agent; return what to tell. Raises HomeError."""
+    home = settings.home.absolute()
+    words = [*program(home), "run", "--quiet", "--replace-hung"]
+    said: list[str] = []
+    if starter != "systemd" and remove_unit(home):
+        said.append("systemd does not start it any more")
+    if starter == "systemd":
+        said += install_unit(home, words)
+    if starter == "cron":
+        lines = start_lines(settings)
+        write_crontab(with_block(read_crontab(), home, lines))
+        said += ["cron starts it:", *(f"  {line}" for line in lines)]
+    elif shutil.which("crontab") and block_in(table := read_crontab(), home):
+        write_crontab(with_block(table, home, ()))
+        said.append("cron does not start it any more")
+    return said
+
+
+def arranged(home: Path) -> list[str]:
+    """Return who starts the agent, in sentences."""
+    home = home.absolute()
+    said: list[str] = []
+    if shutil.which("crontab"):
+        lines = block_in(read_crontab(), home)
+        said += ["cron starts it:", *(f"  {line}" for line in lines)] if lines else []
+    if unit_path(home).exists():
+        said.append(f"systemd starts it: {unit_path(home)}")
+    return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]

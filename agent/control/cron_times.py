@@ -1,0 +1,56 @@
+"""At which times cron starts an agent that has hours: each hour of them, and the one before.
+
+A start where an agent works already does nothing, so the next hour mends whatever ended the last
+one: a crash, a reboot, a hang, or a round that had nothing left to do. Outside the hours no process
+is left that somebody must end before he switches the machine off.
+Source: seed 004, 5.1.5 and 5.1.7 (started by cron at night, ended with the hours).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from shared.windows import Windows
+
+__all__ = ["cron_times"]
+
+_DAY_HOURS: Final = 24
+_SAMPLES: Final = (datetime(2026, 1, 12), datetime(2026, 7, 13))  # noqa: DTZ001  # a zone joins below
+"""Two Mondays: in each half of the year a zone keeps its own time, and two zones may differ."""
+
+
+def cron_times(windows: Windows, minute: int, machine: tzinfo) -> list[str]:
+    """Return the five fields of each crontab line; minute: of the hour. No lines: always closed.
+
+    machine: the zone in which cron reads them, which need not be that of the hours.
+    """
+    hours_of: dict[int, set[int]] = {day: set() for day in range(7)}  # cron's: 0 is Sunday
+    for monday in _SAMPLES:
+        for number in range(7 * _DAY_HOURS):
+            start = (monday + timedelta(hours=number, minutes=minute)).replace(tzinfo=machine)
+            if any(windows.is_open(start + timedelta(minutes=one)) for one in range(60)):
+                hours_of[start.isoweekday() % 7].add(start.hour)
+    days_of: dict[frozenset[int], list[int]] = {}
+    for day, hours in hours_of.items():
+        if hours:
+            days_of.setdefault(frozenset(hours), []).append(day)
+    return [
+        f"{minute} {_ranges(hours, _DAY_HOURS)} * * {_ranges(days, 7)}"
+        for hours, days in days_of.items()
+    ]
+
+
+def _ranges(numbers: Iterable[int], whole: int) -> str:
+    """Return numbers as crontab writes them: `*`, `0,3-5`."""
+    ordered = sorted(numbers)
+    if len(ordered) == whole:
+        return "*"
+    runs: list[list[int]] = []
+    for number in ordered:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
