@@ -35,7 +35,9 @@ def wall_clock_ms() -> int:
 class Clock:
     """Calls jobs at their times, each in a thread of its own, from `start` until `stop`."""
 
-    def __init__(self) -> None:
+    def __init__(self, watched: Callable[[str, Job], Job] | None = None) -> None:
+        """watched: returns a job, by its name, that is called in place of it."""
+        self._watched = watched
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
@@ -47,6 +49,8 @@ class Clock:
         """Call a job every so many seconds; the first time when the clock starts, or later."""
         if interval_s <= 0:
             raise SettingError(f"interval of {name} = {interval_s} s: must be > 0")
+        if self._watched is not None:
+            job = self._watched(name, job)
         first = {"next_run_time": datetime.now(UTC)} if at_once else {}
         self._scheduler.add_job(job, "interval", seconds=interval_s, id=name, name=name, **first)
 

@@ -8,6 +8,7 @@ characters. No redirect is followed.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -30,6 +31,7 @@ __all__ = [
 CHUNK_BYTES: Final = 64 * 1024
 REASON_LIMIT_BYTES: Final = 4096
 REASON_LIMIT_CHARS: Final = 500
+_REQUEST_ID: Final = re.compile("[0-9a-f]{16}")
 
 
 class Asking:
@@ -71,8 +73,8 @@ async def _check(answer: httpx.Response) -> None:
     if status in {429, 503}:
         raise WaitError(status, reason, _retry_after_s(answer))
     if status == 408 or status >= 500:
-        raise FaultError(status, reason)
-    raise RefusedError(status, reason)
+        raise FaultError(status, reason + _request_id(answer, reason))
+    raise RefusedError(status, reason + _request_id(answer, reason))
 
 
 async def _reason(answer: httpx.Response) -> str:
@@ -85,6 +87,14 @@ async def _reason(answer: httpx.Response) -> str:
     if isinstance(said, str) and said.lstrip().startswith("<"):
         said = ""  # a proxy's page: nothing in it is meant for us
     return _line(str(said)) or answer.reason_phrase or "no reason given"
+
+
+def _request_id(answer: httpx.Response, reason: str) -> str:
+    """Return by which name the manager's log has this request, unless the reason says it."""
+    given = answer.headers.get("X-Request-Id", "")
+    if not _REQUEST_ID.fullmatch(given) or given in reason:
+        return ""
+    return f" (request {given})"
 
 
 def _line(text: str) -> str:

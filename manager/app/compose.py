@@ -21,8 +21,10 @@ from manager import agent_api, api, distribution
 from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
 from manager.app.connection import Connection, Entrance
+from manager.app.health import health_router
 from manager.app.keeping import Archive, Readers, open_archive
 from manager.app.leadership import Leadership
+from manager.app.metrics import Metrics
 from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
@@ -37,6 +39,7 @@ from manager.naming import Names
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.standing import how_it_stands
 from manager.settings import Settings
 from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_store import SegmentStore
@@ -59,6 +62,7 @@ class Manager:
     db: Database
     led: Database
     leadership: Leadership
+    metrics: Metrics
     spool: Spool
     rejected: Rejected
     lists: ListFiles
@@ -137,6 +141,11 @@ def open_manager(
         db,
         led,
         leadership,
+        Metrics(
+            lambda: how_it_stands(db, layout.kept, policy, now_ms()),
+            lambda: leadership.epoch,
+            lambda: leadership.gone_s,
+        ),
         spool,
         rejected,
         ListFiles(layout.lists),
@@ -237,6 +246,7 @@ def build_app(manager: Manager) -> FastAPI:
     app.include_router(agent_api.router)
     app.include_router(distribution.router)
     app.include_router(api.router)
+    app.include_router(health_router(lambda: manager.leadership.gone_s))
     pages = ConsoleDoor(
         manager.db,
         manager.policy,
@@ -276,7 +286,7 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
 
     entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
     return Connection(
-        app,
+        manager.metrics.counted(app),
         entrance,
         limit_of,
         limits.upload_idle_s,

@@ -20,6 +20,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manager.app.logs import REQUEST_ID
 from manager.intake import SlowSenderError
 from shared.errors import LimitError
 
@@ -77,6 +78,7 @@ class Connection:
             "private_line": self._is_private(scope, headers),
             "request_id": request_id,
         }
+        REQUEST_ID.set(request_id)
         body = _Body(receive, self._body_limit(scope["path"]), headers, self._idle_s)
         await self._app(scope, body.receive, _Answer(send, body, request_id).send)
 

@@ -11,13 +11,13 @@ import asyncio
 import json
 import logging
 import os
-import sys
 from pathlib import Path
 from typing import Final
 
 from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
 from manager.app.keeping import Readers
 from manager.app.lock import held_by_us
+from manager.app.logs import log_to_stderr
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.clock import Clock, Job, wall_clock_ms
@@ -44,7 +44,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
 
     One line on standard output says when it is ready and where. Raises SettingError, StoreError.
     """
-    _log_to_stderr()
+    log_to_stderr(as_json=settings.server.log_format == "json")
     layout = layout_of(settings)
     layout.create()
     with held_by_us(layout.lock):
@@ -76,6 +76,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
 def _serve(manager: Manager, *, as_json: bool) -> None:
     listeners = open_listeners(manager.settings.server, _socket_path(manager))
     clock = _clock(manager)
+    stop_metrics = manager.metrics.serve(manager.settings.server)
     try:
         app = build_app(manager)
 
@@ -95,6 +96,7 @@ def _serve(manager: Manager, *, as_json: bool) -> None:
         _log.info("stopping: no connection is left")
     finally:
         clock.stop()
+        stop_metrics()
         listeners.close()
 
 
@@ -102,7 +104,7 @@ def _clock(manager: Manager) -> Clock:
     """Declare what happens when. What is done once for a database, only the leader does."""
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
     batch = manager.settings.naming.batch
-    clock = Clock()
+    clock = Clock(manager.metrics.timed)
 
     def once(interval_s: float, name: str, job: Job) -> None:
         clock.every(interval_s, name, manager.leadership.only(job))
@@ -154,13 +156,3 @@ def public_url(settings: Settings, port: int) -> str:
     scheme = "https" if server.tls_certificate else "http"
     host = f"[{server.listen_host}]" if ":" in server.listen_host else server.listen_host
     return f"{scheme}://{host}:{port}/"
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    # Every tick would be four lines.
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)

@@ -54,6 +54,15 @@ class ServerSettings:
     behind_tls_proxy: bool = setting(
         False, unit="yes/no", reason="a proxy in front ends TLS and sets X-Forwarded-Proto and -For"
     )
+    metrics_host: str = setting(
+        "127.0.0.1", unit="address", reason="who reads metrics sees how large the crawl is"
+    )
+    metrics_port: int = setting(
+        0, unit="port", least=0, most=65535, reason="for Prometheus; 0: no metrics"
+    )
+    log_format: str = setting(
+        "text", unit="text or json", reason="json: one object a line, for machines"
+    )
     stop_s: float = setting(
         20.0, unit="s", least=0, most=600, reason="requests under way may end; systemd waits 90 s"
     )

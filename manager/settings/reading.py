@@ -53,6 +53,8 @@ def _check_together(settings: Settings) -> None:
                 f'server.public_url = "{server.public_url}": must be https://name[:port]/, '
                 "as agents reach it"
             )
+    if server.log_format not in {"text", "json"}:
+        raise SettingError(f'server.log_format = "{server.log_format}": must be text or json')
     if policy.permit_s < 2 * policy.next_poll_s:
         raise SettingError(
             f"policy.permit_s = {policy.permit_s}: must be >= twice policy.next_poll_s "

@@ -105,3 +105,31 @@ def test_a_stopped_leader_wakes_as_a_follower(
         wait_for_ticks(one)
         assert leader(one) == (2, two.process.pid)
         assert prsm(one.data, "check") == "all is as it should be\n"
+
+
+def test_an_outage_of_the_database_passes(tmp_path: Path, postgres_server: PostgresServer) -> None:
+    """Agents hear 503 and when to come again; the manager waits, says so once, and goes on."""
+    with (
+        managers(tmp_path, postgres_server, "one") as running,
+        running["one"].agent("a.example") as agent,
+    ):
+        one = running["one"]
+        wait_for_ticks(one)
+        assert agent.get("servlets/list?host=a.example").status_code == 200
+        try:
+            postgres_server.stop(keep=True)
+            wait_until(lambda: agent.get("readyz").status_code == 503, "it is ready all the same")
+            assert agent.get("healthz").status_code == 200
+            refused = agent.get("servlets/list?host=a.example")
+            assert refused.status_code == 503
+            assert int(refused.headers["retry-after"]) > 0
+            assert "the database does not answer" in refused.text
+        finally:
+            postgres_server.start()
+        wait_until(lambda: agent.get("readyz").status_code == 200, "it did not come back")
+        wait_for_ticks(one)
+        assert agent.get("servlets/list?host=a.example").status_code == 200
+        assert one.log.count("this manager waits") == 1
+        assert "the database answers again" in one.log
+        assert "Traceback" not in one.log
+        assert leader(one) == (1, one.process.pid)

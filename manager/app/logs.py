@@ -1,0 +1,60 @@
+"""The manager's log on standard error: lines for people, or JSON for machines that collect logs.
+
+Each line that a request causes names it by the id that its answer carries (`X-Request-Id`), which
+agents write into their own logs. Invariant: one line an event, whatever it says.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+__all__ = ["REQUEST_ID", "log_to_stderr"]
+
+REQUEST_ID: Final = contextvars.ContextVar("request_id", default="")
+"""Of the request that is being answered, in its task and the threads that work for it."""
+
+
+class _Lines(logging.Formatter):
+    """Lines for people."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = super().format(record)
+        request_id = REQUEST_ID.get()
+        return f"{said} [{request_id}]" if request_id else said
+
+
+class _Json(logging.Formatter):
+    """An object a line: time, level, logger, message, request_id, error."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told = {
+            "time": at,
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if request_id := REQUEST_ID.get():
+            told["request_id"] = request_id
+        if record.exc_info:
+            told["error"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
+def log_to_stderr(*, as_json: bool) -> None:
+    """Write the log of this process to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json() if as_json else _Lines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    # Every tick would be four lines.
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    # What a pool meets while the database is gone; `leadership` says it once.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)

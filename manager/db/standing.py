@@ -1,0 +1,62 @@
+"""Counts of everything, for metrics and alerts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import assignments, audit, reports, rounds, segments, transfers, unit_rounds
+
+__all__ = ["Totals", "last_round_ms", "moved_since", "totals", "transfers_by_state", "units"]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many there are."""
+
+    alerts: int
+    reports: int
+    lines: int
+    segments: int
+    segment_bytes: int
+
+
+def totals(tx: Transaction) -> Totals:
+    """Return the sums over tables that grow with the crawl's logs and segments, not its pages."""
+    public = segments.c.kind == "public", segments.c.state == "current"
+    summed = tx.execute(
+        sa.select(
+            sa.select(sa.func.count()).select_from(audit).where(audit.c.alert).scalar_subquery(),
+            sa.select(sa.func.count()).select_from(reports).scalar_subquery(),
+            sa.select(sa.func.sum(reports.c.lines)).scalar_subquery(),
+            sa.select(sa.func.count()).select_from(segments).where(*public).scalar_subquery(),
+            sa.select(sa.func.sum(segments.c.size_bytes)).where(*public).scalar_subquery(),
+        )
+    ).one()
+    return Totals(*(int(value or 0) for value in summed))
+
+
+def last_round_ms(tx: Transaction) -> int:
+    """Return when the newest round began, 0: there was none."""
+    return int(tx.value(sa.select(sa.func.max(rounds.c.started_ms))) or 0)
+
+
+def moved_since(tx: Transaction, moment_ms: int) -> int:
+    """Return how many assignments were closed since then."""
+    query = sa.select(sa.func.count()).where(assignments.c.until_ms >= moment_ms)
+    return int(tx.value(query) or 0)
+
+
+def units(tx: Transaction, number: int) -> dict[str, int]:
+    """Return how many units of a round are in each state."""
+    query = sa.select(unit_rounds.c.state, sa.func.count().label("n"))
+    found = query.where(unit_rounds.c.round == number).group_by(unit_rounds.c.state)
+    return {row.state: int(row.n) for row in tx.execute(found)}
+
+
+def transfers_by_state(tx: Transaction) -> dict[str, int]:
+    """Return how many transfers are in each state."""
+    query = sa.select(transfers.c.state, sa.func.count().label("n"))
+    return {row.state: int(row.n) for row in tx.execute(query.group_by(transfers.c.state))}

@@ -1,0 +1,62 @@
+"""How things stand, in numbers, for metrics and alerts: cheap enough for every few seconds."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from manager.db import clock, leading, rounds, standing
+from manager.db.engine import Database
+from manager.operations.agents import AgentView, list_agents
+from manager.operations.policy import Policy
+
+__all__ = ["Standing", "how_it_stands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Numbers of one moment; moments and counts are 0 where there is none."""
+
+    epoch: int
+    last_tick_ms: int
+    held_until_ms: int
+    disk_free_bytes: int
+    round: int
+    last_round_ms: int
+    alerts: int
+    reports: int
+    lines: int
+    segments: int
+    segment_bytes: int
+    agents: dict[str, int]
+    units: dict[str, int]
+    transfers: dict[str, int]
+    views: list[AgentView]
+
+
+def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
+    """Return how things stand. folder: whose disk is looked at. Raises BusyError."""
+    views = list_agents(db, now_ms, policy)
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        leader = leading.current(tx)
+        counted = standing.totals(tx)
+        return Standing(
+            epoch=leader.epoch,
+            last_tick_ms=clock.last_tick(tx) or 0,
+            held_until_ms=clock.held_until(tx),
+            disk_free_bytes=shutil.disk_usage(folder).free,
+            round=rounds.last_number(tx),
+            last_round_ms=standing.last_round_ms(tx),
+            alerts=counted.alerts,
+            reports=counted.reports,
+            lines=counted.lines,
+            segments=counted.segments,
+            segment_bytes=counted.segment_bytes,
+            agents=dict(Counter(view.liveness.state.value for view in views)),
+            units={} if current is None else standing.units(tx, current.number),
+            transfers=standing.transfers_by_state(tx),
+            views=views,
+        )
