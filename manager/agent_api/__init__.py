@@ -1,12 +1,12 @@
 """What agents say to the manager: the five messages, sync, and how they join.
 
-`messages`, `joining`, `tus` and `collection` hold the routes, `door` says who comes in, `uploads`
-how many reports may come at once.
+`messages`, `joining`, `tus`, `collection` and `releases` hold the routes, `door` says who comes in,
+`uploads` how many reports may come at once.
 """
 
 from fastapi import APIRouter
 
-from manager.agent_api import collection, joining, messages, tus
+from manager.agent_api import collection, joining, messages, releases, tus
 from manager.agent_api.door import AgentDoor
 from manager.agent_api.uploads import Uploads
 
@@ -17,3 +17,4 @@ router.include_router(messages.router)
 router.include_router(joining.router)
 router.include_router(tus.router)
 router.include_router(collection.router)
+router.include_router(releases.router)

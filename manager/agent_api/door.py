@@ -20,7 +20,7 @@ from manager.intake import LogIntake, Receiving, UploadDesk
 from manager.operations.enrolment import AgentIdentity, authenticate
 from manager.operations.policy import Policy
 from manager.settings import LimitSettings
-from manager.store import ListFiles, Rejected, Spool
+from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.wire.names import check_agent_name, hash_of_key
 
 __all__ = ["Agent", "AgentDoor", "door_of", "require_private_line"]
@@ -42,6 +42,7 @@ class AgentDoor:
     uploads: Uploads
     desk: UploadDesk
     now_ms: Callable[[], int]
+    bundles: Bundles
 
     @property
     def patience(self) -> Receiving:

@@ -19,6 +19,7 @@ from manager.api import (
     pins,
     plans,
     records,
+    releases,
     rounds,
     sessions,
 )
@@ -29,6 +30,6 @@ __all__ = ["AdminDoor", "router"]
 router = APIRouter(prefix="/api/v1")
 for subject in (
     sessions, overview, managers, people, agents, archive, clients, hosts, pins, lists, rounds,
-    plans, records, exports, collection,
+    plans, records, exports, collection, releases,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -23,7 +23,8 @@ from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
-from manager.store import Layout, Spool, UploadParts
+from manager.signing import Signing
+from manager.store import Bundles, Layout, Spool, UploadParts
 from shared.wire.names import hash_of_key
 
 __all__ = [
@@ -60,6 +61,8 @@ class AdminDoor:
     compact: Callable[[Actor], tuple[int, int]]
     mirrors: Callable[[float, int], list[Mirror]]
     scratch: Scratch
+    bundles: Bundles
+    signing: Signing
 
 
 def _door_of(request: Request) -> AdminDoor:

@@ -15,6 +15,7 @@ from manager.operations.agents import list_agents
 from manager.operations.audit import AuditRow, audit_page
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.managers import list_managers
+from manager.operations.release_views import MetadataAge, running_out
 from manager.operations.rounds import RoundDetail, list_rounds, round_detail
 
 __all__ = ["router"]
@@ -49,6 +50,9 @@ class Overview(BaseModel):
     ]
     round: RoundDetail | None
     attention: list[Attention]
+    signatures_ending: Annotated[
+        list[MetadataAge], Field(description="of releases: sites stop updating when one is over")
+    ]
     alerts: Annotated[list[AuditRow], Field(description="the newest ten")]
 
 
@@ -80,5 +84,6 @@ def _overview(door: AdminDoor) -> Overview:
             for view in views
             if view.liveness.attention
         ],
+        signatures_ending=running_out(door.db, now_ms),
         alerts=audit_page(door.db, limit=ALERTS, alerts=True),
     )

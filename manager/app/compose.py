@@ -41,7 +41,8 @@ from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
 from manager.operations.standing import how_it_stands
 from manager.settings import Settings
-from manager.store import Layout, ListFiles, Rejected, Spool, UploadParts
+from manager.signing import SigningClient
+from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_store import SegmentStore
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
@@ -73,6 +74,8 @@ class Manager:
     pulling: Pulling
     names: Names
     planner: Planner
+    bundles: Bundles
+    signing: SigningClient
     now_ms: Callable[[], int]
 
     @property
@@ -169,6 +172,8 @@ def open_manager(
         ),
         Names(settings.naming),
         planner,
+        Bundles(layout.releases),
+        SigningClient(Path(settings.releases.signer)),
         now_ms,
     )
 
@@ -219,6 +224,7 @@ def build_app(manager: Manager) -> FastAPI:
             manager.now_ms,
         ),
         manager.now_ms,
+        manager.bundles,
     )
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
     app.state.admin_door = AdminDoor(
@@ -233,6 +239,8 @@ def build_app(manager: Manager) -> FastAPI:
         manager.archive.compact,
         manager.archive.mirrors,
         scratch,
+        manager.bundles,
+        manager.signing,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -276,6 +284,7 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
         "/servlets/submitlog": None,
         "/api/v1/hosts/import": None,
         "/api/v1/lists/import": None,
+        "/api/v1/releases/bundles": None,
         "/api/v1/sync": limits.sync_bytes,
     }
 

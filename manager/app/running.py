@@ -24,6 +24,7 @@ from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
+from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
@@ -124,6 +125,8 @@ def _clock(manager: Manager) -> Clock:
         lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
     )
     once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
+    once(HOUR_S, "timestamp", lambda: renew_timestamp(db, manager.signing, now_ms()))
+    once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 

@@ -1,8 +1,8 @@
 """`prsm`: run a manager, and act on one from its own machine.
 
-All commands but `serve`, `settings` and `explain-tree` go over `/api/v1` through the Unix socket in
-the data directory, as the local administrator. Exit codes: 0 done, 1 refused, 2 usage, 3 not
-reachable.
+All commands but `serve`, `settings`, `explain-tree` and those of keys (`release`) go over `/api/v1`
+through the Unix socket in the data directory, as the local administrator. Exit codes: 0 done, 1
+refused, 2 usage, 3 not reachable.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from manager.cli.options import Place
 from manager.cli.overview import status
 from manager.cli.plans import plan, plans
 from manager.cli.records import audit, check, reports
+from manager.cli.releases import release
 from manager.cli.rounds import rounds
 from manager.cli.serving import serve, settings
 from manager.cli.users import users
@@ -82,5 +83,6 @@ for _command in (
     reports,
     export,
     collect,
+    release,
 ):
     main.add_command(_command)

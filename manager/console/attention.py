@@ -17,9 +17,18 @@ from manager.console.visit import link
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers
+from manager.operations.release_views import MetadataAge
 from manager.operations.unheld import Unheld
 
-__all__ = ["Notice", "agent_notices", "alert_notices", "notices", "spoken_detail", "tick_notices"]
+__all__ = [
+    "Notice",
+    "agent_notices",
+    "alert_notices",
+    "notices",
+    "signature_notices",
+    "spoken_detail",
+    "tick_notices",
+]
 
 Weight = Literal["bad", "warn", "info"]
 _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
@@ -80,6 +89,20 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
     ago = figures.duration(now_ms - last_ms)
     text = f"did nothing by the clock for {ago}: {who}; `prsm managers` and its log say more."
     return [Notice("bad", "The manager", link("audit"), text)]
+
+
+def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice]:
+    """Return which signed files of the releases are over soon: sites update no more then."""
+    found = []
+    for one in ending:
+        left_ms = one.expires_ms - now_ms
+        when = f"is over in {figures.duration(left_ms)}" if left_ms > 0 else "is over"
+        by = "the signer" if one.role in ("snapshot", "timestamp") else "people with keys"
+        text = f"{when}; {by} must sign it anew, or no site updates: `prsm release` says more."
+        weight: Weight = "warn" if left_ms > 0 else "bad"
+        about = f"Release metadata {one.role} {one.version}"
+        found.append(Notice(weight, about, link("audit", action="release."), text))
+    return found
 
 
 def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from manager.db import agents, hosts, probes, rights, rounds
+from manager.db import agents, hosts, probes, releases, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.errors import CloneError, ConflictError, ForbiddenError, PrsmError
+from manager.errors import CloneError, ConflictError, ForbiddenError, PrsmError, TooOldError
 from manager.operations.actor import note
 from manager.operations.addresses import record_addresses
 from manager.operations.collection_orders import orders_for
@@ -21,6 +21,7 @@ from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.permits import renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rollouts import too_old
 from manager.operations.sending_limits import sending_of
 from manager.operations.sharing import note_rests
 from manager.operations.withdrawals import withdrawn_for
@@ -46,7 +47,7 @@ def sync(
 
     Raises ForbiddenError (it names another agent; it was retired), CloneError (its sequence runs
     backwards in another process: two machines have its key), ConflictError (an old request came
-    late, an impossible generation).
+    late, an impossible generation), TooOldError (a version below the minimum).
     """
     with db.write() as tx:
         row = agents.by_id(tx, agent.id)
@@ -54,11 +55,26 @@ def sync(
             raise ForbiddenError(f"this key is that of agent {agent.name}, not {request.agent}")
         if row.retired_ms is not None:
             raise ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")
-        refusal = _refused(tx, row, request, now_ms)
+        refusal = _outdated(tx, row, request) or _refused(tx, row, request, now_ms)
         if refusal is None:
             return _answered(tx, agent, row, request, now_ms, policy)
-    # The flag of a clone is kept although the request is refused.
+    # The flag of a clone, or the old version, is kept although the request is refused.
     raise refusal
+
+
+def _outdated(tx: Transaction, row: AgentRow, request: SyncRequest) -> PrsmError | None:
+    """Refuse a version below the minimum: that is no contact, so its units go to others in time.
+
+    Reports and captures of it are taken all the same: they do not come by sync.
+    """
+    minimum = releases.minimum(tx)
+    if not too_old(minimum, request.version):
+        return None
+    agents.update(tx, row.id, version=request.version)
+    return TooOldError(
+        f"version {request.version}: agents below {minimum} get no work any more; run "
+        "`prs update`. What was fetched is still taken"
+    )
 
 
 def _refused(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: int) -> PrsmError | None:

@@ -9,6 +9,7 @@ from manager.settings.groups import (
     LimitSettings,
     NamingSettings,
     PolicySettings,
+    ReleaseSettings,
     ServerSettings,
     Settings,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "LimitSettings",
     "NamingSettings",
     "PolicySettings",
+    "ReleaseSettings",
     "ServerSettings",
     "Settings",
     "documented",

@@ -21,6 +21,7 @@ __all__ = [
     "LimitSettings",
     "NamingSettings",
     "PolicySettings",
+    "ReleaseSettings",
     "ServerSettings",
     "Settings",
 ]
@@ -342,6 +343,20 @@ class ConsoleSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseSettings:
+    """Releases of the agent."""
+
+    signer: str = setting(
+        "/run/prsm-signer/sign.sock",
+        unit="path",
+        reason="the socket of the signing process, which alone can read its keys",
+    )
+    bundle_bytes: int = setting(
+        2 * GB, unit="bytes", least=KB, most=100 * GB, reason="wheels for six platforms are 500 MB"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of one manager, and the data directory that they hold for."""
 
@@ -355,3 +370,4 @@ class Settings:
     naming: NamingSettings = field(default_factory=NamingSettings)
     collection: CollectionSettings = field(default_factory=CollectionSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    releases: ReleaseSettings = field(default_factory=ReleaseSettings)

@@ -1,10 +1,11 @@
 """The only door to the manager's files, to Parquet and to DuckDB.
 
 `layout` says where things lie; `spool` takes bodies in; `log_files`, `list_files` and `rejected`
-keep what became of them; `upload_parts` takes in what comes over hours; `durable` is how a file
-comes to be there whole or not at all.
+keep what became of them; `upload_parts` takes in what comes over hours; `bundles` keeps files of
+releases; `durable` is how a file comes to be there whole or not at all.
 """
 
+from manager.store.bundles import Bundles
 from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
@@ -17,6 +18,7 @@ from manager.store.spool import Spool, Spooled, SpoolWriter
 from manager.store.upload_parts import PartBusyError, UploadPart, UploadParts
 
 __all__ = [
+    "Bundles",
     "Comparison",
     "Contradiction",
     "Layout",

@@ -16,6 +16,7 @@ And in the same directory, or in one that several managers on one database share
     uploads/         segments of which a part has come, one file an upload
     incoming/        whole segments that wait to be verified
     transfers/       logs of what came, one file a week
+    releases/        files of releases, each named by its SHA-256
 
 Invariant: no name that came over the network is ever part of a path; agents are numbers here.
 """
@@ -102,6 +103,11 @@ class Layout:
         return self.kept / "transfers"
 
     @property
+    def releases(self) -> Path:
+        """The files of releases."""
+        return self.kept / "releases"
+
+    @property
     def database(self) -> Path:
         """The SQLite file."""
         return self.data / "prsm.sqlite"
@@ -121,7 +127,7 @@ class Layout:
         for folder in (
             *(self.data, self.spool, self.logs, self.lists, self.rejected),
             *(self.segments, self.indexes, self.results, self.daily),
-            *(self.uploads, self.incoming, self.transfer_logs),
+            *(self.uploads, self.incoming, self.transfer_logs, self.releases),
         ):
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from manager.assignment import LivenessState
 from manager.console.access import Page
-from manager.console.attention import notices, tick_notices
+from manager.console.attention import notices, signature_notices, tick_notices
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
@@ -22,6 +22,7 @@ from manager.operations.audit import audit_page
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.managers import list_managers
 from manager.operations.plans import PlanDetail, list_plans, plan_detail
+from manager.operations.release_views import running_out
 from manager.operations.rounds import list_rounds, round_detail
 from manager.operations.unheld import what_cannot_hold
 
@@ -66,6 +67,7 @@ def overview(visit: Visit) -> Response:
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     wanting = tick_notices(list_managers(visit.db), visit.now_ms)
+    wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms)
     progress = _progress(visit)
     return visit.page(

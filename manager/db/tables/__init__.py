@@ -6,7 +6,7 @@
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
 round; `records` reports and the sums made from them; `collection` what agents send to the centre,
-and when.
+and when; `releases` versions of the agent.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
@@ -34,6 +34,12 @@ from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
 from manager.db.tables.refetching import refetch_orders, refetch_pages
+from manager.db.tables.releases import (
+    agent_releases,
+    release_metadata,
+    release_policy,
+    releases,
+)
 from manager.db.tables.rounds import plan_moves, plans, round_schedules, rounds, unit_rounds
 from manager.db.tables.work import (
     assignments,
@@ -46,6 +52,7 @@ from manager.db.tables.work import (
 )
 
 __all__ = [
+    "agent_releases",
     "agents",
     "archive_changes",
     "archive_jobs",
@@ -80,6 +87,9 @@ __all__ = [
     "probe_orders",
     "refetch_orders",
     "refetch_pages",
+    "release_metadata",
+    "release_policy",
+    "releases",
     "reports",
     "rights",
     "round_schedules",

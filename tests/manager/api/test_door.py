@@ -39,6 +39,7 @@ RANKS = ["viewer", "operator", "admin"]
 PIN = {"unit": "http://a.example:80/", "agent": "a.example"}
 NEEDS = [
     ("GET", "/api/v1/overview", None, "viewer"),
+    ("GET", "/api/v1/managers", None, "viewer"),
     ("GET", "/api/v1/hosts", None, "viewer"),
     ("GET", "/api/v1/hosts/detail?host=a.example", None, "viewer"),
     ("GET", "/api/v1/agents", None, "viewer"),
@@ -97,6 +98,18 @@ NEEDS = [
     ("POST", "/api/v1/clients/x/tokens", {}, "admin"),
     ("POST", "/api/v1/clients/x/tokens/1/revoke", {}, "admin"),
     ("POST", "/api/v1/clients/x/disable", {}, "admin"),
+    ("GET", "/api/v1/releases", None, "viewer"),
+    ("GET", "/api/v1/releases/metadata/root.json", None, "viewer"),
+    ("POST", "/api/v1/releases/init", {"root": "", "targets": ""}, "admin"),
+    ("POST", "/api/v1/releases/root", {"root": ""}, "admin"),
+    ("POST", "/api/v1/releases/bundles", None, "admin"),
+    ("POST", "/api/v1/releases/publish", {"targets": ""}, "admin"),
+    ("POST", "/api/v1/releases/minimum", {}, "admin"),
+    ("POST", "/api/v1/releases/agents/a.example/canary", {}, "admin"),
+    ("POST", "/api/v1/releases/agents/a.example/pin", {}, "admin"),
+    ("POST", "/api/v1/releases/1.0/rollout", {"ring": "all"}, "admin"),
+    ("POST", "/api/v1/releases/1.0/halt", {}, "admin"),
+    ("POST", "/api/v1/releases/1.0/revoke", {"targets": ""}, "admin"),
     ("GET", "/api/v1/users", None, "admin"),
     ("POST", "/api/v1/users", {"name": "x", "password": PASSWORD}, "admin"),
     ("POST", "/api/v1/users/x/password", {"password": PASSWORD}, "admin"),
@@ -119,13 +132,16 @@ def test_every_route_is_in_the_table(prsm: Running) -> None:
         if path.startswith(("/servlets/", "/api/v1/uploads")) or path in agents:
             continue
         tags = {tag for method in methods.values() for tag in method["tags"]}
-        if tags & {"captures", "WASAPI", "uploads of segments (tus 1.0)"}:
+        if tags & {"captures", "WASAPI", "uploads of segments (tus 1.0)", "releases for sites"}:
             continue  # third parties' and agents', by a token or key of their own
         concrete = (
             path.replace("agents/{name}", "agents/a.example")
             .replace("users/{name}", "users/x")
             .replace("clients/{name}", "clients/x")
             .replace("{token_id}", "1")
+            .replace("agents/{agent}", "agents/a.example")
+            .replace("{version}", "1.0")
+            .replace("metadata/{name}", "metadata/root.json")
             .replace("{number}", "1")
             .replace("{kind}", "costs")
         )

@@ -1,0 +1,78 @@
+"""Releases for sites: what to run, the signed files, and how it went. Docs: docs/protocol.md.
+
+Everything here needs an agent's key; that what comes is right, the launcher checks by signatures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, BinaryIO, Final
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, Field
+
+from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.sending import OpenFile
+from manager.errors import NotFoundError
+from manager.operations import release_views, rollouts
+from manager.operations.rollouts import Offer
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/update", tags=["releases for sites"])
+Door = Annotated[AgentDoor, Depends(door_of)]
+
+
+class UpdateReport(BaseModel):
+    """How an update went: updated, went-back, failed or refused; at which step and why."""
+
+    version: Annotated[str, Field(max_length=64)]
+    outcome: Annotated[str, Field(max_length=40)]
+    step: Annotated[str, Field(max_length=64)] = ""
+    detail: Annotated[str, Field(max_length=4000)] = ""
+
+
+@router.get("/offer")
+async def offer(
+    door: Door, agent: Agent, running: Annotated[str, Query(max_length=64)] = ""
+) -> Offer:
+    """Say what the site is to run; an empty version: what it runs."""
+    return await asyncio.to_thread(rollouts.offer_for, door.db, agent, running)
+
+
+@router.post("/report", status_code=204)
+async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
+    """Take note of how an update went."""
+    await asyncio.to_thread(
+        rollouts.report_update,
+        door.db,
+        agent,
+        said.version,
+        said.outcome,
+        said.step,
+        said.detail,
+        door.now_ms(),
+    )
+
+
+@router.get("/metadata/{name}")
+async def metadata(door: Door, _: Agent, name: str) -> Response:
+    """Return a signed file as TUF names it."""
+    body = await asyncio.to_thread(release_views.metadata_file, door.db, name)
+    return Response(body, media_type="application/json")
+
+
+@router.get("/targets/{name}")
+async def target(door: Door, _: Agent, name: str) -> Response:
+    """Return the file of a release, `SHA256.NAME`; one that was revoked is no more."""
+    return OpenFile(await asyncio.to_thread(_open, door, name), "application/octet-stream")
+
+
+def _open(door: AgentDoor, name: str) -> BinaryIO:
+    row = release_views.release_of_file(door.db, name)
+    try:
+        return door.bundles.open(row.sha256)
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"release {row.version}: its file is not here; tell the administrator"
+        ) from error

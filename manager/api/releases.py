@@ -1,0 +1,188 @@
+"""Releases of the agent: publish, offer, halt, revoke."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from manager.api.door import Admin, Door, Viewer
+from manager.intake import Receiving, receive
+from manager.operations import release_views, releases, rollouts
+from manager.operations.release_views import Releases
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/releases", tags=["releases"])
+Text = Annotated[str, Field(max_length=500_000)]
+Version = Annotated[str, Field(max_length=64)]
+
+
+class FirstMetadata(BaseModel):
+    """The first root, and targets without a release, both signed."""
+
+    root: Text
+    targets: Text
+
+
+class NextRoot(BaseModel):
+    """The next root, signed by enough keys of the last and of its own."""
+
+    root: Text
+
+
+class NextTargets(BaseModel):
+    """The next targets, signed by the targets keys."""
+
+    targets: Text
+
+
+class RollOut(BaseModel):
+    """Whom a release is offered to."""
+
+    ring: str
+
+
+class Canary(BaseModel):
+    """Whether an agent is offered releases first."""
+
+    canary: bool = True
+
+
+class VersionAsked(BaseModel):
+    """A version; empty: none."""
+
+    version: Version = ""
+
+
+class TakenBundle(BaseModel):
+    """The file that came."""
+
+    sha256: str
+
+
+class Published(BaseModel):
+    """The versions that are new."""
+
+    versions: list[str]
+
+
+@router.get("")
+async def list_(door: Door, _: Viewer) -> Releases:
+    """Show all releases, how long signatures last, and how agents fared."""
+    return await asyncio.to_thread(release_views.list_releases, door.db)
+
+
+@router.get("/metadata/{name}")
+async def metadata(door: Door, _: Viewer, name: str) -> Response:
+    """Return a signed file, as `targets.json`; with a number in front an older one."""
+    body = await asyncio.to_thread(release_views.metadata_file, door.db, name)
+    return Response(body, media_type="application/json")
+
+
+@router.post("/init", status_code=204)
+async def init(door: Door, actor: Admin, asked: FirstMetadata) -> None:
+    """Begin with the first root."""
+    await asyncio.to_thread(
+        releases.begin_releases,
+        door.db,
+        door.signing,
+        asked.root.encode(),
+        asked.targets.encode(),
+        actor,
+        door.now_ms(),
+    )
+
+
+@router.post("/root", status_code=204)
+async def rotate(door: Door, actor: Admin, asked: NextRoot) -> None:
+    """Take the next root."""
+    await asyncio.to_thread(
+        releases.rotate_root, door.db, door.signing, asked.root.encode(), actor, door.now_ms()
+    )
+
+
+@router.post("/bundles", status_code=201)
+async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
+    """Take a release's file; it is served once targets name it, and thrown away after a day."""
+    limits = door.settings.limits
+    declared = request.headers.get("content-length", "")
+    body = await receive(
+        request.stream(),
+        door.spool,
+        "release",
+        limit_bytes=door.settings.releases.bundle_bytes,
+        declared_bytes=int(declared) if declared.isdigit() else None,
+        patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+    )
+    try:
+        return TakenBundle(sha256=await asyncio.to_thread(door.bundles.take, body.path))
+    finally:
+        await asyncio.to_thread(body.discard)
+
+
+@router.post("/publish", status_code=201)
+async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
+    """Serve new targets with more releases, which are offered to nobody yet."""
+    new = await asyncio.to_thread(
+        releases.publish,
+        door.db,
+        door.signing,
+        asked.targets.encode(),
+        lambda one: door.bundles.has(one.sha256, one.size_bytes),
+        actor,
+        door.now_ms(),
+    )
+    return Published(versions=new)
+
+
+@router.post("/minimum", status_code=204)
+async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
+    """Give agents below a version no permit; empty: each version gets one."""
+    await asyncio.to_thread(
+        rollouts.set_minimum_version, door.db, asked.version, actor, door.now_ms()
+    )
+
+
+@router.post("/agents/{agent}/canary", status_code=204)
+async def canary(door: Door, actor: Admin, agent: str, asked: Canary) -> None:
+    """Let an agent be among the first, or no more."""
+    await asyncio.to_thread(
+        rollouts.set_canary, door.db, agent, actor, door.now_ms(), canary=asked.canary
+    )
+
+
+@router.post("/agents/{agent}/pin", status_code=204)
+async def pin(door: Door, actor: Admin, agent: str, asked: VersionAsked) -> None:
+    """Offer an agent one version only; empty: what its ring is offered."""
+    await asyncio.to_thread(
+        rollouts.pin_version, door.db, agent, asked.version, actor, door.now_ms()
+    )
+
+
+@router.post("/{version}/rollout", status_code=204)
+async def roll_out(door: Door, actor: Admin, version: str, asked: RollOut) -> None:
+    """Offer a release to a ring: canary, tenth or all."""
+    await asyncio.to_thread(rollouts.roll_out, door.db, version, asked.ring, actor, door.now_ms())
+
+
+@router.post("/{version}/halt", status_code=204)
+async def halt(door: Door, actor: Admin, version: str) -> None:
+    """Offer a release to nobody more; needs no key."""
+    await asyncio.to_thread(rollouts.halt, door.db, version, actor, door.now_ms())
+
+
+@router.post("/{version}/revoke", status_code=204)
+async def revoke(door: Door, actor: Admin, version: str, asked: NextTargets) -> None:
+    """Serve targets without a release; they are signed by the targets keys."""
+    await asyncio.to_thread(
+        releases.revoke,
+        door.db,
+        door.signing,
+        version,
+        asked.targets.encode(),
+        actor,
+        door.now_ms(),
+    )

@@ -1,0 +1,122 @@
+"""Releases as people and sites look at them: what there is, how long signatures last, the files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import agents, releases
+from manager.db.engine import Database
+from manager.db.releases import AgentReleaseRow, ReleaseRow
+from manager.errors import NotFoundError
+from manager.releases import ROLES
+
+__all__ = [
+    "AgentRelease",
+    "MetadataAge",
+    "Releases",
+    "list_releases",
+    "metadata_file",
+    "release_of_file",
+    "running_out",
+]
+
+DAY_MS: Final = 86_400_000
+WARN_MS: Final = {
+    "root": 30 * DAY_MS,
+    "targets": 30 * DAY_MS,
+    "snapshot": 5 * DAY_MS,
+    "timestamp": 3 * DAY_MS,
+}
+"""People need weeks to gather around keys; the signer signs anew each day, and half-monthly."""
+
+_NAME: Final = re.compile(r"(?:([1-9][0-9]{0,9})\.)?(root|targets|snapshot|timestamp)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataAge:
+    """The newest signed file of a role, and when it is over."""
+
+    role: str
+    version: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRelease:
+    """An agent that is a canary, has a pin, or has reported an update."""
+
+    agent: str
+    running: str
+    told: AgentReleaseRow
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """Everything about releases. in_use: agents by the version they said they run."""
+
+    releases: list[ReleaseRow]
+    metadata: list[MetadataAge]
+    in_use: dict[str, int]
+    agents: list[AgentRelease]
+    minimum: str
+
+
+def list_releases(db: Database) -> Releases:
+    """Return all releases, the newest first, and what belongs to them."""
+    with db.read() as tx:
+        rows = releases.all_releases(tx)
+        newest = [row for role in ROLES if (row := releases.newest(tx, role)) is not None]
+        in_use = releases.versions_in_use(tx)
+        told = releases.agent_releases_of_all(tx)
+        all_agents = agents.all_agents(tx)
+        minimum = releases.minimum(tx)
+    return Releases(
+        rows[::-1],
+        [MetadataAge(row.role, row.version, row.expires_ms) for row in newest],
+        in_use,
+        [
+            AgentRelease(row.name, row.version, told[row.id])
+            for row in all_agents
+            if row.id in told and row.retired_ms is None
+        ],
+        minimum,
+    )
+
+
+def running_out(db: Database, now_ms: int) -> list[MetadataAge]:
+    """Return the signed files that are over soon, or already; sites stop updating then."""
+    return [
+        one for one in list_releases(db).metadata if one.expires_ms - now_ms < WARN_MS[one.role]
+    ]
+
+
+def metadata_file(db: Database, name: str) -> bytes:
+    """Return a signed file as TUF names it: `3.snapshot.json`; without a number the newest.
+
+    Raises NotFoundError.
+    """
+    named = _NAME.fullmatch(name)
+    row = None
+    if named is not None:
+        with db.read() as tx:
+            number, role = named.groups()
+            row = (
+                releases.newest(tx, role)
+                if number is None
+                else releases.metadata_of(tx, role, int(number))
+            )
+    if row is None:
+        raise NotFoundError(f"metadata {name[:80]!a}: there is none of this name")
+    return row.body.encode()
+
+
+def release_of_file(db: Database, name: str) -> ReleaseRow:
+    """Return the release of a file as TUF names it: `SHA256.NAME`. Raises NotFoundError."""
+    sha256, _, target = name.partition(".")
+    with db.read() as tx:
+        row = releases.by_sha256(tx, sha256)
+    if row is None or row.target != target:
+        raise NotFoundError(f"file {name[:120]!a}: no release of this name, or it was revoked")
+    return row

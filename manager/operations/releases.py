@@ -1,0 +1,226 @@
+"""Publish and revoke releases: take what people signed, have the rest signed, keep all of it.
+
+Invariant: nothing is kept that does not verify from the first root on, and targets that are served
+are covered by a snapshot and a timestamp from the same transaction. `publish` only adds releases,
+`revoke` only takes one away; each needs targets that were signed elsewhere.
+The signer is asked between two transactions; what it signed for a state that is over is thrown
+away, which costs only version numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tuf.api.metadata import Metadata, Root, Snapshot, Targets, Timestamp
+
+from manager.db import releases
+from manager.db.engine import Database, Transaction
+from manager.db.releases import MetadataRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import CLOCK, Actor, note
+from manager.releases import Release, check_role, expires_ms, next_root, read, releases_of
+from manager.signing import Signed, Signing
+from manager.store import Bundles
+from shared.errors import FormatError
+
+__all__ = ["begin_releases", "prune_bundles", "publish", "renew_timestamp", "revoke", "rotate_root"]
+
+DAY_MS: Final = 24 * 3_600_000
+RENEW_MS: Final = DAY_MS
+"""A timestamp holds for a week and is made anew each day: six failures in a row change nothing."""
+
+HasFile = Callable[[Release], bool]
+
+
+def begin_releases(
+    db: Database, signing: Signing, root: bytes, targets: bytes, actor: Actor, now_ms: int
+) -> None:
+    """Begin to serve releases with the first root and targets that name none.
+
+    Raises ConflictError (begun already), FormatError, ForbiddenError, BusyError (no signer).
+    """
+    with db.read() as tx:
+        _require_none(tx)
+    first = next_root(None, root, now_ms)
+    found = _checked_targets(first, targets, 1, now_ms)
+    if releases_of(found.signed):
+        raise FormatError("targets: the first ones name no release; publish releases afterwards")
+    signed = signing.sign([root], targets)
+    with db.write() as tx:
+        _require_none(tx)
+        releases.add_metadata(tx, "root", 1, root, expires_ms(first), now_ms)
+        _keep(tx, found, targets, signed, now_ms)
+        note(tx, now_ms, actor, "release.init", "releases", keys=len(first.signed.keys))
+
+
+def rotate_root(db: Database, signing: Signing, root: bytes, actor: Actor, now_ms: int) -> int:
+    """Take the next root, which may name other keys; return its version.
+
+    The targets that are served must be signed by keys that it names. Raises as `begin_releases`.
+    """
+    with db.read() as tx:
+        roots, before, targets = _standing(tx)
+    found = next_root(before, root, now_ms)
+    current = read(Targets, targets.body.encode())
+    check_role("targets", found, current, now_ms)
+    signed = signing.sign([*roots, root], targets.body.encode())
+    with db.write() as tx:
+        _require_same(tx, targets, len(roots))
+        version = found.signed.version
+        releases.add_metadata(tx, "root", version, root, expires_ms(found), now_ms)
+        _keep(tx, current, targets.body.encode(), signed, now_ms)
+        note(tx, now_ms, actor, "release.rotate", f"root {version}", expires_ms=expires_ms(found))
+    return version
+
+
+def publish(
+    db: Database, signing: Signing, targets: bytes, has_file: HasFile, actor: Actor, now_ms: int
+) -> list[str]:
+    """Serve new targets with more releases, offered to nobody yet; return the new versions.
+
+    has_file: tells whether a release's file has come, with these bytes. Raises FormatError (a
+    release is missing or changed; none is new), ConflictError, NotFoundError (no file),
+    ForbiddenError (signatures), BusyError (no signer).
+    """
+    with db.read() as tx:
+        roots, root, before = _standing(tx)
+    known = releases_of(read(Targets, before.body.encode()).signed)
+    found = _checked_targets(root, targets, before.version + 1, now_ms)
+    named = releases_of(found.signed)
+    changed = [version for version, one in known.items() if named.get(version) != one]
+    if changed:
+        raise FormatError(
+            f"targets {found.signed.version}: release {changed[0]} is missing or changed; "
+            "`prsm release revoke` takes a release away, and none is ever changed"
+        )
+    new = [one for version, one in named.items() if version not in known]
+    if not new:
+        raise FormatError(f"targets {found.signed.version}: name no release that is new")
+    for one in new:
+        if not has_file(one):
+            raise NotFoundError(
+                f"release {one.version}: its file {one.target} ({one.size_bytes} bytes, sha256 "
+                f"{one.sha256}) has not come; name the very file that was signed"
+            )
+    signed = signing.sign(roots, targets)
+    with db.write() as tx:
+        _require_same(tx, before, len(roots))
+        for one in new:
+            if releases.by_version(tx, one.version) is not None:
+                raise ConflictError(
+                    f"release {one.version}: was published before and revoked; a version is "
+                    "never used twice"
+                )
+            row = {
+                "version": one.version,
+                "target": one.target,
+                "sha256": one.sha256,
+                "size_bytes": one.size_bytes,
+                "published_by": actor.name,
+                "published_ms": now_ms,
+            }
+            releases.add(tx, row)
+            note(tx, now_ms, actor, "release.publish", one.version, sha256=one.sha256)
+        _keep(tx, found, targets, signed, now_ms)
+    return [one.version for one in new]
+
+
+def revoke(
+    db: Database, signing: Signing, version: str, targets: bytes, actor: Actor, now_ms: int
+) -> None:
+    """Serve new targets without a release: no site installs it any more.
+
+    Raises NotFoundError, FormatError (something else changed too), ConflictError, ForbiddenError,
+    BusyError.
+    """
+    with db.read() as tx:
+        roots, root, before = _standing(tx)
+        row = releases.by_version(tx, version)
+    if row is None or row.revoked_ms is not None:
+        raise NotFoundError(f"release {version[:40]!r}: is not published; see `prsm release`")
+    known = releases_of(read(Targets, before.body.encode()).signed)
+    found = _checked_targets(root, targets, before.version + 1, now_ms)
+    known.pop(version, None)
+    if releases_of(found.signed) != known:
+        raise FormatError(
+            f"targets {found.signed.version}: must name what {before.version} name, but "
+            f"{version}; make them by `prsm release sign --revoke {version}`"
+        )
+    signed = signing.sign(roots, targets)
+    with db.write() as tx:
+        _require_same(tx, before, len(roots))
+        releases.change(tx, version, revoked_ms=now_ms)
+        _keep(tx, found, targets, signed, now_ms)
+        note(tx, now_ms, actor, "release.revoke", version)
+
+
+def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
+    """Have snapshot and timestamp signed anew once a day; tell whether they were.
+
+    Raises BusyError (no signer), ForbiddenError (it refuses): the clock tries again, and notices
+    tell when the end is near.
+    """
+    with db.read() as tx:
+        last = releases.newest(tx, "timestamp")
+        if last is None or 0 <= now_ms - last.added_ms < RENEW_MS:
+            return False
+        roots, _, targets = _standing(tx)
+    data = targets.body.encode()
+    signed = signing.sign(roots, data)
+    with db.write() as tx:
+        _require_same(tx, targets, len(roots))
+        _keep(tx, read(Targets, data), data, signed, now_ms)
+        note(tx, now_ms, CLOCK, "release.renew", "timestamp")
+    return True
+
+
+def prune_bundles(db: Database, bundles: Bundles, now_ms: int) -> None:
+    """Remove files of releases that were revoked, or that no targets came for within a day."""
+    with db.read() as tx:
+        kept = [row.sha256 for row in releases.all_releases(tx) if row.revoked_ms is None]
+    bundles.prune(kept, (now_ms - DAY_MS) / 1000)
+
+
+def _checked_targets(
+    root: Metadata[Root], data: bytes, least: int, now_ms: int
+) -> Metadata[Targets]:
+    found = read(Targets, data)
+    # A gap is fine: the signer may have seen targets that never came to be served.
+    if found.signed.version < least:
+        raise ConflictError(
+            f"targets {found.signed.version}: the next ones must be {least}; sign from the "
+            "newest (`prsm release metadata targets.json`)"
+        )
+    check_role("targets", root, found, now_ms)
+    return found
+
+
+def _standing(tx: Transaction) -> tuple[Sequence[bytes], Metadata[Root], MetadataRow]:
+    roots = releases.bodies(tx, "root")
+    targets = releases.newest(tx, "targets")
+    if not roots or targets is None:
+        raise ConflictError("releases: not begun yet; `prsm release init` begins")
+    return roots, read(Root, roots[-1]), targets
+
+
+def _require_none(tx: Transaction) -> None:
+    if releases.newest(tx, "root") is not None:
+        raise ConflictError("releases: begun already; `prsm release rotate` takes a new root")
+
+
+def _require_same(tx: Transaction, targets: MetadataRow, roots: int) -> None:
+    if releases.newest(tx, "targets") != targets or len(releases.bodies(tx, "root")) != roots:
+        raise ConflictError("releases: somebody changed them meanwhile; look, and do it again")
+
+
+def _keep(
+    tx: Transaction, found: Metadata[Targets], targets: bytes, signed: Signed, now_ms: int
+) -> None:
+    releases.add_metadata(tx, "targets", found.signed.version, targets, expires_ms(found), now_ms)
+    snapshot, timestamp = read(Snapshot, signed.snapshot), read(Timestamp, signed.timestamp)
+    for role, one, body in (
+        ("snapshot", snapshot, signed.snapshot),
+        ("timestamp", timestamp, signed.timestamp),
+    ):
+        releases.add_metadata(tx, role, one.signed.version, body, expires_ms(one), now_ms)

@@ -1,0 +1,218 @@
+"""Who is offered which release: rings, halt, pins, the lowest version that still gets work.
+
+None of it needs a key: an offer can only name a release that people signed, and the launcher at the
+site checks that for itself. Invariant: a release that is halted or revoked is offered to nobody,
+and nobody is offered less than it runs, but where its own pin says so (the launcher still refuses
+what is older than all it had, except its last good one).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from manager.db import agents, releases
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.releases import AgentReleaseRow, ReleaseRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.enrolment import AgentIdentity
+from shared.errors import FormatError
+from shared.versions import is_version, version_key
+
+__all__ = [
+    "OUTCOMES",
+    "RINGS",
+    "Offer",
+    "Ring",
+    "halt",
+    "offer_for",
+    "pin_version",
+    "report_update",
+    "roll_out",
+    "set_canary",
+    "set_minimum_version",
+    "too_old",
+]
+
+Ring = Literal["canary", "tenth", "all"]
+RINGS: Final[tuple[Ring, ...]] = get_args(Ring)
+TENTH: Final = 10
+
+Outcome = Literal["updated", "went-back", "failed", "refused"]
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+TEXT_MOST: Final = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an agent is to run. version: empty: nothing new. target: the file's signed name."""
+
+    version: str
+    target: str
+    minimum: str
+    why: str
+
+
+def roll_out(db: Database, version: str, ring: str, actor: Actor, now_ms: int) -> None:
+    """Offer a release to a ring: the canaries, a tenth of the agents, all; ends a halt of it.
+
+    Raises NotFoundError, ConflictError (revoked), FormatError (no such ring).
+    """
+    if ring not in RINGS:
+        raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}")
+    with db.write() as tx:
+        row = _release(tx, version)
+        if row.revoked_ms is not None:
+            raise ConflictError(f"release {version}: was revoked; publish another version")
+        releases.change(tx, version, ring=ring, rolled_out_ms=now_ms, halted_ms=None)
+        note(tx, now_ms, actor, "release.rollout", version, ring=ring, before=row.ring)
+
+
+def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
+    """Offer a release to nobody more, until it is rolled out again; who runs it keeps it.
+
+    Raises NotFoundError. Again changes nothing.
+    """
+    with db.write() as tx:
+        row = _release(tx, version)
+        if row.halted_ms is None:
+            releases.change(tx, version, halted_ms=now_ms)
+            note(tx, now_ms, actor, "release.halt", version, ring=row.ring)
+
+
+def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: bool) -> None:
+    """Let an agent be among the first that are offered a release, or no more."""
+    with db.write() as tx:
+        releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
+        note(tx, now_ms, actor, "release.canary", agent, canary=canary)
+
+
+def pin_version(db: Database, agent: str, version: str, actor: Actor, now_ms: int) -> None:
+    """Offer an agent this version and no other; empty: what its ring is offered.
+
+    Raises NotFoundError, ConflictError (revoked).
+    """
+    with db.write() as tx:
+        row = _agent(tx, agent)
+        if version and _release(tx, version).revoked_ms is not None:
+            raise ConflictError(f"release {version}: was revoked; pin another version")
+        releases.change_agent(tx, row.id, pin=version)
+        note(tx, now_ms, actor, "release.pin", agent, version=version)
+
+
+def set_minimum_version(db: Database, version: str, actor: Actor, now_ms: int) -> None:
+    """Give agents below a version no permit any more; empty: each version gets one.
+
+    What they have fetched is taken all the same. Raises FormatError.
+    """
+    if version:
+        version_key(version)
+    with db.write() as tx:
+        releases.set_minimum(tx, version)
+        note(tx, now_ms, actor, "release.minimum", version or "none")
+
+
+def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
+    """Return what an agent is to run, by its pin or its ring.
+
+    running: the version that it says it runs; one that is unknown is offered the newest.
+    """
+    with db.read() as tx:
+        found = releases.all_releases(tx)
+        told = releases.agent_release(tx, agent.id)
+        minimum = releases.minimum(tx)
+    best, why = _best(found, told, agent.name)
+    if best is None or best.version == running:
+        return Offer("", "", minimum, why if best is None else "you run what is offered")
+    if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
+        return Offer("", "", minimum, f"you run {running}; {best.version} is offered")
+    return Offer(best.version, best.target, minimum, why)
+
+
+def report_update(
+    db: Database,
+    agent: AgentIdentity,
+    version: str,
+    outcome: str,
+    step: str,
+    detail: str,
+    now_ms: int,
+) -> None:
+    """Take what an agent's launcher says of an update; a failure is an alert.
+
+    Raises FormatError (no such outcome).
+    """
+    if outcome not in OUTCOMES:
+        raise FormatError(f"outcome {outcome[:40]!r}: must be one of {', '.join(OUTCOMES)}")
+    version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
+    said = f"{version}: {outcome}" if outcome == "updated" else f"{version}: {outcome} at {step}"
+    with db.write() as tx:
+        agents.update(tx, agent.id, update_result=f"{said}. {detail}".strip())
+        releases.change_agent(
+            tx,
+            agent.id,
+            version=version,
+            outcome=outcome,
+            step=step,
+            detail=detail,
+            reported_ms=now_ms,
+        )
+        note(
+            tx,
+            now_ms,
+            agent.actor,
+            f"agent.update-{outcome}",
+            agent.name,
+            alert=outcome != "updated",
+            version=version,
+            step=step,
+            detail=detail,
+        )
+
+
+def too_old(minimum: str, version: str) -> bool:
+    """Tell whether an agent of a version gets no work; what says no version counts as newest."""
+    if not minimum or not is_version(version):
+        return False
+    return version_key(version) < version_key(minimum)
+
+
+def _best(
+    found: list[ReleaseRow], told: AgentReleaseRow, name: str
+) -> tuple[ReleaseRow | None, str]:
+    offered = [row for row in found if row.revoked_ms is None and row.halted_ms is None]
+    if told.pin:
+        pinned = [row for row in offered if row.version == told.pin]
+        return (pinned[0] if pinned else None), f"the administrator pinned you to {told.pin}"
+    mine = [row for row in offered if _is_for(row, told.canary, name)]
+    if not mine:
+        return None, "nothing is rolled out to you"
+    best = max(mine, key=lambda row: version_key(row.version))
+    return best, f"rolled out: {best.ring}"
+
+
+def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
+    if row.ring == "all":
+        return True
+    if row.ring == "tenth":
+        # Another tenth each time, so that nobody is always the first to suffer.
+        drawn = hashlib.sha256(f"{row.version} {name}".encode()).digest()
+        return canary or int.from_bytes(drawn[:8], "big") % TENTH == 0
+    return row.ring == "canary" and canary
+
+
+def _release(tx: Transaction, version: str) -> ReleaseRow:
+    row = releases.by_version(tx, version)
+    if row is None:
+        raise NotFoundError(f"release {version[:40]!r}: is not published; see `prsm release`")
+    return row
+
+
+def _agent(tx: Transaction, name: str) -> AgentRow:
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name[:80]!a}: there is none; see `prsm agents`")
+    return row

@@ -1,0 +1,84 @@
+"""What is said on the signer's socket: one line of JSON there, one line back.
+
+    {"roots": [TEXT, ...], "targets": TEXT}  ->  {"snapshot": TEXT, "timestamp": TEXT}
+                                             or  {"refused": SENTENCE}
+
+roots: all roots from the first to the newest; targets: the newest. Texts are signed metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from shared.errors import FormatError
+
+__all__ = [
+    "LINE_LIMIT_BYTES",
+    "Signed",
+    "Signing",
+    "answer_line",
+    "question_line",
+    "read_answer",
+    "read_question",
+    "refusal_line",
+]
+
+LINE_LIMIT_BYTES: Final = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Fresh metadata, as bytes to serve."""
+
+    snapshot: bytes
+    timestamp: bytes
+
+
+class Signing(Protocol):
+    """Who signs snapshots and timestamps."""
+
+    def sign(self, roots: Sequence[bytes], targets: bytes) -> Signed:
+        """Return metadata that covers these targets. Raises BusyError, ForbiddenError."""
+        ...
+
+
+def question_line(roots: Sequence[bytes], targets: bytes) -> bytes:
+    """Return the question."""
+    return _line({"roots": [root.decode() for root in roots], "targets": targets.decode()})
+
+
+def answer_line(signed: Signed) -> bytes:
+    """Return the answer."""
+    return _line({"snapshot": signed.snapshot.decode(), "timestamp": signed.timestamp.decode()})
+
+
+def refusal_line(why: str) -> bytes:
+    """Return the answer that says no."""
+    return _line({"refused": why})
+
+
+def read_question(line: bytes) -> tuple[list[bytes], bytes]:
+    """Return roots and targets. Raises FormatError."""
+    try:
+        said = json.loads(line)
+        return [str(root).encode() for root in said["roots"]], str(said["targets"]).encode()
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"no question to the signer ({error})") from error
+
+
+def read_answer(line: bytes) -> Signed | str:
+    """Return what was signed, or why nothing was. Raises FormatError."""
+    try:
+        said = json.loads(line)
+        if "refused" in said:
+            return str(said["refused"])
+        return Signed(str(said["snapshot"]).encode(), str(said["timestamp"]).encode())
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"no answer of a signer ({error})") from error
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"

@@ -1,0 +1,75 @@
+"""Serve a signer on a Unix socket, one question after the other, until SIGTERM.
+
+Who may ask is decided by the rights of the socket and its folder: the group of the managers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import Final
+
+from manager.signing.protocol import LINE_LIMIT_BYTES, answer_line, read_question, refusal_line
+from manager.signing.signer import Signer
+from shared.errors import PrsmError, SettingError
+
+__all__ = ["serve_signer"]
+
+PATIENCE_S: Final = 10.0
+_log: Final = logging.getLogger(__name__)
+
+
+class _Stop(Exception):  # noqa: N818 - no error: the end
+    """SIGTERM or SIGINT."""
+
+
+def serve_signer(signer: Signer, path: Path) -> None:
+    """Answer until SIGTERM. Raises SettingError where the socket cannot be made."""
+    listener = _listener(path)
+
+    def stop(_number: int, _frame: object) -> None:
+        raise _Stop
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    print(f"signing at {path} (process {os.getpid()})", flush=True)
+    try:
+        while True:
+            line, _ = listener.accept()
+            with line, contextlib.suppress(OSError):
+                line.settimeout(PATIENCE_S)
+                line.sendall(_answer(signer, line))
+    except _Stop:
+        pass
+    finally:
+        listener.close()
+        path.unlink(missing_ok=True)
+
+
+def _answer(signer: Signer, line: socket.socket) -> bytes:
+    try:
+        with line.makefile("rb") as file:
+            roots, targets = read_question(file.readline(LINE_LIMIT_BYTES))
+        signed = signer.sign(roots, targets)
+    except PrsmError as error:
+        _log.warning("refused: %s", error)
+        return refusal_line(str(error))
+    _log.info("signed")
+    return answer_line(signed)
+
+
+def _listener(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
+        path.chmod(0o660)
+        listener.listen(16)
+    except OSError as error:
+        listener.close()
+        raise SettingError(f"--socket {path}: {error.strerror}; name another place") from error
+    return listener

@@ -1,0 +1,235 @@
+"""Releases are published, offered by rings, halted and revoked; nothing unsigned is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from securesystemslib.signer import CryptoSigner
+
+from manager.db.engine import Database
+from manager.errors import ConflictError, ForbiddenError, NotFoundError, TooOldError
+from manager.operations.audit import audit_page
+from manager.operations.enrolment import AgentIdentity, enrol, issue_join_token
+from manager.operations.release_views import list_releases, metadata_file, running_out
+from manager.operations.releases import (
+    begin_releases,
+    publish,
+    renew_timestamp,
+    revoke,
+    rotate_root,
+)
+from manager.operations.rollouts import (
+    halt,
+    offer_for,
+    pin_version,
+    report_update,
+    roll_out,
+    set_canary,
+    set_minimum_version,
+    too_old,
+)
+from manager.operations.syncing import sync
+from manager.releases import Release, new_root, version_of, with_release
+from manager.signing import Signer
+from shared.errors import FormatError
+from shared.wire.names import hash_of_key, new_key
+from shared.wire.sync import SyncAnswer, SyncRequest
+from tests.ceremony import Ceremony
+from tests.manager.running import LOCAL, Clock
+
+DAY_MS = 86_400_000
+
+
+class Centre:
+    """A database, the keys, and a signer."""
+
+    def __init__(self, db: Database, folder: Path) -> None:
+        self.db = db
+        self.clock = Clock()
+        self.keys = Ceremony(folder, self.clock)
+        self.signer: Signer = self.keys.signer()
+
+    def begin(self) -> None:
+        """Begin with the first root."""
+        root, targets = self.keys.root.to_bytes(), self.keys.targets.to_bytes()
+        begin_releases(self.db, self.signer, root, targets, LOCAL, self.clock())
+
+    def publish(self, version: str) -> None:
+        """Sign and publish a release."""
+        self.take(self.keys.with_release(version, version.encode()))
+
+    def take(self, targets: bytes, *, here: bool = True) -> list[str]:
+        """Publish targets."""
+        return publish(self.db, self.signer, targets, lambda _: here, LOCAL, self.clock())
+
+    def agent(self, name: str) -> AgentIdentity:
+        """Let an agent join."""
+        token = issue_join_token(self.db, name, LOCAL, self.clock())
+        return enrol(self.db, name, token.token, hash_of_key(new_key()), self.clock()).agent
+
+    def offered(self, agent: AgentIdentity, running: str = "1.0") -> str:
+        """Return the version that an agent is offered."""
+        return offer_for(self.db, agent, running).version
+
+    def actions(self) -> list[str]:
+        """Return the audit's actions about releases, oldest first."""
+        rows = audit_page(self.db, action="release.")
+        return [row.action for row in reversed(rows)]
+
+
+@pytest.fixture
+def centre(database: Database, tmp_path: Path) -> Centre:
+    """Return a centre that has begun and serves release 1.0."""
+    made = Centre(database, tmp_path)
+    made.begin()
+    made.publish("1.0")
+    return made
+
+
+def test_what_is_published_is_served_whole(centre: Centre) -> None:
+    """Root, targets, snapshot and timestamp are there, by number and the newest."""
+    assert [version_of(metadata_file(centre.db, f"{role}.json")) for role in
+            ("root", "targets", "snapshot", "timestamp")] == [1, 2, 2, 2]  # fmt: skip
+    assert version_of(metadata_file(centre.db, "1.targets.json")) == 1
+    for name in ("9.root.json", "../root.json", "x.json", "root"):
+        with pytest.raises(NotFoundError):
+            metadata_file(centre.db, name)
+    assert [row.version for row in list_releases(centre.db).releases] == ["1.0"]
+    assert centre.actions() == ["release.init", "release.publish"]
+
+
+def test_only_what_is_signed_is_published(centre: Centre) -> None:
+    """Another key, no new release, a changed one, a missing file: nothing changes."""
+    keys, now_ms = centre.keys, centre.clock()
+    stranger = CryptoSigner.generate_ed25519()
+    forged = with_release(keys.targets, Release("2.0", "x.zip", "0" * 64, 1), now_ms, 9)
+    with pytest.raises(ForbiddenError, match="not signed by enough keys"):
+        centre.take(keys.next_targets(forged, stranger))
+    with pytest.raises(ConflictError, match="the next ones must be 3"):
+        centre.take(keys.targets.to_bytes())
+    two = keys.with_release("2.0", b"two")
+    with pytest.raises(NotFoundError, match="has not come"):
+        centre.take(two, here=False)
+    with pytest.raises(FormatError, match=r"release 1\.0 is missing"):
+        centre.take(keys.without_release("1.0"))
+    assert [row.version for row in list_releases(centre.db).releases] == ["1.0"]
+
+
+def test_rings_widen_and_a_halt_stops_them(centre: Centre) -> None:
+    """A release goes to canaries, a tenth, all; a halt needs no key."""
+    centre.publish("1.1")
+    agents = [centre.agent(f"a{number}.example") for number in range(40)]
+    canary = agents[0]
+    set_canary(centre.db, canary.name, LOCAL, centre.clock(), canary=True)
+    counts = []
+    for ring in ("canary", "tenth", "all"):
+        assert centre.offered(canary) == ("" if ring == "canary" else "1.1")
+        roll_out(centre.db, "1.1", ring, LOCAL, centre.clock())
+        assert centre.offered(canary) == "1.1"
+        counts.append(sum(centre.offered(agent) == "1.1" for agent in agents))
+    assert counts[0] == 1
+    assert 1 < counts[1] < 20
+    assert counts[2] == 40
+    halt(centre.db, "1.1", LOCAL, centre.clock())
+    halt(centre.db, "1.1", LOCAL, centre.clock())
+    assert centre.offered(canary) == ""
+    roll_out(centre.db, "1.1", "canary", LOCAL, centre.clock())
+    assert centre.offered(canary) == "1.1"
+    assert centre.actions()[-3:] == ["release.rollout", "release.halt", "release.rollout"]
+
+
+def test_nobody_is_offered_less_than_it_runs(centre: Centre) -> None:
+    """But by a pin; an unknown version is offered what is rolled out."""
+    roll_out(centre.db, "1.0", "all", LOCAL, centre.clock())
+    agent = centre.agent("a.example")
+    assert centre.offered(agent, "1.2") == ""
+    assert centre.offered(agent, "1.0") == ""
+    assert centre.offered(agent, "0.9") == "1.0"
+    assert centre.offered(agent, "") == centre.offered(agent, "weird") == "1.0"
+    pin_version(centre.db, agent.name, "1.0", LOCAL, centre.clock())
+    assert centre.offered(agent, "1.2") == "1.0"
+    pin_version(centre.db, agent.name, "", LOCAL, centre.clock())
+    assert centre.offered(agent, "1.2") == ""
+
+
+def test_a_revoked_release_is_gone_for_good(centre: Centre) -> None:
+    """It takes targets without it, signed by the targets key; its version is never used again."""
+    roll_out(centre.db, "1.0", "all", LOCAL, centre.clock())
+    db, keys, now_ms = centre.db, centre.keys, centre.clock()
+    with_more = keys.with_release("1.1", b"more")
+    with pytest.raises(FormatError, match="must name what"):
+        revoke(db, centre.signer, "1.0", with_more, LOCAL, now_ms)
+    centre.take(with_more)
+    revoke(db, centre.signer, "1.0", keys.without_release("1.0"), LOCAL, now_ms)
+    assert centre.offered(centre.agent("a.example"), "0.9") == ""
+    with pytest.raises(ConflictError, match="revoked"):
+        roll_out(db, "1.0", "all", LOCAL, now_ms)
+    with pytest.raises(ConflictError, match="never used twice"):
+        centre.take(keys.with_release("1.0", b"again"))
+
+
+def test_the_timestamp_is_renewed_each_day_and_its_end_is_told(centre: Centre) -> None:
+    """Without a signer a notice comes days before sites stop updating."""
+    assert not renew_timestamp(centre.db, centre.signer, centre.clock())
+    centre.clock.advance(86_401)
+    assert renew_timestamp(centre.db, centre.signer, centre.clock())
+    assert version_of(metadata_file(centre.db, "timestamp.json")) == 3
+    assert running_out(centre.db, centre.clock()) == []
+    later_ms = centre.clock() + 5 * DAY_MS
+    assert [one.role for one in running_out(centre.db, later_ms)] == ["timestamp"]
+
+
+def test_keys_change_by_a_new_root(centre: Centre) -> None:
+    """The root that replaces a lost key is signed by the keys that are left."""
+    fresh = CryptoSigner.generate_ed25519()
+    keys = [*(key.public_key for key in centre.keys.root_keys[:2]), fresh.public_key]
+    made = new_root(centre.keys.root.signed, {"root": keys}, {}, centre.clock(), 365)
+    root = centre.keys.sign_root(made, centre.keys.root_keys[:2])
+    assert rotate_root(centre.db, centre.signer, root, LOCAL, centre.clock()) == 2
+    centre.publish("1.1")
+    assert version_of(metadata_file(centre.db, "root.json")) == 2
+
+
+def test_what_a_site_reports_is_kept_and_a_failure_alerts(centre: Centre) -> None:
+    """The agent's page shows the last update; a failed one is an alert."""
+    agent = centre.agent("a.example")
+    report_update(centre.db, agent, "1.1", "went-back", "sync", "no sync", centre.clock())
+    (row,) = audit_page(centre.db, action="agent.update-")
+    assert row.alert
+    (seen,) = list_releases(centre.db).agents
+    assert (seen.told.version, seen.told.outcome, seen.told.step) == ("1.1", "went-back", "sync")
+    with pytest.raises(FormatError):
+        report_update(centre.db, agent, "1.1", "exploded", "", "", centre.clock())
+
+
+def test_an_agent_below_the_minimum_gets_no_work(centre: Centre) -> None:
+    """Its sync is refused with what to do; from the minimum on it is answered."""
+    agent = centre.agent("a.example")
+    set_minimum_version(centre.db, "1.2", LOCAL, centre.clock())
+
+    def call(version: str, sequence: int) -> SyncAnswer:
+        request = SyncRequest(
+            agent=agent.name,
+            boot_id="b",
+            sequence=sequence,
+            version=version,
+            clock_ms=centre.clock(),
+            state="idle",
+        )
+        return sync(centre.db, agent, request, centre.clock())
+
+    with pytest.raises(TooOldError, match="prs update"):
+        call("1.1", 1)
+    assert call("1.2", 2).round == 0
+
+
+def test_a_minimum_is_below_or_above(centre: Centre) -> None:
+    """Agents that say no version that is a release are not called old."""
+    set_minimum_version(centre.db, "1.2", LOCAL, centre.clock())
+    assert list_releases(centre.db).minimum == "1.2"
+    assert too_old("1.2", "1.1.9")
+    assert not too_old("1.2", "1.2")
+    assert not too_old("1.2", "made at home")
+    with pytest.raises(FormatError):
+        set_minimum_version(centre.db, "latest", LOCAL, centre.clock())
