@@ -14,7 +14,7 @@ from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
-from manager.operations.refetching import Refetches, refetches_of
+from manager.operations.refetch_results import Refetches, refetches_of
 from manager.operations.sending_limits import sending_of, spoken_limits
 from shared.wire.sync import SendingLimits
 

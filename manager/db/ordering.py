@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.orders import OPEN
 from manager.db.pins import not_banned
-from manager.db.probes import OPEN
 from manager.db.tables import agents, bans, distances, hosts, probe_orders, units
 
 __all__ = [

@@ -1,8 +1,4 @@
-"""Probe orders: which agent is to measure which unit, and how far that is.
-
-waiting -> granted -> finished -> done, or failed from any of the first three. A right that is
-freed without the unit being finished puts its order back to waiting (`rights`).
-"""
+"""Probe orders: which agent is to measure which unit, and how far that is."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from manager.db import orders
 from manager.db.engine import Transaction, any_of, chunks
-from manager.db.pins import not_banned
-from manager.db.rights import nobody_else
-from manager.db.tables import agents, hosts, probe_orders, units
+from manager.db.orders import OPEN, is_free_for
+from manager.db.tables import hosts, probe_orders, units
 
 __all__ = [
     "OrderRow",
@@ -34,8 +30,6 @@ __all__ = [
     "unlogged",
     "waiting_for",
 ]
-
-OPEN = ("waiting", "granted", "finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +77,7 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder
         sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
         .join(units, units.c.id == probe_orders.c.unit_id)
         .join(hosts, hosts.c.id == units.c.host_id)
-        .where(
-            probe_orders.c.agent_id == agent_id,
-            probe_orders.c.state == "waiting",
-            nobody_else(agent_id, probe_orders.c.unit_id),
-            not_banned(agent_id, hosts.c.id),
-        )
+        .where(is_free_for(agent_id, probe_orders))
         .order_by(probe_orders.c.unit_id)
         .limit(limit),
     )
@@ -96,16 +85,7 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder
 
 def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_ms: int) -> None:
     """Note that an agent was given these units to probe."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            probe_orders.update()
-            .where(
-                probe_orders.c.agent_id == agent_id,
-                probe_orders.c.state == "waiting",
-                probe_orders.c.unit_id.in_(part),
-            )
-            .values(state="granted", granted_ms=now_ms)
-        )
+    orders.set_granted(tx, probe_orders, agent_id, unit_ids, now_ms)
 
 
 def finish(
@@ -210,8 +190,7 @@ def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list
 
 def agents_with_open(tx: Transaction) -> list[int]:
     """Return the agents that have orders to carry out."""
-    mine = sa.exists().where(probe_orders.c.agent_id == agents.c.id, probe_orders.c.state.in_(OPEN))
-    return tx.values(sa.select(agents.c.id).where(mine))
+    return orders.agents_with_open(tx, probe_orders)
 
 
 def any_open(tx: Transaction, round_number: int) -> bool:

@@ -1,85 +1,35 @@
-"""Pages that other agents fetch again: drawn as logs come, ordered, compared.
+"""Who fetches whose pages again: orders to agents, page by page, given unit by unit.
 
-Of an order the states are those of a probe: waiting -> granted -> finished -> done, or failed; a
-right that is freed without the unit being finished puts its orders back to waiting (`rights`).
-Who fetches what, and what it means, is left to operations.
+An agent fetches a page once. Who is asked, and what it means, is left to operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from manager.db import orders
 from manager.db.engine import Transaction, any_of, chunks
-from manager.db.pins import not_banned
-from manager.db.rights import nobody_else
-from manager.db.tables import (
-    host_sums,
-    hosts,
-    refetch_orders,
-    refetch_pages,
-    rights,
-    units,
-)
+from manager.db.refetch_pages import PageRow, set_state
+from manager.db.tables import hosts, refetch_orders, refetch_pages, rights, units
 
 __all__ = [
-    "DrawnPage",
     "OrderRow",
-    "PageRow",
     "WaitingUnit",
     "agents_with_open",
-    "close",
-    "drawn",
     "fail",
     "finish",
-    "forget_before",
-    "forget_drawn",
     "granted_units",
-    "keep_drawn",
-    "open_pages",
     "order",
     "orders_of_pages",
     "overdue",
-    "pages_by_id",
-    "pages_of_agent",
-    "requests_by_agent",
     "set_granted",
     "set_results",
     "urls_listed",
     "waiting_for",
 ]
-
-OPEN = ("waiting", "granted", "finished")
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPage:
-    """A page of an agent's log that is to be fetched again, if its rank is among the lowest."""
-
-    round: int
-    agent_id: int
-    unit_id: int
-    url: str
-    rank: int
-    status: int | None
-    response_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """All that is kept of a page."""
-
-    id: int
-    round: int
-    agent_id: int
-    unit_id: int
-    url: str
-    rank: int
-    status: int | None
-    response_bytes: int
-    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,68 +58,6 @@ class WaitingUnit:
     pages: int
 
 
-def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], most: int) -> None:
-    """Remember pages that were drawn; of an agent and round the `most` with the lowest ranks."""
-    tx.insert_new(refetch_pages, [{**asdict(page), "state": "drawn"} for page in pages])
-    for number, agent_id in {(page.round, page.agent_id) for page in pages}:
-        of_agent = sa.and_(
-            refetch_pages.c.round == number,
-            refetch_pages.c.agent_id == agent_id,
-            refetch_pages.c.state == "drawn",
-        )
-        beyond = tx.value(
-            sa.select(refetch_pages.c.rank)
-            .where(of_agent)
-            .order_by(refetch_pages.c.rank)
-            .offset(most)
-            .limit(1)
-        )
-        if beyond is not None:
-            tx.execute(refetch_pages.delete().where(of_agent, refetch_pages.c.rank >= beyond))
-
-
-def drawn(tx: Transaction, number: int) -> list[PageRow]:
-    """Return the pages that were drawn in a round, by agent, the lowest ranks first."""
-    return tx.rows(
-        PageRow,
-        sa.select(refetch_pages)
-        .where(refetch_pages.c.state == "drawn", refetch_pages.c.round == number)
-        .order_by(refetch_pages.c.agent_id, refetch_pages.c.rank),
-    )
-
-
-def requests_by_agent(tx: Transaction, number: int) -> dict[int, int]:
-    """Return how many requests of its crawl each agent logged in a round."""
-    rows = tx.execute(
-        sa.select(host_sums.c.agent_id, sa.func.sum(host_sums.c.requests).label("requests"))
-        .where(host_sums.c.round == number, host_sums.c.kind == "crawl")
-        .group_by(host_sums.c.agent_id)
-    )
-    return {row.agent_id: int(row.requests) for row in rows}
-
-
-def forget_before(tx: Transaction, number: int) -> None:
-    """Forget the pages of rounds before one, but for those that are to be fetched still."""
-    old = sa.select(refetch_pages.c.id).where(
-        refetch_pages.c.round < number, refetch_pages.c.state != "open"
-    )
-    tx.execute(refetch_orders.delete().where(refetch_orders.c.page_id.in_(old)))
-    tx.execute(
-        refetch_pages.delete().where(
-            refetch_pages.c.round < number, refetch_pages.c.state != "open"
-        )
-    )
-
-
-def forget_drawn(tx: Transaction, number: int) -> None:
-    """Forget what was drawn up to a round and is not needed."""
-    tx.execute(
-        refetch_pages.delete().where(
-            refetch_pages.c.round <= number, refetch_pages.c.state == "drawn"
-        )
-    )
-
-
 def order(tx: Transaction, pairs: Sequence[tuple[PageRow, int]], now_ms: int) -> None:
     """Order agents to fetch pages; an agent fetches a page once."""
     tx.insert_new(
@@ -185,17 +73,7 @@ def order(tx: Transaction, pairs: Sequence[tuple[PageRow, int]], now_ms: int) ->
             for page, agent_id in pairs
         ],
     )
-    _set_state(tx, [page.id for page, _ in pairs], "open")
-
-
-def close(tx: Transaction, page_ids: Collection[int]) -> None:
-    """Note that nobody need fetch some pages any more."""
-    _set_state(tx, page_ids, "closed")
-
-
-def _set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
-    for part in chunks(page_ids):
-        tx.execute(refetch_pages.update().where(refetch_pages.c.id.in_(part)).values(state=state))
+    set_state(tx, [page.id for page, _ in pairs], "open")
 
 
 def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingUnit]:
@@ -206,12 +84,9 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingUnit]
         .join(units, units.c.id == refetch_orders.c.unit_id)
         .join(hosts, hosts.c.id == units.c.host_id)
         .where(
-            refetch_orders.c.agent_id == agent_id,
-            refetch_orders.c.state == "waiting",
+            orders.is_free_for(agent_id, refetch_orders),
             units.c.state == "placed",
             hosts.c.group_id.is_not(None),
-            nobody_else(agent_id, refetch_orders.c.unit_id),
-            not_banned(agent_id, hosts.c.id),
         )
         .group_by(refetch_orders.c.unit_id, hosts.c.group_id)
         .order_by(refetch_orders.c.unit_id)
@@ -221,16 +96,7 @@ def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingUnit]
 
 def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_ms: int) -> None:
     """Note that an agent was given the pages of some units to fetch."""
-    for part in chunks(unit_ids):
-        tx.execute(
-            refetch_orders.update()
-            .where(
-                refetch_orders.c.agent_id == agent_id,
-                refetch_orders.c.state == "waiting",
-                refetch_orders.c.unit_id.in_(part),
-            )
-            .values(state="granted", granted_ms=now_ms)
-        )
+    orders.set_granted(tx, refetch_orders, agent_id, unit_ids, now_ms)
 
 
 def urls_listed(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> dict[int, list[str]]:
@@ -294,7 +160,7 @@ def set_results(
             .join(refetch_pages, refetch_pages.c.id == refetch_orders.c.page_id)
             .where(
                 refetch_orders.c.agent_id == agent_id,
-                refetch_orders.c.state.in_(OPEN),
+                refetch_orders.c.state.in_(orders.OPEN),
                 refetch_pages.c.url.in_(part),
             )
         ).all()
@@ -314,16 +180,14 @@ def fail(tx: Transaction, order_ids: Collection[int], reason: str) -> None:
     for part in chunks(order_ids):
         tx.execute(
             refetch_orders.update()
-            .where(refetch_orders.c.id.in_(part), refetch_orders.c.state.in_(OPEN))
+            .where(refetch_orders.c.id.in_(part), refetch_orders.c.state.in_(orders.OPEN))
             .values(state="failed", reason=reason)
         )
 
 
 def agents_with_open(tx: Transaction) -> list[int]:
     """Return the agents that have pages to fetch again, or to log."""
-    return tx.values(
-        sa.select(refetch_orders.c.agent_id).where(refetch_orders.c.state.in_(OPEN)).distinct()
-    )
+    return orders.agents_with_open(tx, refetch_orders)
 
 
 def overdue(
@@ -343,25 +207,6 @@ def overdue(
     )
 
 
-def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
-    """Return pages of which no order is open any more, and that are not closed."""
-    busy = sa.exists().where(
-        refetch_orders.c.page_id == refetch_pages.c.id, refetch_orders.c.state.in_(OPEN)
-    )
-    return tx.rows(
-        PageRow,
-        sa.select(refetch_pages).where(refetch_pages.c.state == "open", ~busy).limit(limit),
-    )
-
-
-def pages_by_id(tx: Transaction, page_ids: Collection[int]) -> list[PageRow]:
-    """Return some pages."""
-    found: list[PageRow] = []
-    for part in chunks(page_ids):
-        found += tx.rows(PageRow, sa.select(refetch_pages).where(refetch_pages.c.id.in_(part)))
-    return found
-
-
 def orders_of_pages(tx: Transaction, page_ids: Collection[int]) -> dict[int, list[OrderRow]]:
     """Return all orders for some pages, by page."""
     found: dict[int, list[OrderRow]] = {page: [] for page in page_ids}
@@ -375,18 +220,3 @@ def orders_of_pages(tx: Transaction, page_ids: Collection[int]) -> dict[int, lis
         for row in rows:
             found[row.page_id].append(row)
     return found
-
-
-def pages_of_agent(tx: Transaction, agent_id: int, number: int) -> list[PageRow]:
-    """Return the pages of a round that an agent crawled or fetched again, but not those drawn."""
-    fetched = sa.select(refetch_orders.c.page_id).where(refetch_orders.c.agent_id == agent_id)
-    return tx.rows(
-        PageRow,
-        sa.select(refetch_pages)
-        .where(
-            refetch_pages.c.round == number,
-            refetch_pages.c.state != "drawn",
-            sa.or_(refetch_pages.c.agent_id == agent_id, refetch_pages.c.id.in_(fetched)),
-        )
-        .order_by(refetch_pages.c.agent_id != agent_id, refetch_pages.c.url),
-    )

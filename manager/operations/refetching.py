@@ -7,44 +7,44 @@ differs a third decides (`manager.assignment.refetching`).
 Invariants: a page is fetched under a right like any other: no address sees two robots, and rests
 are kept; a round never waits for it. Nobody fetches its own pages again. Who does not speak it, a
 plain agent or an older version, is asked for nothing; its own pages are compared all the same.
-The verdict is kept on the agent; `watching` says it in words.
+What the verdict is, `refetch_results` says.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 
 from manager.assignment.refetching import (
-    Seen,
-    Tally,
-    Verdict,
-    is_comparable,
-    judge,
     needs_another,
     pages_to_draw,
 )
-from manager.db import agents, clock, measurements, ordering, refetching, rights, rounds
+from manager.db import (
+    agents,
+    measurements,
+    ordering,
+    refetch_pages,
+    refetching,
+    rights,
+    rounds,
+)
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.refetching import DrawnPage, OrderRow, PageRow
+from manager.db.orders import OPEN
+from manager.db.refetch_pages import DrawnPage, PageRow
+from manager.db.refetching import OrderRow
 from manager.db.rounds import RoundRow
-from manager.errors import NotFoundError
 from manager.operations.actor import CLOCK, note
 from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
+from manager.operations.refetch_results import count, seen_of
 
 __all__ = [
-    "RefetchedPage",
-    "Refetches",
     "enter_results",
     "give_up_refetches",
     "keep_drawn",
     "order_refetches",
-    "refetches_of",
-    "tally_of",
 ]
 
 ROUNDS_KEPT = 3
@@ -52,37 +52,12 @@ ORDERS_MOST = 4
 """Agents that are asked for a page, one after the other, until two have fetched it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefetchedPage:
-    """A page that was fetched again. crawled_by: whose capture it was. said: agent to what it saw.
-
-    verdict: of the agent that was asked about: others agree, contradict it, or nobody can say.
-    """
-
-    url: str
-    crawled_by: str
-    said: dict[str, Seen]
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Refetches:
-    """What others saw of an agent's pages in the newest round that was compared."""
-
-    agent: str
-    round: int
-    tally: Tally
-    suspect: bool
-    waiting: int
-    pages: list[RefetchedPage]
-
-
 def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], policy: Policy) -> None:
     """Remember pages that were drawn from a log, if they are of the newest round."""
     number = rounds.last_number(tx)
     newest = [page for page in pages if page.round == number]
     if newest and policy.refetch_share > 0:
-        refetching.keep_drawn(tx, newest, policy.refetch_pages_most)
+        refetch_pages.keep_drawn(tx, newest, policy.refetch_pages_most)
 
 
 def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
@@ -94,11 +69,11 @@ def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
         current = _to_draw(tx)
         if current is None:
             return 0
-        refetching.forget_before(tx, current.number - ROUNDS_KEPT + 1)
+        refetch_pages.forget_before(tx, current.number - ROUNDS_KEPT + 1)
         pages = _chosen(tx, current, policy)
         pairs = _spread(tx, pages, _able(tx))
         refetching.order(tx, pairs, now_ms)
-        refetching.forget_drawn(tx, current.number)
+        refetch_pages.forget_drawn(tx, current.number)
         rounds.update(tx, current.number, refetch_ms=now_ms)
         if pairs:
             note(tx, now_ms, CLOCK, "round.refetch", str(current.number), pages=len(pairs))
@@ -114,9 +89,9 @@ def _to_draw(tx: Transaction) -> RoundRow | None:
 
 
 def _chosen(tx: Transaction, current: RoundRow, policy: Policy) -> list[PageRow]:
-    requests = refetching.requests_by_agent(tx, current.number)
+    requests = refetch_pages.requests_by_agent(tx, current.number)
     of_agent: dict[int, list[PageRow]] = defaultdict(list)
-    for page in refetching.drawn(tx, current.number):
+    for page in refetch_pages.drawn(tx, current.number):
         of_agent[page.agent_id].append(page)
     return [
         page
@@ -180,7 +155,7 @@ def enter_results(
     """Take what an agent logged of pages that it fetched again: (url, status, bytes)."""
     touched = refetching.set_results(tx, agent_id, seen)
     if touched:
-        _settle(tx, refetching.pages_by_id(tx, touched), now_ms, policy)
+        _settle(tx, refetch_pages.pages_by_id(tx, touched), now_ms, policy)
 
 
 def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
@@ -189,7 +164,7 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
     late_ms = round(policy.probe_timeout_s * 1000)
     with db.read() as tx:
         busy = refetching.agents_with_open(tx)
-        if not busy and not refetching.open_pages(tx, 1):
+        if not busy and not refetch_pages.open_pages(tx, 1):
             return 0
     given_up = 0
     with db.write() as tx:
@@ -209,7 +184,7 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
                 orders = refetching.overdue(tx, agent_id, state, before_ms, policy.batch)
                 _give_up(tx, agent_id, orders, state, reason, now_ms)
                 given_up += len(orders)
-        _settle(tx, refetching.open_pages(tx, policy.batch), now_ms, policy)
+        _settle(tx, refetch_pages.open_pages(tx, policy.batch), now_ms, policy)
     return given_up
 
 
@@ -237,9 +212,9 @@ def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Poli
         if page.state != "open":
             continue
         of_page = orders[page.id]
-        if any(order.state in refetching.OPEN for order in of_page):
+        if any(order.state in OPEN for order in of_page):
             continue
-        if len(of_page) < ORDERS_MOST and needs_another(_seen(page, of_page)):
+        if len(of_page) < ORDERS_MOST and needs_another(seen_of(page, of_page)):
             again.append(page)
             asked[page.id] = {order.agent_id for order in of_page}
         else:
@@ -248,76 +223,10 @@ def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Poli
     refetching.order(tx, pairs, now_ms)
     ordered = {page.id for page, _ in pairs}
     closed += [page.id for page in again if page.id not in ordered]
-    refetching.close(tx, closed)
+    refetch_pages.set_state(tx, closed, "closed")
     newest: dict[int, int] = defaultdict(int)
     for page in pages:
         for agent_id in (page.agent_id, *(order.agent_id for order in orders[page.id])):
             newest[agent_id] = max(newest[agent_id], page.round)
     for agent_id, number in newest.items():
-        _count(tx, agent_id, number)
-
-
-def _seen(page: PageRow, orders: Iterable[OrderRow]) -> dict[int, Seen]:
-    """Return what each agent saw of a page, where that can be compared."""
-    seen = {page.agent_id: Seen(page.status, page.response_bytes)}
-    for order in orders:
-        if order.state == "done" and is_comparable(order.status):
-            seen[order.agent_id] = Seen(order.status, order.response_bytes)
-    return seen
-
-
-def _count(tx: Transaction, agent_id: int, number: int) -> None:
-    """Write down what came of an agent's pages in a round, and have it judged anew."""
-    row = agents.by_id(tx, agent_id)
-    if row is None or number < row.refetch_round:
-        return
-    verdicts = [
-        verdict
-        for page, seen in _pages(tx, agent_id, number)
-        if (verdict := judge(seen).get(agent_id)) is not None
-    ]
-    found = (number, len(verdicts), verdicts.count(False))
-    if found != (row.refetch_round, row.refetch_compared, row.refetch_contradicted):
-        agents.update(
-            tx,
-            agent_id,
-            refetch_round=number,
-            refetch_compared=found[1],
-            refetch_contradicted=found[2],
-        )
-        clock.watch_again(tx)
-
-
-def _pages(tx: Transaction, agent_id: int, number: int) -> list[tuple[PageRow, dict[int, Seen]]]:
-    pages = refetching.pages_of_agent(tx, agent_id, number)
-    orders = refetching.orders_of_pages(tx, [page.id for page in pages])
-    return [(page, _seen(page, orders[page.id])) for page in pages]
-
-
-def tally_of(row: AgentRow) -> Tally:
-    """Return what came of an agent's pages, as its row has it."""
-    return Tally(row.refetch_compared, row.refetch_contradicted)
-
-
-def refetches_of(db: Database, name: str) -> Refetches:
-    """Return what others saw of an agent's pages, contradicted ones first. Raises NotFoundError."""
-    with db.read() as tx:
-        row = agents.by_name(tx, name)
-        if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
-        names = agents.names(tx)
-        found = _pages(tx, row.id, row.refetch_round)
-    pages = [
-        RefetchedPage(
-            page.url,
-            names[page.agent_id],
-            {names[agent]: one for agent, one in seen.items()},
-            judge(seen).get(row.id),
-        )
-        for page, seen in found
-        if row.id in seen and len(seen) > 1
-    ]
-    pages.sort(key=lambda page: (page.verdict is not False, page.verdict is not None, page.url))
-    tally = tally_of(row)
-    waiting = sum(page.state == "open" and page.agent_id == row.id for page, _ in found)
-    return Refetches(name, row.refetch_round, tally, tally.is_suspect, waiting, pages)
+        count(tx, agent_id, number)

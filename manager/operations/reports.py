@@ -17,7 +17,7 @@ from manager.db.agents import AgentRow
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction
 from manager.db.measurements import SumRow
-from manager.db.refetching import DrawnPage
+from manager.db.refetch_pages import DrawnPage
 from manager.db.reports import NewReport, ReportRow
 from manager.errors import ConflictError, ForbiddenError
 from manager.operations.actor import note

@@ -17,7 +17,7 @@ from manager.distance import ControlProbe, odd_agents, sick_hosts, too_near
 from manager.operations.actor import CLOCK, note
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
-from manager.operations.refetching import tally_of
+from manager.operations.refetch_results import tally_of
 
 __all__ = ["watch_agents"]
 

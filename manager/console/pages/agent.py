@@ -17,7 +17,7 @@ from manager.operations.agents import agent_detail, order_command, retire, set_n
 from manager.operations.audit import audit_page
 from manager.operations.capture_checks import check_captures
 from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.refetching import refetches_of
+from manager.operations.refetch_results import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow, list_rounds, round_detail
 from manager.operations.sending_limits import (

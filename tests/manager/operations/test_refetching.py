@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from manager.db import agents, refetching
+from manager.db import agents, refetch_pages, refetching
 from manager.db.agents import AgentRow
 from manager.db.engine import Database
 from manager.operations.agents import list_agents
 from manager.operations.audit import audit_page
 from manager.operations.bans import ban_host
 from manager.operations.checks import check
-from manager.operations.refetching import refetches_of
+from manager.operations.refetch_results import refetches_of
 from manager.operations.rounds import cancel_round, start_round
 from tests.manager.operations.world import ADMIN, POLICY, World
 
@@ -186,7 +186,7 @@ def test_an_agent_that_is_lost_is_replaced(database: Database) -> None:
             world.call(name)
     with database.read() as tx:
         assert refetching.agents_with_open(tx) == []
-        assert refetching.open_pages(tx, 10) == []
+        assert refetch_pages.open_pages(tx, 10) == []
     assert refetches_of(database, "a").tally.compared >= 30
     assert check(database) == []
 
@@ -199,7 +199,7 @@ def test_no_page_is_asked_of_its_own_agent(database: Database) -> None:
     with database.read() as tx:
         for name in NAMES:
             mine = row(world, name)
-            for page in refetching.pages_of_agent(tx, mine.id, 1):
+            for page in refetch_pages.pages_of_agent(tx, mine.id, 1):
                 asked = [
                     order.agent_id for order in refetching.orders_of_pages(tx, [page.id])[page.id]
                 ]
