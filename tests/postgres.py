@@ -27,6 +27,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Database
 from manager.db.migrate import migrate
+from tests.empty_database import empty_database
 
 __all__ = ["PostgresServer", "database", "database_url", "postgres_server", "sqlite_template"]
 
@@ -167,15 +168,9 @@ def _group(user: str) -> str:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with all tables and no rows, to copy: migrating for each test would take longer."""
+    """A file with all tables and no rows, to copy."""
     path = tmp_path_factory.mktemp("template") / "prsm.sqlite"
-    opened = Database(f"sqlite:///{path}")
-    migrate(opened)
-    with opened.engine.connect() as connection:
-        connection.exec_driver_sql("COMMIT")
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        connection.exec_driver_sql("BEGIN")
-    opened.close()
+    path.write_bytes(empty_database())
     return path
 
 
@@ -183,9 +178,8 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of an empty database with all tables, on SQLite and again on PostgreSQL."""
     if request.param == "sqlite":
-        template: Path = request.getfixturevalue("sqlite_template")
         path = tmp_path / "prsm.sqlite"
-        shutil.copyfile(template, path)
+        path.write_bytes(empty_database())
         yield f"sqlite:///{path}"
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")

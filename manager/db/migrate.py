@@ -6,6 +6,7 @@ one transaction on both databases, so a failed upgrade leaves the old schema.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -44,12 +45,14 @@ def migrate_to(tx: Transaction, target: str) -> None:
 
     Raises SettingError when this version does not know the schema that there is, or the target.
     """
-    config = _config()
     version = _version(tx)
     if version is not None:
         check_known(version)
-    wanted = _head(config) if target == "head" else target
+    wanted = newest_schema() if target == "head" else target
     check_known(wanted)
+    if version == wanted:
+        return
+    config = _config()
     config.attributes["connection"] = tx.connection
     if version is not None and version > wanted:
         command.downgrade(config, wanted)
@@ -59,7 +62,7 @@ def migrate_to(tx: Transaction, target: str) -> None:
 
 def check_known(version: str) -> None:
     """Raise SettingError for a schema that this version does not know."""
-    if version not in _known(_config()):
+    if version not in _known():
         raise SettingError(
             f"the database has schema {version}, which this version does not know: "
             "it was made by a newer one; install that, or open another database"
@@ -68,7 +71,7 @@ def check_known(version: str) -> None:
 
 def check_current(database: Database) -> None:
     """Raise SettingError unless the database has the schema of this version."""
-    version, newest = schema_version(database), _head(_config())
+    version, newest = schema_version(database), newest_schema()
     if version != newest:
         raise SettingError(
             f"the database has schema {version or 'none'}, and this version has {newest}: "
@@ -78,7 +81,9 @@ def check_current(database: Database) -> None:
 
 def newest_schema() -> str:
     """Return the schema of this version."""
-    return _head(_config())
+    head = _steps().get_current_head()
+    assert head is not None, "there are steps"
+    return head
 
 
 def schema_version(database: Database) -> str:
@@ -90,7 +95,7 @@ def schema_version(database: Database) -> str:
 def is_current(database: Database) -> bool:
     """Tell whether the database has the schema of this version."""
     with database.read() as tx:
-        return _version(tx) == _head(_config())
+        return _version(tx) == newest_schema()
 
 
 def _config() -> Config:
@@ -106,12 +111,11 @@ def _version(tx: Transaction) -> str | None:
     return MigrationContext.configure(tx.connection).get_current_revision()
 
 
-def _head(config: Config) -> str:
-    head = ScriptDirectory.from_config(config).get_current_head()
-    assert head is not None, "there are steps"
-    return head
+@cache
+def _steps() -> ScriptDirectory:
+    """Return the steps of this version: they are read once, since they are part of it."""
+    return ScriptDirectory.from_config(_config())
 
 
-def _known(config: Config) -> set[str]:
-    scripts = ScriptDirectory.from_config(config)
-    return {script.revision for script in scripts.walk_revisions()}
+def _known() -> set[str]:
+    return {script.revision for script in _steps().walk_revisions()}

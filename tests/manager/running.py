@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp
 
-from manager.app.compose import Manager, build_app, open_manager, wrapped
+from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
 from manager.intake import UploadDesk
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.actor import Actor
@@ -22,6 +22,7 @@ from manager.operations.planners import HerePlanner
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key
+from tests.empty_database import empty_database
 from tests.manager.asgi import Caller
 
 __all__ = [
@@ -123,6 +124,10 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
     """Open a manager in a folder; overrides are settings as `limits.log_bytes=1000`."""
     clock = Clock()
     settings = read_settings(folder, overrides=[*RESERVES, *overrides])
+    database = layout_of(settings).database
+    if not database.exists():
+        database.parent.mkdir(parents=True, exist_ok=True)
+        database.write_bytes(empty_database())
     manager = open_manager(settings, read, HerePlanner(), clock)
     try:
         yield Running(manager, clock)
