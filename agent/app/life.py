@@ -31,6 +31,8 @@ from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
+from agent.control.load import LoadGuard
+from agent.control.month import MonthlyBytes
 from agent.control.rereading import Rereading
 from agent.control.status import Status
 from agent.control.stop import Stopping
@@ -199,6 +201,8 @@ def _put_together(
         gate=gate,
         permission=permission,
         disk=DiskGuard(home.path, settings.disk.reserve_bytes),
+        month=MonthlyBytes(home.month, settings.network.month_bytes, windows.zone),
+        load=LoadGuard(settings.pages.most_load),
         outbox=outbox,
         sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
         session=session,

@@ -8,6 +8,8 @@ from agent.app.permission import Permission
 from agent.app.reporting import Reporting, ReportSchedule
 from agent.app.session import CrawlSession
 from agent.control.disk import DiskGuard
+from agent.control.load import LoadGuard
+from agent.control.month import MonthlyBytes
 from agent.control.stop import Stopping
 from agent.link.outbox import Outbox
 from agent.link.sending import Sender
@@ -34,6 +36,8 @@ class Parts:
     gate: PermitGate
     permission: Permission
     disk: DiskGuard
+    month: MonthlyBytes
+    load: LoadGuard
     outbox: Outbox
     sender: Sender
     session: CrawlSession

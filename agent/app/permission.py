@@ -1,7 +1,8 @@
 """Whether a request may be sent now, and if not, why not, in words.
 
 Two questions: `permitted` is asked at each request (permit, hours, a hold of site or manager);
-`fetching` before one is begun at all (room on the disk, and in the outbox, as well).
+`fetching` before one is begun at all (room on the disk and in the outbox, the month's
+bytes, the machine's load, as well).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class Permission:
         self.holds = Holds()
         self.disk = ""
         self.outbox = ""
+        self.month = ""
+        self.load = ""
         self.crawl = ""  # what disk and modules say
         self.no_permit = "no sync was answered yet"
         self._gate = gate
@@ -46,7 +49,12 @@ class Permission:
 
     def fetching(self) -> bool:
         """Tell whether a request should be begun now."""
-        return self.permitted() and not self.disk and not self.outbox
+        return self.permitted() and not self.short_of
+
+    @property
+    def short_of(self) -> str:
+        """Say what there is no more of: room, bytes of this month, calm; empty: nothing lacks."""
+        return self.disk or self.outbox or self.month or self.load
 
     @property
     def window_open(self) -> bool:
@@ -67,7 +75,7 @@ class Permission:
             return self.holds.reason
         if not self.window_open:
             return f"outside the hours of this site; they begin {self._when()}"
-        for reason in (self.disk, self.crawl, self.outbox):
+        for reason in (self.disk, self.crawl, self.outbox, self.month, self.load):
             if reason:
                 return reason
         return "" if self._gate.may_fetch() else f"no permit: {self.no_permit}"

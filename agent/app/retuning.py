@@ -64,6 +64,8 @@ class Retuning:
         windows = windows_of(settings)
         parts.permission.retune(windows)
         parts.disk.retune(disk.reserve_bytes)
+        parts.month.retune(settings.network.month_bytes, windows.zone)
+        parts.load.retune(settings.pages.most_load)
         parts.outbox.retune(limit_bytes=disk.outbox_bytes, keep_logs_s=disk.keep_logs_s)
         parts.schedule.retune(settings.reports, windows.zone)
         allow_files(settings, parts.say)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from agent.control.zone import zone_named
-from agent.settings import Settings, window_minutes
+from agent.settings import NetworkSettings, Settings, window_minutes
 from shared.windows import Windows
 from shared.wire.sync import Capacity
 
 __all__ = ["capacity_of", "windows_of"]
 
+MONTH_S: Final = 30.44 * 86_400
 HOURS_TOLD: Final = 24  # windows a day that the wire takes
 
 
@@ -34,9 +35,17 @@ def capacity_of(settings: Settings) -> Capacity:
         parallel_hosts=settings.network.parallel_hosts,
         interval_s=settings.politeness.interval_s,
         burst=settings.politeness.burst,
-        bytes_per_s=settings.network.bytes_per_s,
+        bytes_per_s=_bytes_per_s(settings.network, windows.open_share()),
         reserve_bytes=settings.disk.reserve_bytes,
         weekday=list(windows.weekday)[:HOURS_TOLD],
         weekend=list(windows.weekend)[:HOURS_TOLD],
         zone=getattr(windows.zone, "key", None) or "UTC",
     )
+
+
+def _bytes_per_s(network: NetworkSettings, open_share: float) -> int:
+    """Return what the site's network bears in its hours, a cap of the month spread over them."""
+    limits = [network.bytes_per_s] if network.bytes_per_s else []
+    if network.month_bytes and open_share:
+        limits.append(max(1, round(network.month_bytes / (MONTH_S * open_share))))
+    return min(limits, default=0)

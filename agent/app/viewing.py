@@ -131,6 +131,7 @@ class Viewing:
             reports_bytes=sum(report.size_bytes for report in waiting),
             reports_refused=tuple(f"{one.name}: {one.reason}" for one in refused),
             disk_free_bytes=parts.disk.free_bytes,
+            month_bytes=parts.month.bytes,
             worst_pause_ms=session.pauses.worst_s * 1000,
             worst_commit_ms=session.pauses.worst_commit_s * 1000,
             page_workers=session.page_workers[0],
@@ -164,7 +165,7 @@ class Viewing:
             return "paused", reason
         if not permission.window_open:
             return "asleep", reason
-        if permission.disk or permission.outbox or permission.crawl:
+        if permission.short_of or permission.crawl:
             return "paused", reason
         if self._parts.worked_off:
             return "idle", reason or "nothing to do"

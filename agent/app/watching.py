@@ -71,6 +71,12 @@ class Watch:
         self._retuning.look(talk)
         permission = parts.permission
         permission.disk = parts.disk.look()
+        permission.load = parts.load.look()
+        permission.month = parts.month.look(
+            parts.clock.epoch_ms(),
+            parts.session.reports.counters().response_bytes,
+            last=parts.stopping.asked,
+        )
         permission.outbox = parts.outbox.full
         permission.crawl = parts.session.paused
         permission.holds = read_holds(parts.home.hold)

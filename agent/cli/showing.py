@@ -105,7 +105,8 @@ def status_lines(status: Status, *, running: bool) -> Iterator[str]:
         yield f"  hours: {word} {_time(status.window_change_ms)}"
     yield (
         f"  {status.reports_waiting} reports wait ({status.reports_bytes} bytes), "
-        f"{status.disk_free_bytes / 1e9:.1f} GB of disk free"
+        f"{status.disk_free_bytes / 1e9:.1f} GB of disk free; "
+        f"{status.month_bytes / 1e9:.1f} GB fetched this month"
     )
     replaced = f", {status.page_workers_replaced} replaced" * bool(status.page_workers_replaced)
     yield (

@@ -83,6 +83,7 @@ class Status:
     reports_bytes: int = 0
     reports_refused: tuple[str, ...] = ()
     disk_free_bytes: int = 0
+    month_bytes: int = 0  # of all fetches, this month
     worst_pause_ms: float = 0.0  # for which no connection was served, since the start
     worst_commit_ms: float = 0.0  # of it, by a commit
     page_workers: int = 0  # processes that read pages

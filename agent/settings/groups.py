@@ -188,6 +188,13 @@ class PageSettings:
     memory_bytes: int = setting(
         512 * MB, unit="bytes", least=192 * MB, most=64 * GB, reason="of a worker, program included"
     )
+    most_load: float = setting(
+        0.0,
+        unit="times a core",
+        least=0,
+        most=1000,
+        reason="load of the machine, this agent's included; above it the crawl pauses; 0: no limit",
+    )
 
 
 @frozen
@@ -199,6 +206,9 @@ class NetworkSettings:
     )
     bytes_per_s: int = setting(
         0, unit="bytes/s", least=0, reason="of all fetches together; 0: no limit"
+    )
+    month_bytes: int = setting(
+        0, unit="bytes", least=0, reason="of all fetches in a calendar month; 0: no limit"
     )
     allowed_ranges: tuple[str, ...] = setting(
         (), unit="networks", reason="private ranges that may be crawled, as 127.0.0.0/8"

@@ -67,6 +67,11 @@ class Home:
         return self.path / "status.json"
 
     @property
+    def month(self) -> Path:
+        """How much was fetched in this month."""
+        return self.path / "month.json"
+
+    @property
     def robot_log(self) -> Path:
         """What the agent said, bounded."""
         return self.path / "robot.log"

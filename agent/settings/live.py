@@ -30,7 +30,8 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
             "public_suffix",
         }
     ),
-    "network": frozenset({"parallel_hosts", "bytes_per_s"}),
+    "pages": frozenset({"most_load"}),
+    "network": frozenset({"parallel_hosts", "bytes_per_s", "month_bytes"}),
     "windows": frozenset({"weekday", "weekend", "zone"}),
     "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s"}),
     "collection": frozenset(

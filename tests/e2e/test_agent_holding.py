@@ -170,6 +170,28 @@ def test_outside_its_hours_nothing_is_fetched(tmp_path: Path) -> None:
         assert len(it.manager.syncs) == calls, "a sleeper does not call at the manager's pace"
 
 
+def test_the_cap_of_a_month_pauses_and_is_told(tmp_path: Path) -> None:
+    """What came counts over restarts; the manager hears why, and at which rate to plan."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.give_all()
+        it.agent.program.words = ["prs", "run", "--set", "network.month_bytes=20000"]
+        begin(it)
+        it.until("the pause", lambda: it.manager.syncs[-1].state == "paused")
+        last = it.manager.syncs[-1]
+        assert "network.month_bytes = 20000" in last.state_reason
+        assert last.capacity is not None
+        assert last.capacity.bytes_per_s == 1  # 20 kB in a month
+        assert it.quiet_for(1.0)
+        it.agent.stop()
+        seen = len(it.web.requests())
+        syncs = len(it.manager.syncs)
+        it.agent.start()
+        it.until("the pause", lambda: it.manager.syncs[syncs:] and it.status()["running"])
+        it.until("the reason", lambda: "month_bytes" in it.manager.syncs[-1].state_reason)
+        assert len(it.web.requests()) == seen
+        it.agent.program.words = ["prs", "run"]
+
+
 def test_reports_that_are_refused_are_shown(tmp_path: Path) -> None:
     """A refused report stands aside with its reason, in `prs status`, and blocks no other."""
     with scene(tmp_path, hosts=2) as it:

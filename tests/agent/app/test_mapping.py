@@ -40,8 +40,8 @@ USED_AS_THEY_ARE = {
     "robot": {"token"},
     "politeness": {"blocked"},
     "limits": {"list_bytes"},
-    "network": {"allowed_ranges", "resolver"},
-    "pages": set(),
+    "network": {"allowed_ranges", "month_bytes", "resolver"},
+    "pages": {"most_load"},
 }
 
 

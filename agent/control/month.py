@@ -1,0 +1,73 @@
+"""How much was fetched in this calendar month, kept over restarts, and the cap that a site sets.
+
+Bytes are those of answers as they came over the network. A crash forgets what the last minute
+brought: a cap is for a contract with a provider, and ends a crawl some seconds late anyway.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from agent.settings.home import write_whole
+from shared.archive.errors import DiskFullError
+
+__all__ = ["MonthlyBytes"]
+
+_KEEP_MS: Final = 60_000
+
+
+class MonthlyBytes:
+    """Counts what comes, month by month on the site's clock."""
+
+    def __init__(self, path: Path, limit_bytes: int, zone: tzinfo) -> None:
+        """limit_bytes: of a month; 0: none. A file that cannot be read counts as nothing."""
+        self._path = path
+        self._limit_bytes = limit_bytes
+        self._zone = zone
+        self._month, self.bytes = self._read()
+        self._counted = 0
+        self._kept = (self._month, self.bytes)
+        self._kept_ms = 0
+
+    def retune(self, limit_bytes: int, zone: tzinfo) -> None:
+        """Take another cap, or another clock."""
+        self._limit_bytes, self._zone = limit_bytes, zone
+
+    def look(self, now_ms: int, counted_bytes: int, *, last: bool = False) -> str:
+        """Take what this process fetched so far; say why the crawl must pause, or nothing.
+
+        last: the process ends, and what is not kept now is forgotten.
+        """
+        month = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(self._zone).strftime("%Y-%m")
+        if month != self._month:
+            self._month, self.bytes = month, 0
+        self.bytes += counted_bytes - self._counted
+        self._counted = counted_bytes
+        if last or abs(now_ms - self._kept_ms) >= _KEEP_MS:
+            self._keep(now_ms)
+        if not self._limit_bytes or self.bytes < self._limit_bytes:
+            return ""
+        return (
+            f"{self.bytes} bytes were fetched in {month}, and network.month_bytes = "
+            f"{self._limit_bytes}; the crawl goes on with the next month"
+        )
+
+    def _keep(self, now_ms: int) -> None:
+        self._kept_ms = now_ms
+        if (self._month, self.bytes) == self._kept:
+            return
+        values = {"month": self._month, "bytes": self.bytes}
+        with contextlib.suppress(DiskFullError):  # the next minute tries again
+            write_whole(self._path, [json.dumps(values).encode()])
+            self._kept = (self._month, self.bytes)
+
+    def _read(self) -> tuple[str, int]:
+        try:
+            values = json.loads(self._path.read_bytes())
+            return str(values["month"]), max(0, int(values["bytes"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return "", 0

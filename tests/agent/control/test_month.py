@@ -1,0 +1,40 @@
+"""The cap of a month: kept over restarts, begun anew with each month of the site's clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agent.control.month import MonthlyBytes
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+
+
+def ms(day: int, hour: int, month: int = 11) -> int:
+    return round(datetime(2026, month, day, hour, tzinfo=UTC).timestamp() * 1000)
+
+
+def test_the_cap_holds_over_a_restart_and_ends_with_the_month(tmp_path: Path) -> None:
+    """30 November 15:00 UTC is December in Tokyo."""
+    month = MonthlyBytes(tmp_path / "month.json", 1000, TOKYO)
+    assert month.look(ms(10, 0), 400) == ""
+    assert month.look(ms(10, 1), 900, last=True) == ""
+    again = MonthlyBytes(tmp_path / "month.json", 1000, TOKYO)
+    assert again.look(ms(11, 0), 0) == ""
+    assert "1000 bytes were fetched in 2026-11" in again.look(ms(11, 0), 100)
+    assert "network.month_bytes = 1000" in again.look(ms(30, 14), 100)
+    assert again.look(ms(30, 15), 150) == ""
+    assert again.bytes == 50
+    again.retune(10, TOKYO)
+    assert "2026-12" in again.look(ms(1, 0, month=12), 150)
+    again.retune(0, TOKYO)
+    assert again.look(ms(1, 0, month=12), 10**12) == ""
+
+
+def test_what_cannot_be_read_or_written_stops_nothing(tmp_path: Path) -> None:
+    """A broken file counts as nothing."""
+    path = tmp_path / "month.json"
+    path.write_text("[")
+    assert MonthlyBytes(path, 100, TOKYO).look(ms(1, 0), 99, last=True) == ""
+    assert MonthlyBytes(path, 100, TOKYO).bytes == 99
