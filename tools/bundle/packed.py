@@ -32,7 +32,11 @@ def version_in(project: Path) -> str:
 def own_wheel(version: str, scratch: Path, into: Path) -> Path:
     """Build this tree's wheel as a version, outside of the tree. Raises CalledProcessError."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     tree = scratch / "tree"
     for name in filter(None, listed.stdout.split("\0")):
