@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from manager.api import (
     agents,
+    alerts,
     archive,
     clients,
     collection,
@@ -30,6 +31,6 @@ __all__ = ["AdminDoor", "router"]
 router = APIRouter(prefix="/api/v1")
 for subject in (
     sessions, overview, managers, people, agents, archive, clients, hosts, pins, lists, rounds,
-    plans, records, exports, collection, releases,
+    plans, records, exports, collection, releases, alerts,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from manager.cli.agents import agents
+from manager.cli.alerts import alerts
 from manager.cli.archive import archive, compact, mirrors, withdraw
 from manager.cli.backups import backup, restore
 from manager.cli.clients import clients
@@ -65,6 +66,7 @@ for _command in (
     migrate,
     status,
     managers,
+    alerts,
     hosts,
     lists,
     agents,

@@ -1,6 +1,7 @@
 """The manager's settings: frozen groups of fields, each with unit, default, range and reason."""
 
 from manager.settings.groups import (
+    AlertSettings,
     ArchiveSettings,
     CollectionSettings,
     ConsoleSettings,
@@ -17,6 +18,7 @@ from manager.settings.reading import SETTINGS_FILE, documented, read_settings
 
 __all__ = [
     "SETTINGS_FILE",
+    "AlertSettings",
     "ArchiveSettings",
     "CollectionSettings",
     "ConsoleSettings",

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from manager.settings.alerts import AlertSettings
 from manager.settings.policy import PolicySettings
 from shared.settings import setting
 
 __all__ = [
+    "AlertSettings",
     "ArchiveSettings",
     "CollectionSettings",
     "ConsoleSettings",
@@ -371,3 +373,4 @@ class Settings:
     collection: CollectionSettings = field(default_factory=CollectionSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     releases: ReleaseSettings = field(default_factory=ReleaseSettings)
+    alerts: AlertSettings = field(default_factory=AlertSettings)

@@ -55,6 +55,14 @@ def _check_together(settings: Settings) -> None:
             )
     if server.log_format not in {"text", "json"}:
         raise SettingError(f'server.log_format = "{server.log_format}": must be text or json')
+    if settings.alerts.webhook_url:
+        parts = urlsplit(settings.alerts.webhook_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise SettingError("alerts.webhook_url: must be https://name[:port]/...")
+    for name in ("mail_from", *settings.alerts.mail_to):
+        address = settings.alerts.mail_from if name == "mail_from" else name
+        if "@" not in address or not address.isascii() or not address.isprintable():
+            raise SettingError(f"alerts: {address!r} is no mail address")
     if policy.permit_s < 2 * policy.next_poll_s:
         raise SettingError(
             f"policy.permit_s = {policy.permit_s}: must be >= twice policy.next_poll_s "

@@ -29,7 +29,7 @@ from manager.db.tables.collection import collection_orders, collection_schedules
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
-from manager.db.tables.managers import leader, managers
+from manager.db.tables.managers import alerts_told, leader, managers
 from manager.db.tables.people import audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
@@ -54,6 +54,7 @@ from manager.db.tables.work import (
 __all__ = [
     "agent_releases",
     "agents",
+    "alerts_told",
     "archive_changes",
     "archive_jobs",
     "arrivals",

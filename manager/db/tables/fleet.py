@@ -117,6 +117,7 @@ clock: Final = sa.Table(
     count("epoch"),  # of the leader whose tick that was
     count("rounds_from"),  # after a restore new rounds have greater numbers
     count("held_until_ms"),  # after a restore no rights are given out before
+    count("quiet_until_ms"),  # nobody is told of troubles before
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import count, identity, metadata, moment, text
 
-__all__ = ["leader", "managers"]
+__all__ = ["alerts_told", "leader", "managers"]
 
 managers: Final = sa.Table(
     "managers",
@@ -30,4 +30,14 @@ leader: Final = sa.Table(
     count("epoch"),  # rises with each change of the holder, and never falls
     moment("since_ms"),
     sa.CheckConstraint("id = 1", name="one_row"),
+)
+
+# Troubles that administrators were told of and that go on.
+alerts_told: Final = sa.Table(
+    "alerts_told",
+    metadata,
+    sa.Column("key", sa.Text(), primary_key=True),
+    text("text"),
+    moment("since_ms", required=True),
+    moment("told_ms", required=True),
 )

@@ -1,0 +1,205 @@
+"""What wants a person's attention now, and who was told of it: begun, still so, over.
+
+Pure rules first: `troubles` names what is wrong from what is known; `due` says of which a message
+is due. Invariant: a trouble has one key as long as it lasts, is told when it begins, again after
+`resend_s`, and once when it is over; in a maintenance window nothing is told, and what is still so
+when it ends is told then. What was told is written down before it is sent: a leader that ends in
+between sends it never, not twice, and the reminder makes up for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from manager.assignment import LivenessState
+from manager.db import alerting, releases, standing
+from manager.db.alerting import ToldRow
+from manager.db.engine import Database, Transaction
+from manager.db.releases import AgentReleaseRow
+from manager.operations.actor import CLOCK, Actor, note
+from manager.operations.standing import Standing
+from shared.errors import FormatError
+
+__all__ = [
+    "Limits",
+    "Message",
+    "Told",
+    "Trouble",
+    "due",
+    "list_told",
+    "messages",
+    "tell_nobody",
+    "troubles",
+]
+
+DAY_MS: Final = 86_400_000
+QUIET_MOST_MS: Final = 30 * DAY_MS
+TEXT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From when on something is a trouble; 0: never."""
+
+    late_s: float
+    moves_a_day: int
+    disk_bytes: int
+    expiry_days: float
+    round_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """key: `kind:subject`. text: one sentence, which may hold what others chose."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person is told. state: begun, still, over."""
+
+    key: str
+    state: str
+    text: str
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What goes on. quiet_until_ms: nobody is told before; 0, or past: they are."""
+
+    troubles: list[ToldRow]
+    quiet_until_ms: int
+
+
+def troubles(
+    seen: Standing,
+    moves: int,
+    expiries_ms: Sequence[tuple[str, int]],
+    updates: Mapping[int, AgentReleaseRow],
+    limits: Limits,
+    now_ms: int,
+) -> list[Trouble]:
+    """Return what is wrong now.
+
+    moves: assignments closed in a day. expiries_ms: what ends when. updates: by number of agent.
+    """
+    found = list(_of_agents(seen, updates, limits, now_ms))
+    if limits.moves_a_day and moves > limits.moves_a_day:
+        text = f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
+        found.append(Trouble("churn:", text))
+    if limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
+        text = f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left"
+        found.append(Trouble("disk:", text))
+    if limits.round_days and seen.last_round_ms:
+        days = (now_ms - seen.last_round_ms) / DAY_MS
+        if days > limits.round_days:
+            found.append(Trouble("round:", f"no round has begun for {days:.0f} days"))
+    for name, until_ms in expiries_ms:
+        days = (until_ms - now_ms) / DAY_MS
+        if limits.expiry_days and days < limits.expiry_days:
+            when = f"ends in {days:.0f} days" if days > 0 else f"ended {-days:.0f} days ago"
+            found.append(Trouble(f"expiry:{name}", f"{name} {when}"))
+    return found
+
+
+def _of_agents(
+    seen: Standing, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
+) -> Iterable[Trouble]:
+    for view in seen.views:
+        row, how = view.row, view.liveness
+        if row.retired_ms is not None:
+            continue
+        late_ms = now_ms - (row.promised_ms or now_ms)
+        late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000
+        if limits.late_s and (late or how.state is LivenessState.LOST):
+            text = f"agent {row.name} is {how.state.value}: {how.reason}"
+            yield Trouble(f"agent:{row.name}", text)
+        update = updates.get(row.id)
+        if update is not None and update.outcome not in ("", "updated"):
+            said = f"{update.version}: {update.outcome} at {update.step} {update.detail[:200]}"
+            yield Trouble(f"update:{row.name}", f"agent {row.name} did not update to {said}")
+
+
+def due(
+    found: Sequence[Trouble],
+    told: Sequence[ToldRow],
+    resend_s: float,
+    now_ms: int,
+    *,
+    quiet: bool,
+) -> list[Message]:
+    """Return what is to be told now. told: the troubles that go on. quiet: a window is open."""
+    if quiet:
+        return []
+    before = {row.key: row for row in told}
+    made = []
+    for trouble in found:
+        row = before.pop(trouble.key, None)
+        if row is None:
+            made.append(Message(trouble.key, "begun", trouble.text, now_ms))
+        elif resend_s and now_ms - row.told_ms >= resend_s * 1000:
+            made.append(Message(trouble.key, "still", trouble.text, row.since_ms))
+    made += [Message(row.key, "over", row.text, row.since_ms) for row in before.values()]
+    return made
+
+
+def messages(
+    db: Database,
+    seen: Standing,
+    expiries_ms: Sequence[tuple[str, int]],
+    limits: Limits,
+    resend_s: float,
+    now_ms: int,
+) -> list[Message]:
+    """Return what is to be told now, and write down that it was."""
+    with db.read() as tx:
+        moves = standing.moved_since(tx, now_ms - DAY_MS)
+        told = alerting.all_told(tx)
+        quiet = alerting.quiet_until(tx) > now_ms
+        updates = releases.agent_releases_of_all(tx)
+        ends = [*expiries_ms, *_signed(tx, now_ms)]
+    found = troubles(seen, moves, ends, updates, limits, now_ms)
+    made = due(found, told, resend_s, now_ms, quiet=quiet)
+    if not made:
+        return []
+    with db.write() as tx:
+        for message in made:
+            if message.state == "over":
+                alerting.forget(tx, message.key)
+            else:
+                alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
+            note(tx, now_ms, CLOCK, f"alert.{message.state}", message.key, text=message.text[:TEXT])
+    return made
+
+
+def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:
+    """Yield when signed files of releases end: what only a person renews, long before the others.
+
+    Those of the signing process are renewed by the clock; that it does not is seen a day before.
+    """
+    for role in ("root", "targets", "snapshot", "timestamp"):
+        row = releases.newest(tx, role)
+        if row is not None:
+            by_itself = role in ("snapshot", "timestamp")
+            if not by_itself or row.expires_ms - now_ms < DAY_MS:
+                yield f"release {role}", row.expires_ms
+
+
+def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
+    """Tell nobody of troubles until a moment; one that is past ends that. Raises FormatError."""
+    if until_ms - now_ms > QUIET_MOST_MS:
+        raise FormatError("quiet for more than 30 days: nobody would remember; say it again then")
+    with db.write() as tx:
+        alerting.set_quiet(tx, max(0, until_ms))
+        note(tx, now_ms, actor, "alerts.quiet", "", until_ms=until_ms, reason=reason)
+
+
+def list_told(db: Database) -> Told:
+    """Return the troubles that go on, as far as somebody was told."""
+    with db.read() as tx:
+        return Told(alerting.all_told(tx), alerting.quiet_until(tx))

@@ -1,0 +1,177 @@
+"""Mail by a real SMTP server, posts to a real receiver; hostile text stays text."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import http.server
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from manager.app.alert_sending import SendingError, mail_sender, senders, signature, webhook_sender
+from manager.app.alerts import Alerts
+from manager.operations.alerting import Message
+from manager.operations.standing import how_it_stands
+from manager.settings import AlertSettings, read_settings
+from shared.errors import SettingError
+from tests.manager.running import Running, running
+
+URL = "https://prsm.example.org/"
+NOW_MS = 1_790_000_000_000
+HOSTILE = 'agent a is late: it says "x\r\nBcc: victim@example.org\r\n\r\n<b>\u202e\x1b[2J"'
+
+
+class Mailbox:
+    """What an SMTP server was given."""
+
+    def __init__(self) -> None:
+        self.mails: list[tuple[list[str], EmailMessage]] = []
+
+    async def handle_DATA(self, _server: object, _session: object, envelope: Any) -> str:  # noqa: N802 - as aiosmtpd calls it
+        mail = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        self.mails.append((envelope.rcpt_tos, mail))
+        return "250 OK"
+
+
+@contextmanager
+def smtp() -> Iterator[tuple[Mailbox, int]]:
+    mailbox = Mailbox()
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port, ready_timeout=60)
+    controller.start()
+    try:
+        yield mailbox, port
+    finally:
+        controller.stop()
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """A webhook's receiver."""
+
+    got: list[tuple[dict[str, str], bytes]]
+    status = 200
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(self.status)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def receiving(status: int = 200) -> Iterator[tuple[list[tuple[dict[str, str], bytes]], str]]:
+    got: list[tuple[dict[str, str], bytes]] = []
+    kind = type("One", (Receiver,), {"got": got, "status": status})
+    with http.server.HTTPServer(("127.0.0.1", 0), kind) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield got, f"http://127.0.0.1:{server.server_port}/hook"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def message(text: str = HOSTILE, state: str = "begun") -> Message:
+    return Message("agent:a", state, text, NOW_MS - 1000)
+
+
+def test_a_mail_says_what_is_wrong_and_nothing_more() -> None:
+    """What an agent says makes no header, no second mail, and no control character."""
+    with smtp() as (mailbox, port):
+        settings = AlertSettings(mail_to=("ops@example.org",), smtp_port=port)
+        mail_sender(settings, URL, lambda: NOW_MS)([message(), message("disk", "over")])
+    ((to, mail),) = mailbox.mails
+    assert to == ["ops@example.org"]
+    assert mail["Bcc"] is None
+    assert mail["Subject"].startswith('PRSM: agent a is late: it says "x  Bcc: victim')
+    assert mail["Subject"].endswith("(and 1 more)")
+    assert mail.get_content_type() == "text/plain"
+    lines = mail.get_content().splitlines()
+    assert lines[1] == "over: disk"
+    assert lines[3] == URL
+    assert all(sign.isprintable() for line in lines for sign in line)
+
+
+def test_a_webhook_is_signed_by_its_secret() -> None:
+    """A receiver that knows the secret knows who wrote it, and when."""
+    with receiving() as (got, url):
+        settings = AlertSettings(webhook_url=url, webhook_secret="s3cret")
+        webhook_sender(settings, URL, lambda: NOW_MS)([message()])
+    ((headers, body),) = got
+    said = headers["x-prsm-signature"]
+    seconds = int(said.removeprefix("t=").partition(",")[0])
+    assert seconds == NOW_MS // 1000
+    assert said == signature("s3cret", seconds, body)
+    assert said != signature("other", seconds, body)
+    told = json.loads(body)
+    assert told["alerts"][0]["key"] == "agent:a"
+    assert told["alerts"][0]["state"] == "begun"
+    assert "\r" not in told["alerts"][0]["text"]
+
+
+def test_who_does_not_answer_is_an_error_in_words() -> None:
+    """A closed port, an answer that is no success."""
+    with pytest.raises(SendingError, match=r"alerts\.smtp_host = 127\.0\.0\.1:1"):
+        mail_sender(AlertSettings(smtp_port=1), URL, lambda: 0)([message()])
+    with receiving(500) as (_, url), pytest.raises(SendingError, match="answered 500"):
+        webhook_sender(AlertSettings(webhook_url=url), URL, lambda: 0)([message()])
+
+
+def looked(prsm: Running, settings: AlertSettings) -> Alerts:
+    manager = prsm.manager
+    return Alerts(
+        manager.led,
+        manager.settings,
+        lambda: how_it_stands(manager.db, manager.layout.kept, manager.policy, prsm.clock()),
+        senders(settings, URL, prsm.clock),
+        prsm.clock,
+    )
+
+
+def test_what_one_way_did_not_take_is_tried_again(tmp_path: Path) -> None:
+    """A mail server that is down holds up no webhook, and gets its mail when it is back."""
+    with receiving() as (got, url), running(tmp_path, "alerts.round_days=1") as prsm:
+        agent = prsm.agent("a.example")
+        agent.call.get("/servlets/isrestart?host=a.example")
+        prsm.clock.advance(40 * 3600)
+        with smtp() as (_, port):
+            pass
+        settings = AlertSettings(mail_to=("ops@example.org",), smtp_port=port, webhook_url=url)
+        alerts = looked(prsm, settings)
+        assert alerts.look() == 1
+        assert len(got) == 1
+        mailbox = Mailbox()
+        controller = Controller(mailbox, hostname="127.0.0.1", port=port, ready_timeout=60)
+        controller.start()
+        try:
+            assert alerts.look() == 0
+        finally:
+            controller.stop()
+        assert "agent a.example is" in mailbox.mails[0][1]["Subject"]
+        assert len(got) == 1, "it was told that once"
+        assert prsm.local.get("/api/v1/alerts").json()["troubles"][0]["key"] == "agent:a.example"
+        quiet = prsm.local.post("/api/v1/alerts/quiet", json={"seconds": 60})
+        assert quiet.json()["quiet_until_ms"] == prsm.clock() + 60_000
+
+
+def test_addresses_are_checked_at_the_start(tmp_path: Path) -> None:
+    """An address with a line break would be a header of its own."""
+    with pytest.raises(SettingError, match="is no mail address"):
+        read_settings(tmp_path, overrides=['alerts.mail_to=["a@b\\nBcc: c@d"]'])
+    with pytest.raises(SettingError, match=r"alerts\.webhook_url"):
+        read_settings(tmp_path, overrides=['alerts.webhook_url="ftp://x"'])

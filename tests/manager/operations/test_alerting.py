@@ -1,0 +1,114 @@
+"""When a person is told of what, and when not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from manager.db.alerting import ToldRow
+from manager.db.engine import Database
+from manager.db.releases import AgentReleaseRow
+from manager.operations.alerting import (
+    Limits,
+    Message,
+    Trouble,
+    due,
+    list_told,
+    messages,
+    tell_nobody,
+    troubles,
+)
+from manager.operations.standing import Standing, how_it_stands
+from shared.errors import FormatError
+from tests.manager.operations.world import ADMIN, World
+
+DAY_MS = 86_400_000
+LIMITS = Limits(late_s=60, moves_a_day=10, disk_bytes=1000, expiry_days=21, round_days=14)
+RESEND_S = 3600.0
+
+
+def standing(world: World) -> Standing:
+    return how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+
+
+def told(world: World, limits: Limits = LIMITS) -> list[Message]:
+    return messages(world.db, standing(world), [], limits, RESEND_S, world.now_ms)
+
+
+def test_an_agent_that_is_late_is_told_once_and_again_and_when_it_is_back(
+    database: Database,
+) -> None:
+    """Begun, a reminder after the interval, over; and the audit has each."""
+    world = World(database)
+    world.join("a")
+    assert told(world) == []
+    world.wait(400)
+    (message,) = told(world)
+    assert (message.key, message.state) == ("agent:a", "begun")
+    assert "agent a is late" in message.text
+    assert told(world) == []
+    world.wait(RESEND_S)
+    (message,) = told(world)
+    assert message.state == "still"
+    assert [row.key for row in list_told(database).troubles] == ["agent:a"]
+    world.sync("a")
+    (message,) = told(world)
+    assert message.state == "over"
+    assert told(world) == []
+    assert list_told(database).troubles == []
+
+
+def test_in_a_window_nobody_is_told_until_it_ends(database: Database) -> None:
+    """What is over by then was never a trouble; what still is so is told then."""
+    world = World(database)
+    world.join("a", "b")
+    tell_nobody(database, world.now_ms + 1_000_000, "new disks", ADMIN, world.now_ms)
+    world.wait(400)
+    assert told(world) == []
+    world.sync("b")
+    world.wait(400)
+    world.sync("b")
+    world.wait(201)
+    world.sync("b")
+    assert [message.key for message in told(world)] == ["agent:a"]
+    with pytest.raises(FormatError, match="30 days"):
+        tell_nobody(database, world.now_ms + 31 * DAY_MS, "", ADMIN, world.now_ms)
+
+
+def test_each_kind_of_trouble_is_found(database: Database) -> None:
+    """Disk, churn, expiry, rounds, updates; each with its limit, and 0 turns it off."""
+    world = World(database)
+    world.join("a")
+    seen = standing(world)
+    updates = {
+        seen.views[0].row.id: AgentReleaseRow(
+            1, version="2.0", outcome="rolled-back", step="self-test", detail="no disk"
+        )
+    }
+    bad = replace(seen, disk_free_bytes=10, last_round_ms=world.now_ms - 20 * DAY_MS)
+    expiries = [("the TLS certificate", world.now_ms + 3 * DAY_MS)]
+    found = {
+        one.key: one.text for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
+    }
+    assert found == {
+        "update:a": "agent a did not update to 2.0: rolled-back at self-test no disk",
+        "churn:": "11 units changed hands in a day, more than 10",
+        "disk:": "the centre has 0.0 GB of disk left",
+        "round:": "no round has begun for 20 days",
+        "expiry:the TLS certificate": "the TLS certificate ends in 3 days",
+    }
+    assert troubles(seen, 10, [("x", world.now_ms + 30 * DAY_MS)], {}, LIMITS, world.now_ms) == []
+    off = Limits(0, 0, 0, 0, 0)
+    assert [one.key for one in troubles(bad, 99, expiries, updates, off, world.now_ms)] == [
+        "update:a"
+    ]
+
+
+def test_what_is_over_is_told_even_without_reminders() -> None:
+    """An interval of 0 means: never again, until it is over."""
+    row = ToldRow("disk:", "full", 1, 1)
+    assert due([Trouble("disk:", "full")], [row], 0, DAY_MS, quiet=False) == []
+    assert due([], [row], 0, DAY_MS, quiet=False) == [Message("disk:", "over", "full", 1)]
+    assert due([], [row], 0, DAY_MS, quiet=True) == []
