@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,22 +20,9 @@ from manager.operations.uploads import list_transfers
 from shared.archive.errors import DiskFullError
 from tests.collection.line import BadLine, Fault
 from tests.collection.site import CHUNK, Site
-from tests.manager.running import START_MS, Running, running
+from tests.manager.running import START_MS, Running
 
 DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def prsm(tmp_path: Path) -> Iterator[Running]:
-    """Return a manager."""
-    with running(tmp_path / "manager") as opened:
-        yield opened
-
-
-@pytest.fixture
-def site(prsm: Running, tmp_path: Path) -> Site:
-    """Return an agent with a home."""
-    return Site(prsm, tmp_path / "home", prsm.agent(kind="sync"))
 
 
 def on(site: Site, fault: Fault) -> None:

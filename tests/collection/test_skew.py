@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from agent.collection.orders import Order
 from manager.operations.uploads import list_transfers
 from tests.collection.site import Site
-from tests.manager.running import START_MS, Running, running
+from tests.manager.running import START_MS
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
-
-
-@pytest.fixture
-def prsm(tmp_path: Path) -> Iterator[Running]:
-    """Return a manager."""
-    with running(tmp_path / "manager") as opened:
-        yield opened
-
-
-@pytest.fixture
-def site(prsm: Running, tmp_path: Path) -> Site:
-    """Return an agent with a home, that holds its host since 40 days."""
-    return Site(prsm, tmp_path / "home", prsm.agent(kind="sync"))
 
 
 @pytest.mark.parametrize(
