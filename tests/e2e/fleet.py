@@ -84,6 +84,10 @@ class Fleet:
         hosts = self.manager.prsm("hosts", "list", "--limit", "1000")["hosts"]
         return {host["key"]: host["owner"] for host in hosts}
 
+    def all_called(self) -> bool:
+        """Tell whether each agent has called the manager: before, no round can begin."""
+        return all(agent["version"] for agent in self.manager.prsm("agents", "list"))
+
     def round(self) -> dict[str, Any]:
         """Return the newest round."""
         detail: dict[str, Any] = self.manager.prsm("rounds", "show")
@@ -150,4 +154,5 @@ def running_fleet(
             stack.callback(agent.stop)
             fleet.agents.append(agent.start())
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
+        wait_for("each agent's first call", fleet.all_called, seconds=120)
         yield fleet
