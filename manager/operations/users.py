@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 from argon2 import PasswordHasher
@@ -56,7 +57,6 @@ SLOWEST_S: Final = 300
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _hasher: Final = PasswordHasher()
-_UNKNOWN: Final = _hasher.hash(secrets.token_urlsafe(16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,9 @@ def login(
             raise SlowDownError(
                 f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
             )
+    nobody = _nobody()
     # An unknown name costs the same time as a known one.
-    if not _matches(_UNKNOWN if user is None else user.password_hash, password) or user is None:
+    if not _matches(nobody if user is None else user.password_hash, password) or user is None:
         with db.write() as tx:
             users.note_failure(tx, name, now_ms)
         raise UnknownKeyError("user name or password is wrong")
@@ -202,6 +203,12 @@ def _hash(password: str) -> str:
             f"password of {len(password)} characters: must be {PASSWORD_LEAST} to {PASSWORD_MOST}"
         )
     return _hasher.hash(password)
+
+
+@cache
+def _nobody() -> str:
+    """Return the hash of a password that nobody has; to make it takes as long as any other."""
+    return _hasher.hash(secrets.token_urlsafe(16))
 
 
 def _matches(password_hash: str, password: str) -> bool:
