@@ -15,6 +15,8 @@ from agent.app.mapping import blocked_by, permit_margin_s
 from agent.app.parts import Parts
 from agent.app.site import capacity_of
 from agent.control.drain import Holds, change_holds
+from agent.control.launching import start_launcher
+from agent.errors import HomeError
 from agent.link.actions import (
     Action,
     ApplySettings,
@@ -256,9 +258,7 @@ class Conversation:
             if name == "restart":
                 await self._restart(pages=argument == "confirmed")
             elif name == "update":
-                self._update_result = (
-                    "this agent does not update itself: its site installs new versions"
-                )
+                self._update()
             else:
                 self._hold(name)
             self._memory.remember_command(command_id)
@@ -274,6 +274,13 @@ class Conversation:
         if pages:
             self._parts.session.drop_pages()
         self.poller.list_dropped(closing, self._parts.clock.boottime_s())
+
+    def _update(self) -> None:
+        """Start the launcher, which may stop this agent and tells the manager how it went."""
+        try:
+            start_launcher(self._parts.home.path)
+        except HomeError as error:
+            self._update_result = str(error)[:1000]
 
     def _hold(self, name: str) -> None:
         def change(holds: Holds) -> Holds:

@@ -36,6 +36,7 @@ from agent.control.month import MonthlyBytes
 from agent.control.rereading import Rereading
 from agent.control.status import Status
 from agent.control.stop import Stopping
+from agent.control.synced import note_synced
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
 from agent.link.keys import Identity
@@ -230,6 +231,9 @@ def _put_together(
     )
 
     def reached() -> None:
+        if talk.answers == 1:
+            with contextlib.suppress(DiskFullError):
+                note_synced(home.synced, version(), clock.epoch_ms())
         parts.sender.retry_now()
         wake()
 

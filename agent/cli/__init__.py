@@ -27,6 +27,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     modules={
         "enrol": "enrolling",
         "run": "running",
+        "sync": "updating",
+        "update": "updating",
         "stop": "holding",
         "drain": "holding",
         "pause": "holding",

@@ -62,6 +62,11 @@ class Home:
         return self.path / "hold.json"
 
     @property
+    def synced(self) -> Path:
+        """Which version completed a sync last, and when."""
+        return self.path / "synced.json"
+
+    @property
     def status(self) -> Path:
         """What the running process said last of itself."""
         return self.path / "status.json"

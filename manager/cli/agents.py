@@ -257,5 +257,6 @@ for _name, _told in (
     ("drain", "Let the agent NAME finish what is begun and start nothing new."),
     ("pause", "Let the agent NAME stop fetching until it is resumed."),
     ("resume", "Let the agent NAME go on after pause or drain."),
+    ("update", "Let the agent NAME look for its release now, not only daily."),
 ):
     agents.add_command(_order(_name, _told))

@@ -35,8 +35,8 @@ __all__ = [
     "set_next_list_limit",
 ]
 
-CommandName = Literal["restart", "drain", "pause", "resume"]
-COMMANDS: Final = ("restart", "drain", "pause", "resume")
+CommandName = Literal["restart", "drain", "pause", "resume", "update"]
+COMMANDS: Final = ("restart", "drain", "pause", "resume", "update")
 LIST_LIMIT_MOST: Final = 1_000_000
 
 
@@ -105,7 +105,7 @@ def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
 def order_command(
     db: Database, name: str, command: str, actor: Actor, now_ms: int, argument: str = ""
 ) -> str:
-    """Order an agent to restart, drain, pause or resume; return the id it will acknowledge.
+    """Order an agent to restart, drain, pause, resume or update; return the id it will acknowledge.
 
     A new command replaces one that was not carried out. Raises NotFoundError, FormatError (an
     unknown command), ConflictError (a plain agent can only restart; it was retired).

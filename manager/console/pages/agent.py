@@ -42,6 +42,7 @@ SAID: Final = {
     "drain": "will finish what it has begun and then stop",
     "pause": "will stop fetching until it is told to resume",
     "resume": "will go on fetching",
+    "update": "will look for its release",
 }
 ASKED: Final = {
     "restart": (

@@ -1,0 +1,18 @@
+"""Which version of this agent completed a sync last: how a new release proves itself.
+
+Written once by each process that was answered, and read by the launcher (docs/adr/0122).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agent.settings.home import write_whole
+
+__all__ = ["note_synced"]
+
+
+def note_synced(path: Path, version: str, at_ms: int) -> None:
+    """Keep that a version was answered. Raises DiskFullError."""
+    write_whole(path, [json.dumps({"version": version, "at_ms": at_ms}).encode()])

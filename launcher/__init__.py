@@ -1,0 +1,9 @@
+"""Keeps a site on the release that people signed for it. Small, rarely changed, blind to the agent.
+
+Run as `python -m launcher --home HOME`, daily by cron or by `prs update`. What stands where in HOME
+is said in docs/adr/0116; what is believed, and in which order things happen, in docs/adr/0122.
+
+`update` is the order of the steps; `trusted` asks The Update Framework's client what is genuine;
+`manager` is the one way to the network; `bundle` unpacks and has the release install itself;
+`switching` lets the new release prove itself or goes back; `state` is what must not be forgotten.
+"""

@@ -1,0 +1,103 @@
+"""`python -m launcher`: update this site, pin it, or give it the first root.
+
+Exit codes: 0 up to date, 1 it could not be updated (the last line says why), 2 wrong command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from tuf.api.metadata import Metadata, Root
+
+from launcher.errors import LauncherError
+from launcher.place import Journal, Place, write_whole
+from launcher.state import read_state, write_state
+from launcher.update import update
+from shared.versions import is_version
+
+__all__ = ["main"]
+
+PATIENCE_S: Final = 180.0
+
+
+def main() -> int:
+    """Do what the command line says; return the exit code."""
+    options = _options()
+    if options.self_test:
+        print("launcher works")
+        return 0
+    home = options.home.expanduser().absolute()
+    data = (options.data or home / "data").expanduser().absolute()
+    place = Place(home, data)
+    try:
+        place.own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.versions.mkdir(exist_ok=True)
+        with (place.own / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print("another update is under way", file=sys.stderr)
+                return 0
+            os.umask(0o077)
+            return _act(place, options)
+    except (LauncherError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+
+
+def _act(place: Place, options: argparse.Namespace) -> int:
+    if options.root is not None:
+        _trust(place, options.root)
+        return 0
+    if options.pin is not None:
+        _pin(place, options.pin)
+        return 0
+    journal = Journal(place, quiet=options.quiet)
+    return update(place, journal, again=options.again, patience_s=options.patience)
+
+
+def _trust(place: Place, path: Path) -> None:
+    """Keep the first root, once."""
+    data = path.read_bytes()
+    try:
+        root: Metadata[Root] = Metadata[Root].from_bytes(data)
+        root.verify_delegate("root", root)
+    except Exception as error:
+        raise LauncherError(f"{path}: no root that its own keys signed ({error})") from error
+    if place.root.exists() and place.root.read_bytes() != data:
+        raise LauncherError(
+            f"{place.root}: another root is trusted here already; a new one comes by itself, "
+            "signed by the old one's keys. Only if the whole crawl began anew, remove that file"
+        )
+    write_whole(place.root, data.decode())
+
+
+def _pin(place: Place, version: str) -> None:
+    """Keep this site on one version; empty: on what the manager offers."""
+    if version and not is_version(version):
+        raise LauncherError(f"--pin {version[:40]!r}: must be a version, as 1.4.0, or empty")
+    path = place.own / "state.json"
+    write_state(path, replace(read_state(path), pin=version))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m launcher", description=__doc__)
+    parser.add_argument("--home", type=Path, required=True, help="the folder of the installation")
+    parser.add_argument("--data", type=Path, help="the agent's folder; default: HOME/data")
+    parser.add_argument("--again", action="store_true", help="also what went back before")
+    parser.add_argument("--quiet", action="store_true", help="only into the log")
+    parser.add_argument("--pin", metavar="VERSION", help="stay on VERSION; empty: no more")
+    parser.add_argument("--root", type=Path, metavar="FILE", help="trust this first root")
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, help=argparse.SUPPRESS)
+    parser.add_argument("--self-test", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""From a genuine archive to an installed release: unpack it, and let it install itself.
+
+The archive's own `install.py --stage` (docs/adr/0116) makes `versions/VERSION` from its wheels
+without a network, tries it and writes `complete` last. A half-made one is begun anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from launcher.errors import LauncherError, RefusedError
+from launcher.place import Place
+
+__all__ = ["install", "try_launcher"]
+
+INSTALL_S: Final = 3600
+TRY_S: Final = 300
+TOLD: Final = 700
+MOST_FILES: Final = 10_000
+
+
+def install(archive: Path, version: str, place: Place) -> None:
+    """Make `versions/VERSION`, whole. Raises LauncherError, RefusedError."""
+    folder = _unpacked(archive, place.scratch / "unpacked")
+    if (folder / "VERSION").read_text().strip() != version:
+        raise RefusedError(f"the archive that is signed as {version} says another version")
+    python = getattr(sys, "_base_executable", sys.executable)
+    _run(
+        [python, "-I", str(folder / "install.py"), str(place.home), "--stage"],
+        f"install.py of {version}",
+        INSTALL_S,
+    )
+    if not place.is_complete(version):
+        raise LauncherError(f"install.py of {version} left no whole release")
+
+
+def try_launcher(version: str, place: Place) -> None:
+    """Have the new release's own launcher say its version: it must be able to replace itself."""
+    words = [str(place.python(version)), "-I", "-m", "launcher", "--home", str(place.home)]
+    said = _run([*words, "--self-test"], f"the launcher of {version}", TRY_S)
+    if "launcher works" not in said:
+        raise LauncherError(f"the launcher of {version} does not work: {said[-TOLD:]}")
+
+
+def _unpacked(archive: Path, target: Path) -> Path:
+    """Unpack an archive of one folder, plain files only, and return that folder."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    try:
+        with tarfile.open(archive, "r:gz") as opened:
+            for number, member in enumerate(opened):
+                parts = PurePosixPath(member.name).parts
+                plain = member.isfile() or member.isdir()
+                outside = member.name.startswith("/") or ".." in parts or not parts
+                if not plain or outside or number >= MOST_FILES:
+                    raise RefusedError(f"the archive holds {member.name[:80]!r}: not unpacked")
+                path = target.joinpath(*parts)
+                if member.isdir():
+                    path.mkdir(parents=True, exist_ok=True)
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                source = opened.extractfile(member)
+                assert source is not None, "a plain file"
+                with path.open("xb") as file:
+                    shutil.copyfileobj(source, file)
+    except (tarfile.TarError, EOFError) as error:
+        raise RefusedError(f"the archive cannot be unpacked: {error}") from error
+    except OSError as error:
+        raise LauncherError(f"unpacking: {error.strerror or error}; make room") from error
+    folders = list(target.iterdir())
+    if len(folders) != 1 or not (folders[0] / "install.py").is_file():
+        raise RefusedError("the archive is none of a release: it must hold one folder, install.py")
+    return folders[0]
+
+
+def _run(words: list[str], what: str, seconds: float) -> str:
+    try:
+        done = subprocess.run(
+            words,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LauncherError(f"{what}: {error}") from error
+    if done.returncode:
+        raise LauncherError(f"{what} ended with {done.returncode}: {done.stdout[-TOLD:].strip()}")
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what would change where Python looks."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PIP_", "PYTHON", "VIRTUAL_ENV"))
+    }

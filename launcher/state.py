@@ -1,0 +1,67 @@
+"""What a launcher must not forget over kill -9: what was highest, what was good, what is on trial.
+
+A trial is written down before the link moves, and its verdict before the link moves back.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from launcher.errors import LauncherError
+from launcher.place import write_whole
+
+__all__ = ["State", "Trial", "read_state", "write_state"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A version that has to prove itself. before: where to go back to; empty: nowhere.
+
+    verdict: why it goes back; empty: not decided yet.
+    """
+
+    version: str
+    before: str
+    began_ms: int
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """highest: the greatest version that `current` ever led to. good: the last that proved itself.
+
+    bad: versions that did not, each with why; they are not tried again by themselves. pin: the
+    only version that the site wants; empty: what the manager offers.
+    """
+
+    highest: str = ""
+    good: str = ""
+    pin: str = ""
+    trial: Trial | None = None
+    bad: dict[str, str] = field(default_factory=dict)
+
+    def without_trial(self) -> State:
+        """Return it with nothing on trial."""
+        return replace(self, trial=None)
+
+
+def read_state(path: Path) -> State:
+    """Return the state; nothing is known yet: the defaults. Raises LauncherError."""
+    try:
+        said = json.loads(path.read_bytes())
+        trial = said.pop("trial")
+        bad = {str(version): str(why) for version, why in said.pop("bad").items()}
+        return State(**said, trial=Trial(**trial) if trial else None, bad=bad)
+    except FileNotFoundError:
+        return State()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LauncherError(
+            f"{path}: cannot be read ({error}); remove it, and say `prs update` again"
+        ) from error
+
+
+def write_state(path: Path, state: State) -> None:
+    """Keep the state, durably. Raises LauncherError."""
+    write_whole(path, json.dumps(asdict(state), indent=1) + "\n")

@@ -1,0 +1,236 @@
+"""Let a new release prove itself: it must complete a sync, or the old one is back.
+
+Invariant: the trial is on the disk before the link moves, the verdict before it moves back; so a
+launcher that was killed anywhere goes on where it was. A network that is down is nobody's fault:
+where the old release reaches the manager no better, the new one goes back without blame.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from launcher.errors import LauncherError
+from launcher.place import Journal, Place
+from launcher.state import State, Trial, write_state
+from shared.versions import is_version, version_key
+
+__all__ = ["Outcome", "Switching", "higher"]
+
+STOP_S: Final = 60.0
+CALL_S: Final = 240
+LOOK_S: Final = 0.2
+SYNCED: Final = "synced.json"  # written by the agent: which version completed a sync, and when
+SYSTEMCTL: Final = ("systemctl", "--user")
+UNIT: Final = re.compile(r"/(prs-[0-9a-f]{8}\.service)$", re.MULTILINE)
+"""How systemd calls an agent that it runs; the agent's `prs schedule systemd` names it so."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an update ended, as it is reported."""
+
+    version: str
+    outcome: str
+    step: str = ""
+    detail: str = ""
+
+
+class Switching:
+    """Moves `current`, with the state written first."""
+
+    def __init__(self, place: Place, journal: Journal, *, patience_s: float) -> None:
+        """patience_s: for which a new release may take to complete a sync."""
+        self._place = place
+        self._say = journal.say
+        self._patience_s = patience_s
+        self._path = place.own / "state.json"
+
+    def keep(self, state: State) -> State:
+        """Write the state, and return it."""
+        write_state(self._path, state)
+        return state
+
+    def begin(self, state: State, version: str) -> Outcome:
+        """Switch to an installed release and decide; the outcome is final."""
+        trial = Trial(version, self._place.running(), time.time_ns() // 1_000_000)
+        state = self.keep(replace(state, trial=trial, highest=higher(state.highest, version)))
+        return self.go_on(state)
+
+    def go_on(self, state: State) -> Outcome:
+        """Carry a trial through from wherever it stands."""
+        trial = state.trial
+        assert trial is not None, "somebody began"
+        if trial.verdict:
+            return self._back(state, trial, blamed=True)
+        if self._place.running() != trial.version:
+            self._say(f"switch: current -> {trial.version}")
+            self._place.point_at(trial.version)
+        restart = self._stop_agent()
+        self._say(f"sync: waiting for {trial.version} to complete one")
+        why = self._prove(trial.version, trial.began_ms)
+        if not why:
+            self.keep(replace(state.without_trial(), good=trial.version))
+            self._start_agent(restart)
+            self._say(f"good: {trial.version} has completed a sync")
+            return Outcome(trial.version, "updated")
+        if not trial.before:
+            self.keep(state.without_trial())
+            self._start_agent(restart)
+            self._say(f"sync: {why}; there is no release to go back to")
+            return Outcome(trial.version, "failed", "sync", why)
+        blamed = not self._prove(trial.before, time.time_ns() // 1_000_000)
+        if blamed:
+            trial = replace(trial, verdict=why[:900])
+            state = self.keep(replace(state, trial=trial))
+        outcome = self._back(state, replace(trial, verdict=why), blamed=blamed)
+        self._start_agent(restart)
+        return outcome
+
+    def _back(self, state: State, trial: Trial, *, blamed: bool) -> Outcome:
+        self._say(f"back: current -> {trial.before}: {trial.verdict}")
+        self._place.point_at(trial.before)
+        bad = {**state.bad, trial.version: trial.verdict} if blamed else state.bad
+        self.keep(replace(state.without_trial(), bad=bad))
+        if blamed:
+            return Outcome(trial.version, "went-back", "sync", trial.verdict)
+        return Outcome(
+            trial.version,
+            "failed",
+            "sync",
+            f"neither it nor {trial.before} completes a sync; it is tried again: {trial.verdict}",
+        )
+
+    def _prove(self, version: str, since_ms: int) -> str:
+        """Return an empty text once a release completed a sync, else why it did not."""
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            why = self._call(version)
+            if not why or self._has_synced(version, since_ms):
+                return ""
+            # An agent of this release may be at work already, started by cron meanwhile.
+            if not self._agent_pid() or time.monotonic() > deadline:
+                return why
+            time.sleep(LOOK_S)
+
+    def _call(self, version: str) -> str:
+        words = [str(self._place.prs(version)), "--home", str(self._place.data), "sync"]
+        try:
+            done = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=CALL_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"`prs sync` of {version}: {error}"
+        if done.returncode == 0:
+            return ""
+        said = (done.stderr or done.stdout)[-500:].strip()
+        return f"`prs sync` of {version} ended with {done.returncode}: {said}"
+
+    def _has_synced(self, version: str, since_ms: int) -> bool:
+        try:
+            said = json.loads((self._place.data / SYNCED).read_bytes())
+            return bool(said["version"] == version and said["at_ms"] >= since_ms)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _agent_pid(self) -> int:
+        """Return the process that works in the agent's folder; 0: none."""
+        path = self._place.data / "lock"
+        try:
+            with path.open("rb") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return int(json.loads(path.read_bytes())["pid"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+        return 0
+
+    def _stop_agent(self) -> list[str]:
+        """Stop the agent that runs; return how it is started again, empty: not by us."""
+        pid = self._agent_pid()
+        if not pid:
+            return []
+        words = _how_it_runs(pid)
+        self._say(f"stop: process {pid}")
+        if words[:1] == ["systemctl"]:
+            _systemctl("stop", words[-1])
+            return words
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                break
+            deadline = time.monotonic() + STOP_S
+            while self._agent_pid() == pid and time.monotonic() < deadline:
+                time.sleep(LOOK_S)
+            if self._agent_pid() != pid:
+                break
+        return words
+
+    def _start_agent(self, words: list[str]) -> None:
+        version = self._place.running()
+        if not words or not version or self._agent_pid():
+            return
+        if words[:1] == ["systemctl"]:
+            self._say(f"start: {' '.join(words)}")
+            _systemctl("start", words[-1])
+            return
+        self._say(f"start: prs {' '.join(words)}")
+        log = str(self._place.own / "agent.log")
+        prs = str(self._place.prs(version))
+        # Not a child to wait for: it outlives this process.
+        os.posix_spawn(
+            prs,
+            [prs, *words],
+            {**os.environ, "PRS_HOME": str(self._place.data)},
+            setsid=True,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+        )
+
+
+def higher(one: str, other: str) -> str:
+    """Return the greater of two versions; what is none is below all."""
+    if not is_version(one):
+        return other if is_version(other) else ""
+    if not is_version(other):
+        return one
+    return max(one, other, key=version_key)
+
+
+def _how_it_runs(pid: int) -> list[str]:
+    """Return the arguments behind `prs` of a process, or how systemd is told to start it."""
+    try:
+        unit = UNIT.search(Path(f"/proc/{pid}/cgroup").read_text())
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+    except OSError as error:
+        raise LauncherError(f"process {pid} cannot be looked at ({error.strerror})") from error
+    if unit is not None:
+        return [*SYSTEMCTL, "start", unit[1]]
+    names = [os.fsdecode(word) for word in words]
+    at = next((index for index, word in enumerate(names) if Path(word).name == "prs"), None)
+    return names[at + 1 :] if at is not None else []
+
+
+def _systemctl(verb: str, unit: str) -> None:
+    done = subprocess.run([*SYSTEMCTL, verb, unit], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LauncherError(f"systemctl --user {verb} {unit}: {done.stderr.strip()}")

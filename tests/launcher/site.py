@@ -1,0 +1,215 @@
+"""A site and its manager: real files, real signatures, real HTTP; the releases are tiny.
+
+A release here is an archive as docs/adr/0116 lays it out, whose `install.py` makes two programs of
+a few lines: an interpreter that says `launcher works`, and a `prs` that syncs as the test wishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from launcher.place import Journal, Place
+from launcher.state import State, read_state
+from launcher.update import update
+from manager.releases import version_of
+from tests.ceremony import Ceremony
+
+__all__ = ["Centre", "Site", "archive", "serving"]
+
+KEY = "the agent's key"
+DAY_MS = 86_400_000
+
+INSTALL = """\
+import pathlib, shutil, sys
+here, home = pathlib.Path(__file__).parent, pathlib.Path(sys.argv[1])
+assert sys.argv[2:] == ["--stage"]
+if (here / "broken").exists():
+    sys.exit("install: this archive is broken")
+version = (here / "VERSION").read_text()
+release = home / "versions" / version
+shutil.rmtree(release, ignore_errors=True)
+(release / "venv" / "bin").mkdir(parents=True)
+for name in ("python", "prs"):
+    shutil.copy(here / name, release / "venv" / "bin" / name)
+    (release / "venv" / "bin" / name).chmod(0o755)
+(release / "complete").write_text(version)
+"""
+PYTHON = "#!/bin/sh\necho launcher works\n"
+PRS = f"""\
+#!{sys.executable} -IS
+import fcntl, json, os, pathlib, signal, sys
+home = pathlib.Path(sys.argv[sys.argv.index("--home") + 1])
+lock = (home / "lock").open("a+")
+if sys.argv[-1] == "run":
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (home / "lock").write_text(json.dumps({{"pid": os.getpid(), "started": 0}}))
+    (home / "ran").write_text("VERSION")
+    signal.pause()
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+    sys.exit("an agent works here")
+if (home / "offline").exists():
+    sys.exit("no route to the manager")
+with (home / "called").open("a") as file:
+    file.write("VERSION\\n")
+sys.exit(WISH)
+"""
+
+
+def archive(version: str, wish: str = "0", *, said: str = "", broken: bool = False) -> bytes:
+    """Return a release. wish: what `prs sync` ends with; said: another version in it."""
+    prs = PRS.replace("VERSION", version).replace("WISH", wish)
+    files = {"VERSION": said or version, "install.py": INSTALL, "python": PYTHON, "prs": prs}
+    if broken:
+        files["broken"] = ""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as opened:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"prs-{version}/{name}")
+            member.size = len(text.encode())
+            opened.addfile(member, io.BytesIO(text.encode()))
+    return made.getvalue()
+
+
+@dataclass
+class Centre:
+    """What the manager serves; tests change it as an attacker would."""
+
+    folder: Path
+    now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    files: dict[str, bytes] = field(default_factory=dict)
+    offered: dict[str, str] = field(default_factory=dict)
+    reports: list[dict[str, str]] = field(default_factory=list)
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir()
+        self.keys = Ceremony(self.folder, lambda: self.now_ms)
+        self.roots = [self.keys.root.to_bytes()]
+        self.signer = self.keys.signer()
+        self.serve(self.keys.targets.to_bytes())
+
+    def serve(self, targets: bytes) -> None:
+        """Have targets covered, and serve all of it."""
+        signed = self.signer.sign(self.roots, targets)
+        for role, data in (
+            ("targets", targets),
+            ("snapshot", signed.snapshot),
+            ("timestamp", signed.timestamp),
+        ):
+            self.files[f"metadata/{version_of(data)}.{role}.json"] = data
+        self.files["metadata/timestamp.json"] = signed.timestamp
+        for data in self.roots:
+            self.files[f"metadata/{version_of(data)}.root.json"] = data
+
+    def publish(self, version: str, body: bytes = b"") -> None:
+        """Sign a release, serve and offer it."""
+        body = body or archive(version)
+        name = f"prs-{version}.tar.gz"
+        self.files[f"targets/{hashlib.sha256(body).hexdigest()}.{name}"] = body
+        self.serve(self.keys.with_release(version, body, name))
+        self.offer(version)
+
+    def offer(self, version: str) -> None:
+        """Offer a version, signed or not; empty: none."""
+        self.offered = {"version": version, "target": f"prs-{version}.tar.gz" if version else ""}
+
+    def answer(self, path: str) -> bytes | None:
+        """Return what a GET gets; None: 404."""
+        if path.startswith("offer"):
+            return json.dumps({**self.offered, "minimum": "", "why": "a test"}).encode()
+        return self.files.get(path)
+
+
+@contextmanager
+def serving(centre: Centre) -> Iterator[Centre]:
+    """Serve a centre on loopback while the block runs."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.removeprefix("/api/v1/update/")
+            known = self.headers.get("Authorization") == f"Bearer {KEY}"
+            body = centre.answer(path) if known else b'{"detail": "unknown key"}'
+            self.send_response(200 if known and body is not None else 404 if known else 401)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            centre.reports.append(json.loads(body))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    centre.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield centre
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Site:
+    """An installation that was made from release 1.0, or from none."""
+
+    def __init__(self, folder: Path, centre: Centre, installed: str = "1.0") -> None:
+        self.place = Place(folder, folder / "data")
+        self.place.data.mkdir(parents=True)
+        self.place.own.mkdir()
+        self.place.versions.mkdir()
+        self.place.root.write_bytes(centre.roots[0])
+        self.trust_key(centre.url)
+        if installed:
+            bin_folder = self.place.release(installed) / "venv" / "bin"
+            bin_folder.mkdir(parents=True)
+            prs = PRS.replace("VERSION", installed).replace("WISH", "0")
+            for name, text in (("python", PYTHON), ("prs", prs)):
+                (bin_folder / name).write_text(text)
+                (bin_folder / name).chmod(0o755)
+            (self.place.release(installed) / "complete").write_text(installed)
+            self.place.point_at(installed)
+
+    def trust_key(self, url: str, key: str = KEY) -> None:
+        """Enrol at a manager."""
+        said = {"manager": url, "name": "a.example", "key": key, "token_hash": ""}
+        (self.place.data / "key.json").write_text(json.dumps(said))
+
+    def update(self, *, again: bool = False) -> int:
+        """Run the launcher once."""
+        journal = Journal(self.place, quiet=True)
+        return update(self.place, journal, again=again, patience_s=20)
+
+    @property
+    def running(self) -> str:
+        """Return the version that `current` leads to."""
+        return self.place.running()
+
+    @property
+    def state(self) -> State:
+        """Return what the launcher remembers."""
+        return read_state(self.place.own / "state.json")
+
+    @property
+    def log(self) -> str:
+        """Return what the launcher wrote."""
+        return (self.place.own / "update.log").read_text()

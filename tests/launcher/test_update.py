@@ -1,0 +1,153 @@
+"""A site follows what is offered and signed, and is back on its old release where that fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from launcher.errors import LauncherError
+from tests.launcher.site import Centre, Site, archive
+
+
+def test_a_newer_release_is_installed_and_proves_itself(site: Site, centre: Centre) -> None:
+    """Downloaded, installed, switched to, and good after a sync; the old one is kept."""
+    assert site.update() == 0
+    assert (site.running, centre.reports) == ("1.0", [])
+    centre.publish("1.1")
+    assert site.update() == 0
+    assert site.running == "1.1"
+    assert (site.state.good, site.state.highest, site.state.trial) == ("1.1", "1.1", None)
+    assert (site.place.data / "called").read_text() == "1.1\n"
+    assert [(one["version"], one["outcome"]) for one in centre.reports] == [("1.1", "updated")]
+    assert site.place.is_complete("1.0")
+    steps = ["recover", "refresh", "offer", "decide", "download", "install", "test", "switch"]
+    assert all(f" {step}: " in site.log for step in [*steps, "sync", "good"])
+    assert not site.place.scratch.exists()
+    centre.publish("1.2")
+    assert site.update() == 0
+    kept = sorted(path.name for path in site.place.versions.iterdir())
+    assert kept == ["1.1", "1.2"]
+
+
+def test_a_release_that_cannot_sync_goes_back_and_stays_away(site: Site, centre: Centre) -> None:
+    """The site is on 1.0 again, says why, and tries 1.1 only when a person asks."""
+    centre.publish("1.1", archive("1.1", "'no such module'"))
+    assert site.update() == 1
+    assert (site.running, site.state.good, site.state.highest) == ("1.0", "1.0", "1.1")
+    assert "no such module" in site.state.bad["1.1"]
+    assert [one["outcome"] for one in centre.reports] == ["went-back"]
+    assert "no such module" in centre.reports[0]["detail"]
+    assert site.update() == 1
+    assert centre.reports[-1]["outcome"] == "refused"
+    assert site.update(again=True) == 1
+    assert centre.reports[-1]["outcome"] == "went-back"
+    centre.publish("1.2")
+    assert site.update() == 0
+    assert site.running == "1.2"
+
+
+def test_a_network_that_is_down_blames_no_release(site: Site, centre: Centre) -> None:
+    """Neither release reaches the manager: back to the old one, and again tomorrow."""
+    centre.publish("1.1")
+    (site.place.data / "offline").touch()
+    assert site.update() == 1
+    assert (site.running, site.state.bad) == ("1.0", {})
+    (site.place.data / "offline").unlink()
+    assert site.update() == 0
+    assert site.running == "1.1"
+
+
+def test_a_manager_that_is_gone_changes_nothing(site: Site) -> None:
+    """Nothing is touched, and the log says why."""
+    site.trust_key("http://127.0.0.1:9")
+    assert site.update() == 1
+    assert site.running == "1.0"
+    assert "the manager was not reached" in site.log or "refresh: the signed files" in site.log
+
+
+def test_a_release_that_does_not_install_is_reported(site: Site, centre: Centre) -> None:
+    """The old one runs on, untouched."""
+    centre.publish("1.1", archive("1.1", broken=True))
+    assert site.update() == 1
+    assert site.running == "1.0"
+    (said,) = centre.reports
+    assert (said["outcome"], said["step"]) == ("failed", "install")
+    assert "this archive is broken" in said["detail"]
+
+
+def test_no_local_version_installs_the_newest(tmp_path: Path, centre: Centre) -> None:
+    """Source: seed 004, 5.3.1, 5 (c): without update.date the newest is fetched."""
+    centre.publish("1.1")
+    centre.publish("1.10")
+    centre.publish("1.9")
+    centre.offer("")
+    site = Site(tmp_path / "bare", centre, installed="")
+    assert site.update() == 0
+    assert site.running == "1.10"
+
+
+def test_a_half_made_release_is_no_local_version(site: Site, centre: Centre) -> None:
+    """A folder without `complete` is the rest of a broken attempt."""
+    (site.place.release("1.0") / "complete").unlink()
+    assert site.running == ""
+    assert site.update() == 0
+    assert site.running == "1.0"
+
+
+def test_a_pin_of_the_site_holds(site: Site, centre: Centre) -> None:
+    """The partner decides what runs on his machine."""
+    words = ["-m", "launcher", "--home", str(site.place.home)]
+    python = sys.executable
+    subprocess.run([python, *words, "--pin", "1.0"], check=True, timeout=120)
+    centre.publish("1.1")
+    assert site.update() == 0
+    assert site.running == "1.0"
+    assert "pinned to 1.0" in site.log
+    subprocess.run([python, *words, "--pin", ""], check=True, timeout=120)
+    assert site.update() == 0
+    assert site.running == "1.1"
+
+
+def test_an_agent_that_runs_is_stopped_and_started_again(site: Site, centre: Centre) -> None:
+    """With the same words, by the release that is good; where a service starts it, by that."""
+    prs = str(site.place.prs("1.0"))
+    words = [prs, "--home", str(site.place.data), "run"]
+    with subprocess.Popen(words) as agent:
+        _wait(site.place.data / "ran", "1.0")
+        centre.publish("1.1")
+        assert site.update() == 0
+        assert agent.wait(60) != 0
+    _wait(site.place.data / "ran", "1.1")
+    assert site.running == "1.1"
+    pid = int(json.loads((site.place.data / "lock").read_text())["pid"])
+    os.kill(pid, 9)
+
+
+def test_without_a_root_nothing_is_believed(site: Site, centre: Centre) -> None:
+    """Whoever serves first must not decide whom to trust."""
+    site.place.root.unlink()
+    centre.publish("1.1")
+    assert site.update() == 1
+    assert "no root to judge releases by" in site.log
+    assert site.running == "1.0"
+
+
+def test_an_agent_that_is_not_enrolled_is_told_so(site: Site) -> None:
+    """Nothing can be asked without a key."""
+    (site.place.data / "key.json").unlink()
+    with pytest.raises(LauncherError, match="prs enrol"):
+        site.update()
+
+
+def _wait(path: Path, text: str) -> None:
+    for _ in range(1200):
+        if path.exists() and path.read_text() == text:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} does not say {text}")
