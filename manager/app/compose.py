@@ -29,7 +29,7 @@ from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.db import Database
 from manager.db.migrate import migrate
-from manager.distribution import DistributionDoor
+from manager.distribution import DistributionDoor, Selections
 from manager.errors import BusyError
 from manager.intake import LogIntake, Receiving, SegmentIntake, UploadDesk
 from manager.intake.accepting import Acceptance
@@ -249,6 +249,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.settings,
         manager.archive.usage,
         manager.archive.downloads,
+        Selections(manager.settings.archive.selections_at_once),
         manager.now_ms,
     )
     app.include_router(agent_api.router)

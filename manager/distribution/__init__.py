@@ -9,10 +9,11 @@ from fastapi import APIRouter
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
 from manager.distribution.door import DistributionDoor
 from manager.distribution.downloads import Downloads
+from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.distribution.wasapi_jobs import read_query
 
-__all__ = ["DistributionDoor", "Downloads", "Usage", "read_query", "router"]
+__all__ = ["DistributionDoor", "Downloads", "Selections", "Usage", "read_query", "router"]
 
 router = APIRouter()
 for way in (segments, pages, pieces, changes, daily, wasapi, wasapi_jobs):

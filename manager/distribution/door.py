@@ -17,6 +17,7 @@ from fastapi import Depends, Request
 
 from manager.db import Database
 from manager.distribution.downloads import Download, Downloads
+from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
@@ -38,6 +39,7 @@ class DistributionDoor:
     settings: Settings
     usage: Usage
     downloads: Downloads
+    selections: Selections
     now_ms: Callable[[], int]
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from dataclasses import replace
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
-from manager.distribution.sending import SentStream
+from manager.distribution.sending import SentStream, stream_headers
 from manager.distribution.times import When, time_ms
 from manager.operations import archive_making
 from manager.operations.archive_selecting import (
@@ -31,6 +32,7 @@ __all__ = ["making_of", "router", "selection_of"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["captures"])
 Pages = Annotated[Caller, Depends(caller_with("pages"))]
+LEAST_BYTES: Final = 64 * 10**6
 
 
 class Size(BaseModel):
@@ -90,16 +92,16 @@ Asked = Annotated[Selection, Depends(_asked)]
 
 @router.head("/pages.zip", include_in_schema=False)
 @router.get("/pages.zip", response_class=Response)
-async def pages_zip(door: Door, caller: Pages, asked: Asked) -> Response:
+async def pages_zip(request: Request, door: Door, caller: Pages, asked: Asked) -> Response:
     """Send `html/sumh/suml/host:port.zip` of each host: of each URL the newest answer."""
-    return await _sent(door, caller, "zip", asked)
+    return await _sent(request, door, caller, "zip", asked)
 
 
 @router.head("/pages.warc.gz", include_in_schema=False)
 @router.get("/pages.warc.gz", response_class=Response)
-async def pages_warc(door: Door, caller: Pages, asked: Asked) -> Response:
+async def pages_warc(request: Request, door: Door, caller: Pages, asked: Asked) -> Response:
     """Send every capture that fits as WARC; a revisit whose original does not fit becomes whole."""
-    return await _sent(door, caller, "warc", asked)
+    return await _sent(request, door, caller, "warc", asked)
 
 
 @router.get("/pages/hosts")
@@ -121,20 +123,30 @@ async def pages_size(door: Door, _: Pages, asked: Asked) -> Size:
     return Size(hosts=found[0], captures=found[1])
 
 
-async def _sent(door: DistributionDoor, caller: Caller, form: str, asked: Selection) -> Response:
-    making = making_of(door)
-    await asyncio.to_thread(
-        archive_making.note_selection, door.db, asked, form, caller.actor, door.now_ms()
-    )
-    pieces: Iterator[bytes] = archive_making.make(making, asked, form)
+async def _sent(
+    request: Request, door: DistributionDoor, caller: Caller, form: str, asked: Selection
+) -> Response:
     ending = archive_making.FORMS[form]
     name = f"pages.{ending.suffix}"
-    return SentStream(name, ending.media_type, pieces, caller, asked.host or asked.conditions.url)
+    if request.method == "HEAD":
+        return Response(media_type=ending.media_type, headers=stream_headers(name))
+    turn = door.selections.take(caller.client)
+    try:
+        await asyncio.to_thread(
+            archive_making.note_selection, door.db, asked, form, caller.actor, door.now_ms()
+        )
+    except BaseException:
+        turn.end()
+        raise
+    settings = door.settings.archive
+    share = max(LEAST_BYTES, settings.memory_bytes // settings.selections_at_once)
+    making = replace(making_of(door), memory_bytes=share)
+    pieces: Iterator[bytes] = archive_making.make(making, asked, form)
+    said = asked.host or asked.conditions.url
+    return SentStream(name, ending.media_type, pieces, caller, said, turn)
 
 
 def making_of(door: DistributionDoor) -> archive_making.Making:
     """Return what selections are made with."""
-    settings: Any = door.settings.archive
-    return archive_making.Making(
-        door.db, door.layout, door.store, settings.memory_bytes, door.now_ms
-    )
+    memory_bytes = door.settings.archive.memory_bytes
+    return archive_making.Making(door.db, door.layout, door.store, memory_bytes, door.now_ms)

@@ -25,11 +25,13 @@ from starlette.types import Receive, Scope, Send
 from manager.distribution.door import Caller
 from manager.distribution.downloads import Download
 from manager.distribution.ranges import asked_bytes, http_date
+from manager.distribution.selections import Turn
 from shared.errors import PrsmError
 
-__all__ = ["FileToSend", "SentFile", "SentStream"]
+__all__ = ["FileToSend", "SentFile", "SentStream", "stream_headers"]
 
-READ_BYTES: Final = 256 * 1024
+READ_BYTES: Final = 64 * 1024
+"""Each receiver costs some of these; a thousand slow ones must fit in memory."""
 ASK_AGAIN_S: Final = 2.0
 
 _log: Final = logging.getLogger(__name__)
@@ -111,28 +113,41 @@ class SentStream(Response):
     """The answer that sends bytes as they are made; its length is not known before its end."""
 
     def __init__(
-        self, name: str, media_type: str, pieces: Iterator[bytes], caller: Caller, asked: str
+        self,
+        name: str,
+        media_type: str,
+        pieces: Iterator[bytes],
+        caller: Caller,
+        asked: str,
+        turn: Turn,
     ) -> None:
-        """asked: what is asked for, in words that tell it from others."""
-        super().__init__(media_type=media_type)
+        """asked: what is asked for, in words that tell it from others. turn: ended at the end."""
+        super().__init__(media_type=media_type, headers=stream_headers(name))
         self._pieces = pieces
         self._caller = caller
         self._name = name
         self._asked = asked
+        self._turn = turn
         del self.headers["content-length"]
-        self.headers["content-disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-        self.headers["cache-control"] = "private, no-store"
-        # A web server in front is not to gather it on its disk first.
-        self.headers["x-accel-buffering"] = "no"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send status, headers and what is made."""
-        await _start(send, 200, self)
-        if scope["method"] == "HEAD":
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-            return
-        with self._caller.download(f"{self._name} {self._asked}", 0, 0) as download:
-            await _send_all(send, self._pieces, self._caller, download, self._name, _always)
+        try:
+            await _start(send, 200, self)
+            with self._caller.download(f"{self._name} {self._asked}", 0, 0) as download:
+                await _send_all(send, self._pieces, self._caller, download, self._name, _always)
+        finally:
+            self._turn.end()
+
+
+def stream_headers(name: str) -> dict[str, str]:
+    """Return the header of what is made while it is sent."""
+    return {
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        "cache-control": "private, no-store",
+        # A web server in front is not to gather it on its disk first.
+        "x-accel-buffering": "no",
+    }
 
 
 def _always() -> bool:

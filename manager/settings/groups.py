@@ -238,7 +238,15 @@ class ArchiveSettings:
         unit="bytes",
         least=64 * MB,
         most=1000 * GB,
-        reason="of DuckDB for an index or a selection; it spills to disk beyond",
+        reason="of DuckDB for an index, and for all selections that are being sent; it spills to "
+        "disk beyond",
+    )
+    selections_at_once: int = setting(
+        8,
+        unit="selections",
+        least=1,
+        most=1000,
+        reason="that are made while they are sent; one token has two. More are answered 429 or 503",
     )
     segment_cpu_s: float = setting(
         3600.0,

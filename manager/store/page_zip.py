@@ -39,7 +39,7 @@ from shared.archive.export import DATA_FOLDER, url_path
 
 __all__ = ["GATHERED_BYTES", "gathered", "host_zip", "warc_records"]
 
-GATHERED_BYTES: Final = 256 * 1024
+GATHERED_BYTES: Final = 64 * 1024
 LINK_BYTES: Final = 16 * 1024**2
 
 
@@ -133,15 +133,17 @@ def _expanded(row: Row, reader: PageReader) -> Capture:
 
 
 def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Give the same bytes in larger pieces: each costs a turn of the server."""
-    kept: list[bytes] = []
-    size = 0
+    """Give the same bytes in pieces of one size: each costs a turn of the server, and who takes it
+    slowly has the time of one piece."""
+    kept = bytearray()
     for piece in pieces:
-        kept.append(piece)
-        size += len(piece)
-        if size >= GATHERED_BYTES:
-            yield b"".join(kept)
+        view = memoryview(piece)
+        while len(kept) + len(view) >= GATHERED_BYTES:
+            taken = GATHERED_BYTES - len(kept)
+            kept += view[:taken]
+            view = view[taken:]
+            yield bytes(kept)
             kept.clear()
-            size = 0
+        kept += view
     if kept:
-        yield b"".join(kept)
+        yield bytes(kept)

@@ -43,10 +43,10 @@ def page(
     )
 
 
-def revisit_of(earlier: Capture, at_ms: int) -> Capture:
-    """Return a later capture that found the same body."""
+def revisit_of(earlier: Capture, at_ms: int, *, url: str = "") -> Capture:
+    """Return a later capture that found the same body, perhaps under another URL."""
     return Capture(
-        url=earlier.url,
+        url=url or earlier.url,
         fetched_at_ms=at_ms,
         request=earlier.request,
         response_header=earlier.response_header,

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import tempfile
+import zipfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from manager.db import archive
 from manager.db.archive import SegmentRow
@@ -12,9 +19,10 @@ from manager.operations.archive_accepting import Refused
 from manager.operations.archive_results import remove_old_results
 from manager.operations.archive_upkeep import remove_strays
 from shared.archive.verify import verify_segment
-from tests.manager.archived import collected, page, revisit_of
+from tests.manager.archived import collected, hold, page, revisit_of
 from tests.manager.asgi import Caller
-from tests.manager.running import START_MS, Agent, Running
+from tests.manager.distribution.test_segments import caller, token_of
+from tests.manager.running import START_MS, Agent, Running, running
 
 NAME = "x-a.example.warc.gz"
 SEGMENT = f"/api/v1/segments/{NAME}"
@@ -178,3 +186,84 @@ def test_results_are_removed(prsm: Running, library: Caller) -> None:
     prsm.clock.advance(61)
     assert remove_old_results(making, 60) == 1
     assert prsm.files("archive/results") == []
+
+
+def plain_of(data: bytes) -> bytes:
+    """Return bytes with all that is packed in them: zips in zips, gzip members, Parquet."""
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive_of:
+            names = " ".join(archive_of.namelist()).encode()
+            return names + b"".join(plain_of(archive_of.read(one)) for one in archive_of.namelist())
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.decompress(data)
+    if data.startswith(b"PAR1"):
+        return str(pq.read_table(io.BytesIO(data)).to_pylist()).encode()
+    return data
+
+
+@given(
+    ranges=st.lists(
+        st.tuples(st.integers(0, 3000), st.integers(0, 3000)).map(sorted), min_size=1, max_size=4
+    ),
+    compacts=st.booleans(),
+    expression=st.sampled_from([".*", "other.*", ".*:80", "(www|other)[.].*"]),
+)
+@settings(max_examples=8, deadline=None)
+def test_nothing_of_a_withdrawn_host_is_given(
+    ranges: list[list[int]], compacts: bool, expression: str
+) -> None:
+    """By none of the ways, whole or in ranges, resumed or anew, before and after a compaction."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        running(Path(name)) as prsm,
+    ):
+        agent = prsm.agent()
+        hold(prsm, agent, "http://www.example.jp:80/", "http://other.example:80/")
+        kept = page("http://www.example.jp/1", b"<p>KEEP")
+        gone = page("http://other.example/secret", b"<p>FORGET" * 100)
+        collected(prsm, agent, [kept, gone, revisit_of(gone, START_MS + 1)])
+        prsm.manager.archive.tidy()
+        token = token_of(prsm)
+        library = caller(prsm, token)
+        jobs = [job(prsm, library, expression) for _ in range(2)]
+        tags = {path: library.get(path).headers["etag"] for path in (SEGMENT, INDEX)}
+        withdraw(prsm)
+        if compacts:
+            compact(prsm)
+        again = library.post(
+            "/wasapi/v1/jobs", json={"function": "extract-warc", "query": f"host={expression}"}
+        ).json()["jobtoken"]
+        prsm.manager.archive.run_jobs()
+        said = b""
+        listed = library.get("/wasapi/v1/webdata").json()["files"]
+        current = [file["filename"] for file in listed]
+        assert len(current) == compacts
+        paths = [SEGMENT, INDEX, f"/api/v1/index/{NAME}.cdxj"]
+        paths += [f"/api/v1/results/{one}" for one in (*jobs, again)]
+        for one in current:
+            paths += [f"/api/v1/segments/{one}", f"/api/v1/index/{one}.parquet"]
+            paths += [f"/api/v1/index/{one}.cdxj"]
+        for path in paths:
+            whole = library.get(path)
+            said += plain_of(whole.content) if whole.status_code == 200 else b""
+            for first, last in ranges:
+                fields = {"Range": f"bytes={first}-{last}"}
+                if path in tags:
+                    fields["If-Range"] = tags[path]
+                part = library.get(path, headers=fields)
+                if part.status_code == 206:
+                    assert whole.status_code == 200
+                    assert part.content == whole.content[first : last + 1]
+                else:
+                    assert part.status_code in (200, 410, 416)
+        for way in ("pages.zip", "pages.warc.gz", "pages/hosts"):
+            for asked in ({"host": expression}, {"host": ".*"}, {"url": "http://other.example/"}):
+                answer = library.get(f"/api/v1/{way}", params=asked)
+                assert answer.status_code == 200
+                said += plain_of(answer.content)
+        for day in library.get("/api/v1/daily").json():
+            said += library.get(f"/api/v1/daily/{day}").content
+        said += library.get("/api/v1/changes", params={"since": "2020"}).content
+        assert b"FORGET" not in said
+        assert b"other.example" not in said
+        assert (b"KEEP" in said) or expression == "other.*"

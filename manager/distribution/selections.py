@@ -1,0 +1,67 @@
+"""How many selections are made while they are sent, at a time: each takes memory and a thread.
+
+Invariant: a turn is given back once, whatever ends the answer. Nobody waits for one: one more is
+told to come back, or to submit a job; jobs are made one after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Final
+
+from manager.errors import BusyError, SlowDownError
+from manager.operations.clients import Client
+
+__all__ = ["Selections", "Turn"]
+
+OF_A_TOKEN: Final = 2
+RETRY_S: Final = 30
+
+
+class Selections:
+    """The turns of all tokens; any thread may ask."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._changing = threading.Lock()
+        self._taken: Counter[int] = Counter()
+
+    def take(self, client: Client) -> Turn:
+        """Return a turn; raises SlowDownError, BusyError where there is none."""
+        with self._changing:
+            if self._taken[client.token_id] >= OF_A_TOKEN:
+                raise SlowDownError(
+                    f"{OF_A_TOKEN} selections by this token are being sent at a time: take them to "
+                    "their end, or submit this one as a job (/wasapi/v1/jobs)",
+                    RETRY_S,
+                )
+            if self._taken.total() >= self._at_once:
+                raise BusyError(
+                    f"{self._at_once} selections are being sent at a time "
+                    "(archive.selections_at_once): come back, or submit this one as a job "
+                    "(/wasapi/v1/jobs)",
+                    RETRY_S,
+                )
+            self._taken[client.token_id] += 1
+        return Turn(self, client.token_id)
+
+    def give_back(self, token_id: int) -> None:
+        """Let somebody else have a turn."""
+        with self._changing:
+            self._taken[token_id] -= 1
+
+
+class Turn:
+    """One selection's turn."""
+
+    def __init__(self, selections: Selections, token_id: int) -> None:
+        self._selections = selections
+        self._token_id = token_id
+        self._is_over = False
+
+    def end(self) -> None:
+        """Give it back; again does nothing."""
+        if not self._is_over:
+            self._is_over = True
+            self._selections.give_back(self._token_id)
