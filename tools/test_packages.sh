@@ -13,6 +13,7 @@ tool curl curl
 tool openssl openssl
 tool nginx nginx-light
 tool crontab cron
+tool caddy caddy
 if [ "${1:-}" = all ]; then
     tool wget wget
     tool strace strace

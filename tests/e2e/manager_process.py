@@ -36,10 +36,14 @@ class ManagerProcess:
         self._process: subprocess.Popen[str] | None = None
         self._ready: dict[str, Any] = {}
 
-    def start(self) -> ManagerProcess:
+    def start_again(self) -> ManagerProcess:
+        """Start it at the port that it had."""
+        return self.start(self.port)
+
+    def start(self, port: int = 0) -> ManagerProcess:
         """Start it and wait until it serves."""
         command = [sys.executable, "-c", CODE, "--data", str(self.data), "serve", "--json"]
-        command += ["--listen", "127.0.0.1:0"]
+        command += ["--listen", f"127.0.0.1:{port}"]
         for setting in ("limits.reserve_bytes=0", "policy.tick_s=0.2", *self._settings):
             command += ["--set", setting]
         if self._before:

@@ -8,13 +8,13 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-__all__ = ["nginx_in_front", "reserved_port"]
+__all__ = ["make_certificate", "nginx_in_front", "reserved_port", "wait_for_front"]
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
@@ -28,13 +28,31 @@ def reserved_port() -> Iterator[int]:
         yield int(held.getsockname()[1])
 
 
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a key and a certificate for loopback."""
+    key, certificate = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-keyout", key, "-out", certificate, "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key, certificate
+
+
 @contextmanager
 def nginx_in_front(
-    folder: Path, manager_port: int, archive: Path, port: int, *, alone: bool = False
+    folder: Path,
+    manager_port: int,
+    archive: Path,
+    port: int,
+    *,
+    alone: bool = False,
+    others: Collection[int] = (),
 ) -> Iterator[str]:
     """Start nginx before a manager; give its address. Certificates are made for it.
 
-    alone: it also sends the segments at `/alone/`, asking nobody.
+    others: ports of more managers. alone: it also sends the segments at `/alone/`, asking nobody.
     """
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
     if binary is None:
@@ -60,6 +78,9 @@ def nginx_in_front(
     ):
         shipped, changed = re.subn(what, chosen, shipped)
         assert changed == times, what
+    line = f"server 127.0.0.1:{manager_port} max_fails=1 fail_timeout=5s;"
+    more = "".join(f"\n{line.replace(str(manager_port), str(other))}" for other in others)
+    shipped = shipped.replace(line, line + more, 1)
     if alone:
         place = f"location /alone/ {{ alias {archive}/segments/; sendfile on; tcp_nopush on; }}"
         shipped = shipped.replace("    location / {", f"    {place}\n    location / {{", 1)
@@ -75,7 +96,7 @@ def nginx_in_front(
     with (folder / "out").open("wb") as out:
         process = subprocess.Popen([binary, "-p", folder, "-c", config], stdout=out, stderr=out)
     try:
-        _wait(port, process, folder)
+        wait_for_front(port, process, folder)
         yield f"https://127.0.0.1:{port}"
     finally:
         process.terminate()
@@ -83,7 +104,8 @@ def nginx_in_front(
         Path(socket_path).unlink(missing_ok=True)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+def wait_for_front(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until what was put in front takes connections."""
     give_up = time.monotonic() + 60
     while True:
         try:
