@@ -13,6 +13,7 @@ from agent.app.files import files_needed
 from agent.app.life import client_of
 from agent.app.running import identity_of
 from agent.app.site import windows_of
+from agent.app.starting import arranged, start_lines
 from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds
@@ -34,7 +35,7 @@ async def diagnose(settings: Settings) -> list[Check]:
     """Return every check, in the order in which a person would mend them."""
     now = datetime.now(UTC)
     home = Home(settings.home)
-    checks = [_contact(settings), _home(home), _holds(home)]
+    checks = [_contact(settings), _home(home), _start(settings), _holds(home)]
     checks.append(
         check_disk(
             free_bytes(settings.home if settings.home.exists() else settings.home.parent),
@@ -67,6 +68,22 @@ def _home(home: Home) -> Check:
     return Check(
         "agent", f"process {holder.pid} works in {home.path}" if holder else f"none in {home.path}"
     )
+
+
+def _start(settings: Settings) -> Check:
+    """Say who starts the agent. Lines of hours that were changed since start it too late."""
+    try:
+        said = arranged(settings.home)
+    except HomeError as error:
+        return Check("start", f"unknown: {error}")
+    lines = [line.strip() for line in said[1:] if line.startswith("  ")]
+    if lines and _times(lines) != _times(start_lines(settings)):
+        return Check("start", "; ".join(said), "these are not of today's hours: prs schedule cron")
+    return Check("start", "; ".join(said))
+
+
+def _times(lines: list[str]) -> list[list[str]]:
+    return [line.split()[: 1 if line.startswith("@") else 5] for line in lines]
 
 
 def _holds(home: Home) -> Check:
@@ -115,6 +132,8 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     host = urlsplit(identity.manager).hostname or ""
     proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
     shown = _without_password(proxy)
+    if shown and not settings.manager.proxy:
+        shown += ", by this shell's environment, which cron and systemd do not know: manager.proxy"
     checks = [Check("proxy", shown or "none: the manager is called directly")]
     wanted = urlsplit(proxy).hostname or host if proxy else host
     try:

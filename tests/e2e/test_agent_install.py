@@ -65,8 +65,11 @@ def test_cron_gets_its_lines_and_loses_them(tmp_path: Path, crontab: str) -> Non
         assert "cron starts it" in it.agent.prs("schedule")
         settings = it.home / "prs.toml"
         settings.write_text(settings.read_text().replace('["02:00-08:00"]', '["00:00-24:00"]'))
+        with pytest.raises(CommandError, match="not of today's hours: prs schedule cron"):
+            it.agent.prs("doctor")
         it.agent.prs("schedule", "cron")
         it.agent.prs("schedule", "cron")
+        assert "BAD start" not in it.agent.prs("doctor")
         days = [line.split(maxsplit=5)[4] for line in block_in(table(crontab), it.home)]
         assert sorted(days) == ["0", "1-5", "6"]  # on Sunday at 23 too: Monday begins at 00:00
         assert table(crontab).count(f"{it.home} (written") == 1
