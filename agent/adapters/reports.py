@@ -109,7 +109,7 @@ class DurableReports:
 
     def kept(self, pages: Sequence[Processed]) -> None:
         """Pages that lie in a segment, for the counters; a robots.txt is no page."""
-        self._counted.pages += sum(page.job != 0 for page in pages)
+        self._counted.pages += len([page for page in pages if page.job])
 
     # the link's side
 

@@ -44,7 +44,9 @@ class Permission:
         """Tell whether a request may be sent now."""
         if not self._gate.may_fetch() or self.holds.paused:
             return False
-        self._look()
+        now_ms, change_ms = self._clock.epoch_ms(), self._change_ms
+        if now_ms < self._asked_ms or (change_ms is not None and now_ms >= change_ms):
+            self._look()
         return self._open
 
     def fetching(self) -> bool:

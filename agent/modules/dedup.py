@@ -52,19 +52,7 @@ class Dedup:
             candidates = met if room >= len(met) else self._cut(job, met, room)
             new = self._ledger.add_new(job, list(candidates))
             entered = [one for one, is_new in zip(candidates.values(), new, strict=True) if is_new]
-            self._ledger.push(
-                QueuedUrl(
-                    0,
-                    one.url,
-                    one.job,
-                    one.depth,
-                    one.redirects,
-                    one.referer,
-                    0,
-                    level_of(one.url, one.depth, one.redirects),
-                )
-                for one in entered
-            )
+            self._ledger.push([_queued(one) for one in entered])
             for one in entered:
                 yield "new", one
 
@@ -78,3 +66,9 @@ class Dedup:
                 self._seen.forget(hash((job, url)))
                 self._stopped.add("queue holds as many pages as a host may have", url)
         return kept
+
+
+def _queued(one: Candidate) -> QueuedUrl:
+    url, depth, redirects = one.url, one.depth, one.redirects
+    level = level_of(url, depth, redirects)
+    return QueuedUrl(0, url, one.job, depth, redirects, one.referer, 0, level)

@@ -124,7 +124,7 @@ class Filter:
             return None
         if links.depth < 0 and job is not None and job.max_pages:
             return None  # a probe's few pages are to measure the site, not its sitemaps
-        self._sorted.add(hash(url))
+        self._sorted.enter(hash(url))
         if len(url) > limits.url_chars:
             stop("URL too long", url)
         elif job is None and not host.registrable:

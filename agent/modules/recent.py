@@ -9,7 +9,7 @@ LRU list; what is met more often than that is never forgotten, as in an LRU.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Sequence
 
 __all__ = ["Recent"]
 
@@ -28,10 +28,21 @@ class Recent:
     def __contains__(self, key: object) -> bool:
         return key in self._young or key in self._old
 
-    def unknown(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield those whose hashes are not remembered when their turn comes."""
-        young, old = self._young, self._old
-        return (one for one in texts if (key := hash(one)) not in young and key not in old)
+    def unknown(self, texts: Sequence[str]) -> list[str]:
+        """Return those whose hashes are not remembered, each once."""
+        keys = list(map(hash, texts))
+        unknown = set(keys).difference(self._young, self._old)
+        if not unknown:  # nearly always: most links of a page were on the page before
+            return []
+        by_key = dict(zip(keys, texts, strict=True))
+        return [text for key, text in by_key.items() if key in unknown]
+
+    def enter(self, key: Hashable) -> None:
+        """Remember a key that is not remembered."""
+        if len(self._young) >= self._half:
+            self._old, self._young = self._young, {key}
+        else:
+            self._young.add(key)
 
     @property
     def table_bytes(self) -> int:

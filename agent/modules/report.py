@@ -42,6 +42,10 @@ class Report:
             "tick": self._try_again,
         }
 
+    def wants_tick(self, _: object) -> bool:
+        """Tell whether anything waits for the time."""
+        return bool(self._lines)
+
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take a batch at any of the inputs."""
         self._on[port](batch)

@@ -50,6 +50,9 @@ ASKED_AHEAD: Final = 2000
 
 LOOKED_AT_A_TICK: Final = 2000
 
+TOLD_S: Final = 0.1
+"""Seconds after which the time matters: look-ups hold for minutes."""
+
 NOWHERE: Final = "its name had no address when it was looked up before"
 
 
@@ -102,12 +105,19 @@ class Resolve:
         # Jobs without an address that are not held here: looked for from the first tick on, when
         # everybody listens.
         self._unplaced: Iterator[OpenJob] | None = None
+        self._told_s = 0.0
         self._left_behind = True
 
     @property
     def waiting(self) -> int:
         """Return how many look-ups are under way or wait for their turn."""
         return self._asking + len(self._to_ask)
+
+    def wants_tick(self, tick: object) -> bool:
+        """Tell whether the time says anything new; while jobs are taken up, it always does."""
+        if self._unplaced is not None or self._left_behind:
+            return True
+        return cast(Tick, tick).now_s - self._told_s >= TOLD_S
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take candidates, redirects of robots.txt, answers, a changed list, or the time."""
@@ -315,6 +325,7 @@ class Resolve:
         return True
 
     def _tick(self, tick: Tick) -> Iterator[Output]:
+        self._told_s = tick.now_s
         for host in self._again.advance(tick.now_s):
             if self._hosts.get(host.name) is not host or tick.now_s < host.expires_s:
                 continue

@@ -84,6 +84,10 @@ class Robots:
         """Tell whether so much waits to be read that nothing more should be fetched."""
         return self._to_read_bytes > CROWD_BYTES
 
+    def wants_tick(self, _: object) -> bool:
+        """Tell whether anything waits for the time."""
+        return bool(self._readings)
+
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take what came for a robots.txt, or URLs whose turn it is."""
         if port == "fetched":

@@ -83,6 +83,9 @@ class Verdict:
     rule: str | None = None
 
 
+_ALLOWED: Final = Verdict(True)
+
+
 @frozen
 class _Wildcard:
     """A rule with `*` or `$`: pieces that must follow one another, the first at the start."""
@@ -123,8 +126,8 @@ class Rules:
 
         The rule with the most octets decides; of two equal ones, Allow (RFC 9309, 2.2.2).
         """
-        if path_and_query == "/robots.txt":
-            return Verdict(True)
+        if path_and_query == "/robots.txt" or not (self._lengths or self._wildcards):
+            return _ALLOWED
         path = _comparable(path_and_query.encode())
         found: Verdict | None = None
         octets = -1
@@ -137,7 +140,7 @@ class Rules:
                 break
             if (rule.octets > octets or rule.verdict.allowed) and rule.matches(path):
                 return rule.verdict
-        return found or Verdict(True)
+        return found or _ALLOWED
 
 
 @dataclass(slots=True, eq=False)

@@ -37,6 +37,10 @@ class Store:
         """Return how many pages wait for room on the disk."""
         return len(self._waiting)
 
+    def wants_tick(self, _: object) -> bool:
+        """Tell whether anything waits for the time."""
+        return bool(self._waiting)
+
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take pages to write, or the time to try again."""
         if port == "pages":

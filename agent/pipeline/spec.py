@@ -78,7 +78,8 @@ class Handler(Protocol):
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take a batch that arrived at an input; return what leaves, in order.
 
-        Raises nothing for what a site sent: hostile input becomes a message.
+        Raises nothing for what a site sent: hostile input becomes a message. One that takes ticks
+        and has a method `wants_tick` is told only those to which that says yes.
         """
         ...
 

@@ -39,11 +39,12 @@ class _Place:
     here. They get it at once when the batch is done: nothing can be overtaken by that.
     """
 
-    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes")
+    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
 
     def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
         self.module = module
         self.handler = handler
+        self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
         self.mailbox = mailbox
         self.routes: dict[str, list[_Route]] = {}
         self.gathered: dict[str, list[object]] = {}
@@ -88,6 +89,7 @@ class InProcessRunner:
         self._choose = choose
         self._inbox: deque[tuple[_Route, object]] = deque()
         self._waiting: deque[_Place] = deque()
+        self._crowded = False  # whether a mailbox may be full
         self._on_post: Callable[[], None] | None = None
         self.handled = 0  # messages, the time not counted: whether anything happened
         counts = partitions or {}
@@ -105,9 +107,12 @@ class InProcessRunner:
                 for number in range(count)
             ]
         self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
-        self._clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
-        for route in self._clocks:
-            route.to_all = True
+        clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
+        self._clocks = [
+            _Route(route.port, [place], route.choose, to_all=True)
+            for route in clocks
+            for place in route.places
+        ]
         self._connect()
 
     def handlers(self, module: str) -> list[Handler]:
@@ -138,10 +143,14 @@ class InProcessRunner:
         inbox = self._inbox
         for _ in range(len(inbox) if most is None else min(most, len(inbox))):
             route, message = inbox.popleft()
-            for place in route.places:
-                while place.mailbox.full:
-                    self._step()
-            self._send(route, message)
+            if self._crowded:
+                for place in route.places:
+                    while place.mailbox.full:
+                        self._step()
+            if route.only is None:
+                self._send(route, message)
+            else:
+                self._send_all(route, [message])
         while self._waiting:
             self._step()
 
@@ -157,7 +166,9 @@ class InProcessRunner:
     def tick(self, message: object) -> None:
         """Tell every module that wants it the time, and settle what follows from that alone."""
         for route in self._clocks:
-            self._send(route, message)
+            place = route.places[0]
+            if place.wants is None or place.wants(message):
+                self._send(route, message)
         while self._waiting:
             self._step()
 
@@ -193,12 +204,14 @@ class InProcessRunner:
         for place in places:
             box = place.mailbox
             box.put(route.port, message)
+            if box.before + len(box.growing) >= box.capacity:
+                self._crowded = True
             if not box.listed:
                 box.listed = True
                 self._waiting.append(place)
 
     def _step(self) -> None:
-        place = self._next()
+        place = self._next() if self._crowded or self._choose else self._waiting.popleft()
         box = place.mailbox
         port, batch = box.take(self._batch)
         if box:
@@ -227,7 +240,12 @@ class InProcessRunner:
                 self._send(route, message)
             return
         box = only.mailbox
-        box.put_all(route.port, messages)
+        if box.port == route.port:
+            box.growing += messages
+        else:
+            box.put_all(route.port, messages)
+        if box.before + len(box.growing) >= box.capacity:
+            self._crowded = True
         if not box.listed:
             box.listed = True
             self._waiting.append(only)
@@ -236,8 +254,11 @@ class InProcessRunner:
         waiting = self._waiting
         if self._choose is not None:
             waiting.rotate(-self._choose(len(waiting)))
-        if _has_room(waiting[0]):  # nearly always
+        if not self._crowded:
             return waiting.popleft()
+        self._crowded = any(
+            place.mailbox.full for places in self._places.values() for place in places
+        )
         for may_run in (_has_room, _drains, _breaks_cycle):
             for _ in range(len(waiting)):
                 place = waiting.popleft()
@@ -249,10 +270,7 @@ class InProcessRunner:
 
 def _has_room(place: _Place) -> bool:
     """Nobody behind it is full."""
-    for box in place.receivers:  # noqa: SIM110  # asked for each batch: no generator, no `full`
-        if box.before + len(box.growing) >= box.capacity:
-            return False
-    return True
+    return not any(box.full for box in place.receivers)
 
 
 def _alone(routes: Mapping[str, list[_Route]]) -> list[str]:

@@ -67,16 +67,18 @@ class Mailbox:
 
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
-        size = len(self)
+        size = self.before + len(self.growing)
         if size > self._greatest:  # it only grows between two takes
             self._greatest = size
-        if self._line:
+        if self.before:
             port, batch = self._line.popleft()
             self.before -= len(batch)
         else:
             port, batch = self.port, self.growing
             # What comes from now on is not of this batch: its receiver goes through it.
             self.port, self.growing = _NO_PORT, []
+            if size <= limit:
+                return port, batch
         if len(batch) > limit:
             batch, rest = batch[:limit], batch[limit:]
             if self.port == _NO_PORT:

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=2000, help="of each web")
     parser.add_argument("--rounds", type=int, default=3, help="the least time of so many counts")
     parser.add_argument("--webs", nargs="+", default=list(TURNS), choices=list(TURNS))
+    parser.add_argument("--byte-codes", type=int, default=0, help="count them, of so many more")
     parser.add_argument("--instructions", action="store_true", help="count them, by valgrind")
     asked = parser.parse_args()
     if asked.instructions and shutil.which("valgrind") is None:
@@ -48,19 +49,22 @@ def main() -> None:
                 _stage(web, asked.pages, TURNS[name])["us_per_page"] for _ in range(asked.rounds)
             )
             results[name] = {"us_per_page": least}
+            if asked.byte_codes:
+                counted = _stage(web, asked.pages, TURNS[name], more=asked.byte_codes)
+                results[name]["byte_codes"] = counted["byte_codes"]
             if asked.instructions:
                 results[name]["instructions"] = _instructions(web, asked.pages, TURNS[name])
             print(name, json.dumps(results[name]), flush=True)
     print("RESULT " + json.dumps(results))
 
 
-def _stage(web: Path, pages: int, a_turn: int, *before: str) -> dict[str, Any]:
+def _stage(web: Path, pages: int, a_turn: int, *before: str, more: int = 0) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [
                 *before,
                 *(sys.executable, "-m", "benchmarks.fetching.stage"),
-                *(str(web), folder, str(pages), str(a_turn)),
+                *(str(web), folder, str(pages), str(a_turn), str(more)),
             ],
             env={**os.environ, "PYTHONHASHSEED": "0"},
             capture_output=True,

@@ -1,9 +1,10 @@
 """One process that crawls a prepared web, turn by turn.
 
-    python -m benchmarks.fetching.stage WEB FOLDER PAGES A_TURN
+    python -m benchmarks.fetching.stage WEB FOLDER PAGES A_TURN [MORE]
 
 The last line on standard output is JSON. A_TURN: requests that end between two turns of the loop;
-time passes by the clock of the benchmark, five milliseconds a turn.
+time passes by the clock of the benchmark, five milliseconds a turn. MORE: byte codes are counted
+over so many further pages.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, TypeAlias
 
 from agent.adapters.curl import CurlFetcher, FetchOptions
 from agent.adapters.earlier import EarlierFile
@@ -37,6 +40,8 @@ from agent.runners.in_process import InProcessRunner
 from benchmarks.fetching.web import Answer
 from shared.archive.encode import SegmentInfo
 from shared.wire.orders import ListHead, Order
+
+TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
 
 TURN_S: Final = 0.005
 LINGERED_TURNS: Final = 5
@@ -208,7 +213,28 @@ class Stage:
         self.fetcher._finish(handle, 0, "")
 
 
-async def crawl(web: dict[str, Any], folder: Path, pages: int, a_turn: int) -> dict[str, float]:
+class ByteCodes:
+    """Counts what Python evaluates."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def begin(self) -> None:
+        """Count in all functions that are called from now on."""
+        sys.settrace(self._called)
+
+    def _called(self, frame: FrameType, _event: str, _arg: object) -> TraceFunction:
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._traced
+
+    def _traced(self, _frame: FrameType, event: str, _arg: object) -> TraceFunction:
+        self.count += event == "opcode"
+        return self._traced
+
+
+async def crawl(
+    web: dict[str, Any], folder: Path, pages: int, a_turn: int, more: int
+) -> dict[str, float]:
     """Crawl so many pages; return what they cost."""
     stage = Stage(web["answers"], folder)
     stage.take_list(web["hosts"])
@@ -219,22 +245,29 @@ async def crawl(web: dict[str, Any], folder: Path, pages: int, a_turn: int) -> d
     while counted().pages < pages and idle < 1000:
         idle = 0 if await stage.turn(a_turn) else idle + 1
     used_s = time.process_time() - begun_s
-    done = counted()
+    done = replace(counted())
+    codes = ByteCodes()
+    if more:
+        codes.begin()
+    while counted().pages < done.pages + more:
+        await stage.turn(a_turn)
+    sys.settrace(None)
     return {
         "pages": done.pages,
         "requests": done.requests,
         "us_per_page": round(used_s / max(1, done.pages) * 1e6, 1),
         "known": stage.ledger.known,
-        "turns": stage._turns,
+        "byte_codes": round(codes.count / max(1, counted().pages - done.pages)),
     }
 
 
 def main() -> None:
     """Run one stage."""
-    path, folder, pages, a_turn = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:5])
+    path, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    pages, a_turn, more = (int(text) for text in (*sys.argv[3:6], "0")[:3])
     with path.open("rb") as file:
         web = marshal.load(file)  # ours
-    print(json.dumps(asyncio.run(crawl(web, folder, pages, a_turn))), flush=True)
+    print(json.dumps(asyncio.run(crawl(web, folder, pages, a_turn, more))), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import heapq
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
 
@@ -58,12 +59,18 @@ def cdxj_line(entry: IndexEntry, offset: int, filename: str) -> bytes:
     mime = "" if entry.mime in ("", UNKNOWN_TYPE) else f'"mime": {_json(entry.mime)}, '
     status = "" if entry.status is None else f'"status": "{entry.status}", '
     digest = f'"digest": {_json(entry.digest)}, ' if entry.digest else ""
-    date = warc_date(entry.fetched_at_ms)
-    timestamp = date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
+    moment = _timestamp(entry.fetched_at_ms // 1000)
     return (
-        f'{entry.surt} {timestamp} {{"url": {_json(entry.url)}, {mime}{status}{digest}'
+        f'{entry.surt} {moment} {{"url": {_json(entry.url)}, {mime}{status}{digest}'
         f'"length": "{entry.length}", "offset": "{offset}", "filename": {_json(filename)}}}\n'
     ).encode()
+
+
+@lru_cache(maxsize=64)
+def _timestamp(seconds: int) -> str:
+    """Return seconds since 1970 as an index has them: `20260102030405`."""
+    date = warc_date(seconds * 1000)
+    return date[:4] + date[5:7] + date[8:10] + date[11:13] + date[14:16] + date[17:19]
 
 
 class CdxjSorter:

@@ -13,7 +13,7 @@ from agent.adapters.curl.blocks import (
     retry_after_s,
     stays_open,
 )
-from agent.adapters.curl.options import MAX_HEADER_BYTES, FetchOptions
+from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.outcomes import classify
 from agent.adapters.curl.slot import Slot
 from agent.pipeline.messages import Outcome
@@ -35,15 +35,14 @@ def answer_of(
     request, told = slot.request, slot.handle.getinfo
     received = read_answer(slot.lines)
     header, status = received.header, received.status
-    header_limit = min(options.max_header_bytes, MAX_HEADER_BYTES)
-    fits = len(header) <= header_limit
+    fits = len(header) <= options.most_header_bytes
     whole = received.whole and status > 0 and fits
     outcome, truncated = classify(code, whole_header=whole)
     if slot.refusal is not None:
         outcome, whole = slot.refusal, False
     elif not whole and (received.whole or not fits):
         outcome = "malformed"
-        message = "no status" if fits else f"header larger than {header_limit} bytes"
+        message = "no status" if fits else f"header larger than {options.most_header_bytes} bytes"
     elapsed_ms = told(pycurl.TOTAL_TIME_T) / 1000
     if outcome == "timeout":  # libcurl's count stands still while nothing happens
         elapsed_ms = max(elapsed_ms, 1000 * (ended_s - slot.started_s))

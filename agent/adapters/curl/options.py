@@ -59,6 +59,11 @@ class FetchOptions:
     proxy: str = ""
 
     @cached_property
+    def most_header_bytes(self) -> int:
+        """Return how long the header of an answer may be, for us and for the archive."""
+        return min(self.max_header_bytes, MAX_HEADER_BYTES)
+
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Return the header fields of a request behind Host, in the order they are sent."""
         fields = [

@@ -19,18 +19,15 @@ class RateLimit:
 
     def __init__(self, bytes_per_s: int, now_s: float) -> None:
         self._bytes_per_s = bytes_per_s
+        self.limited = bytes_per_s > 0  # asked for each piece of a body
         self._bytes = bytes_per_s * BURST_S
         self._filled_s = now_s
-
-    @property
-    def limited(self) -> bool:
-        """Tell whether there is a limit."""
-        return self._bytes_per_s > 0
 
     def change(self, bytes_per_s: int, now_s: float) -> None:
         """Limit to another rate from now on."""
         self._fill(now_s)
         self._bytes_per_s = bytes_per_s
+        self.limited = bytes_per_s > 0
         self._bytes = min(self._bytes, bytes_per_s * BURST_S)
 
     def take(self, size_bytes: int, now_s: float) -> bool:

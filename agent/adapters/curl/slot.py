@@ -124,17 +124,18 @@ class Slot:
         set_option(pycurl.PREREQFUNCTION, self._before_sending)
 
     def _write(self, data: bytes) -> int | None:
-        if self._rate.limited and not self._may_receive(self, len(data)):
+        size = len(data)
+        if self._rate.limited and not self._may_receive(self, size):
             paused: int = pycurl.WRITEFUNC_PAUSE
             return paused
         room = self.request.max_body_bytes - self.body_bytes
-        if len(data) > room:
+        if size > room:
             self.body.append(data[:room])
             self.body_bytes += room
             self.too_long = True
             return _STOP
         self.body.append(data)
-        self.body_bytes += len(data)
+        self.body_bytes += size
         return None
 
     def _before_sending(self, address: str, *_: object) -> int:

@@ -153,8 +153,12 @@ class Jobs:
 
     def live(self, number: int) -> JobState | None:
         """Return the state of a job that takes URLs, or None."""
-        state = self._states.get(number) or self.state(number)
-        return None if state is None or state.finished else state
+        state = self._states.get(number)
+        if state is None:
+            state = self.state(number)
+            if state is None:
+                return None
+        return None if state.finished else state
 
     def live_numbers(self, limit: int) -> NDArray[np.uint32]:
         """Return the numbers of jobs that take URLs, in order, at most `limit`."""

@@ -133,13 +133,20 @@ def results_in(payload: memoryview, pages: Sequence[Fetched]) -> list[PageWork |
 
 
 def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
-    capture, revisit = page.capture, page.capture.revisit
+    capture = page.capture
+    revisit = capture.revisit
     return (
         unread,
         (page.url, page.host, page.address, page.job, page.depth, page.redirects, page.is_rules),
         (
-            *(capture.url, capture.fetched_at_ms, capture.request, capture.response_header),
-            *(capture.body, capture.ip, capture.truncated, capture.payload_digest),
+            capture.url,
+            capture.fetched_at_ms,
+            capture.request,
+            capture.response_header,
+            capture.body,
+            capture.ip,
+            capture.truncated,
+            capture.payload_digest,
         ),
         None
         if revisit is None

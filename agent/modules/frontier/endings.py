@@ -50,9 +50,9 @@ class Endings:
         self._silence = silence
         self._rulings = rulings
 
-    def ended(self, ended: FetchAnswer) -> Sequence[UnitClosed]:
-        """Take the token back after a request, and begin the rest; return who is quiet now."""
-        has, due = self._has, ended.due
+    def ended(self, due: Due | RulesDue, ended: FetchAnswer) -> Sequence[UnitClosed]:
+        """Take a turn's token back, and begin the rest; return who is quiet now."""
+        has = self._has
         address = has.addresses.get(due.address)
         if address is None or address.holder is None:
             return ()

@@ -256,9 +256,10 @@ class Frontier:
     def _ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
         hosts = self._has.hosts
         for ended in batch:
-            for unit in self._endings.ended(ended):
+            due = ended.due
+            for unit in self._endings.ended(due, ended):
                 yield "closed", unit
-            host = hosts.get(ended.due.host)
+            host = hosts.get(due.host)
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)
 

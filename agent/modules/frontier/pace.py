@@ -62,16 +62,17 @@ class Pace:
 
     def measure(self, host: HostQueue, ended: FetchAnswer) -> None:
         """Learn from an answer how fast a host is."""
-        if ended.outcome not in ANSWERED or ended.elapsed_ms <= 0:
+        elapsed_ms, all_speeds = ended.elapsed_ms, self._speeds
+        if ended.outcome not in ANSWERED or elapsed_ms <= 0:
             return
         host.total_bytes += ended.response_bytes
-        host.total_ms += ended.elapsed_ms
-        if host.name not in self._speeds and len(self._speeds) >= SPEEDS_KEPT:
-            self._speeds.pop(next(iter(self._speeds)))
-        self._speeds[host.name] = host.total_bytes / host.total_ms
+        host.total_ms += elapsed_ms
+        if len(all_speeds) >= SPEEDS_KEPT and host.name not in all_speeds:
+            all_speeds.pop(next(iter(all_speeds)))
+        all_speeds[host.name] = host.total_bytes / host.total_ms
         self._until_next_look -= 1
-        if self._until_next_look <= 0 and len(self._speeds) >= self._enough:
-            speeds = sorted(self._speeds.values())
+        if self._until_next_look <= 0 and len(all_speeds) >= self._enough:
+            speeds = sorted(all_speeds.values())
             self._fast_from = speeds[len(speeds) * 4 // 5]
             # Sorting again after a tenth as many measurements keeps the cost of each constant
             # but for a logarithm.
@@ -89,15 +90,17 @@ class Pace:
 
         ours: it is our own network that is down, so silence says nothing of the address.
         """
-        politeness = self.politeness
-        answered = ended.outcome in ANSWERED
+        politeness, base = self.politeness, self.base_s(host)
+        answered, strike = ended.outcome in ANSWERED, is_strike(ended)
+        if not (strike or address.strikes) and ended.retry_after_s is None:  # nearly always
+            rest = politeness.times_last * ended.elapsed_ms / 1000
+            return base if rest <= base else min(rest, max(base, politeness.backoff_cap_s))
         if ours and not answered:
-            return self.base_s(host)
-        if is_strike(ended):
+            return base
+        if strike:
             address.strikes = min(address.strikes + 1, MAX_STRIKES)
         else:
             address.strikes = max(address.strikes - 1, 0)
-        base = self.base_s(host)
         rest = base
         if answered:  # how long we waited for nothing is a limit of ours, no measure of theirs
             rest = max(rest, politeness.times_last * ended.elapsed_ms / 1000)

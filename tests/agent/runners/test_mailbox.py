@@ -44,3 +44,18 @@ def test_what_a_limit_leaves_stays_before_what_comes() -> None:
     box.put("b", 6)
     assert box.take(9) == ("b", [5, 6])
     assert len(box) == 0
+
+
+def test_many_at_once_are_as_one_after_the_other() -> None:
+    """And who sends them keeps the list for the next ones."""
+    one, many = Mailbox(9, spills=False), Mailbox(9, spills=False)
+    for port, messages in (("a", [1, 2]), ("a", [3]), ("b", [4]), ("a", [5, 6])):
+        sent: list[object] = list(messages)
+        many.put_all(port, sent)
+        sent.clear()
+        for message in messages:
+            one.put(port, message)
+    while one:
+        assert one.take(2) == many.take(2)
+    assert len(many) == 0
+    assert one.greatest == many.greatest == 6

@@ -140,3 +140,69 @@ def test_inputs_that_are_not_outside_are_refused(build: Build) -> None:
     """Nobody can feed an input from outside that a module feeds."""
     with pytest.raises(GraphError, match=r"repeater\.in is not fed from outside"):
         build(PIPELINE, lambda module, partition, post: Sender()).post("repeater.in", None)
+
+
+class Parting:
+    """Sends odd numbers left and even ones right, and all of them to a third place."""
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        for one in batch:
+            assert isinstance(one, Numbered)
+            yield ("left" if one.number % 2 else "right"), one
+            yield "alone", one
+
+
+PARTING = Pipeline(
+    (
+        Module("parting", Key.SINGLE, ("in",), ("left", "right", "alone")),
+        Module("recorder", Key.SINGLE, ("left", "right")),
+        Module("other", Key.SINGLE, ("in",)),
+    ),
+    (
+        Connection("parting.left", "recorder.left"),
+        Connection("parting.right", "recorder.right"),
+        Connection("parting.alone", "other.in"),
+    ),
+    ("parting.in",),
+)
+
+
+def test_two_outputs_to_one_receiver_keep_their_order(build: Build) -> None:
+    """What a sender says by one output is never overtaken by what it says by another."""
+    seen: dict[str, list[tuple[str, int, Numbered]]] = {"recorder": [], "other": []}
+
+    def make(module: str, partition: Partition, post: Post) -> Handler:
+        return Parting() if module == "parting" else Recorder(seen[module], partition)
+
+    runner = build(PARTING, make, capacity=8, batch=5)
+    for message in numbered(40):
+        runner.post("parting.in", message)
+    runner.run_until_settled()
+    for arrived in seen.values():
+        assert [one.number for _, _, one in arrived] == list(range(40))
+
+
+class Sleepy:
+    """Takes ticks, and wants every other one."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.told: list[object] = []
+
+    def wants_tick(self, tick: object) -> bool:
+        self.asked += 1
+        return self.asked % 2 == 0
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        self.told += batch
+        return ()
+
+
+def test_a_module_is_told_only_the_ticks_that_it_wants(build: Build) -> None:
+    """Who waits for nothing costs nothing at each turn."""
+    sleepy = Sleepy()
+    pipeline = Pipeline((Module("sleepy", Key.SINGLE, ("tick",)),), (), ("sleepy.tick",))
+    runner = build(pipeline, lambda module, partition, post: sleepy)
+    for number in range(6):
+        runner.tick(number)
+    assert sleepy.told == [1, 3, 5]
