@@ -6,7 +6,6 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 from __future__ import annotations
 
 import os
-from importlib import metadata
 from typing import Final
 
 import re2
@@ -19,6 +18,7 @@ from agent.modules.page.limits import PageLimits
 from agent.settings import Settings
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
+from shared.version import VERSION
 
 __all__ = [
     "MOST_WORKERS",
@@ -40,7 +40,7 @@ MOST_WORKERS: Final = 4
 
 def version() -> str:
     """Return this program's version."""
-    return metadata.version("prsm")
+    return VERSION
 
 
 def user_agent(settings: Settings) -> str:

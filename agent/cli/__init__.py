@@ -20,6 +20,9 @@ __all__ = ["main"]
 # Read when numpy is imported: its threads for large matrices, of which there are none here, would
 # take memory, and a twentieth of a second each to begin and end.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Read when the first pydantic model is made: to look through all that is installed for plugins of
+# pydantic takes as long as to make the models.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 @click.group(

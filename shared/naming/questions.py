@@ -6,15 +6,10 @@ Invariant: `NoSuchNameError` means that a server said so; whatever else is no an
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal, Protocol
 
-import aiodns
-import pycares
-from aiodns.error import DNSError
-
-from shared.errors import PrsmError, SettingError
+from shared.errors import PrsmError
 from shared.frozen import frozen
 
 __all__ = ["KINDS", "Kind", "NameServers", "NoAnswerError", "NoSuchNameError", "Question", "Record"]
@@ -51,57 +46,36 @@ class Question(Protocol):
         ...
 
 
-_NO: Final = frozenset(
-    {pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_ENODATA, pycares.errno.ARES_EBADNAME}
-)
-_TYPES: Final = {"A": pycares.QUERY_TYPE_A, "AAAA": pycares.QUERY_TYPE_AAAA}
-_SLACK_S: Final = 1.0
-
-
 class NameServers:
-    """Name servers over UDP and TCP, by c-ares. Make it inside a running event loop."""
+    """Name servers over UDP and TCP. Make it inside a running event loop.
+
+    Those of this machine are turned to at the first question: to import what asks them takes as
+    long as a hundred pages, and a list of addresses needs no answer.
+    """
 
     def __init__(
         self, servers: Sequence[str] = (), *, timeout_s: float = 5.0, tries: int = 3
     ) -> None:
         """servers: `address:port`; none: those of this machine. Raises SettingError."""
-        try:
-            self._resolver = aiodns.DNSResolver(
-                nameservers=list(servers) or None, timeout=timeout_s, tries=tries
-            )
-        except (DNSError, pycares.AresError, ValueError) as error:
-            raise SettingError(
-                f"name servers {list(servers)}: {error}; write them as 192.0.2.53:53, or leave "
-                "the setting empty"
-            ) from error
-        # c-ares doubles its timeout with each try, and does not always keep it.
-        self._longest_s = timeout_s * (2**tries - 1) + _SLACK_S
+        self._servers = tuple(servers)
+        self._timeout_s = timeout_s
+        self._tries = tries
+        self._channel: Question | None = None
+        if servers:  # what somebody wrote is refused at the start
+            self._open()
 
     async def ask(self, name: str, kind: Kind) -> list[Record]:
         """Ask for the addresses of one kind; CNAMEs are followed by the server."""
-        try:
-            answer = await asyncio.wait_for(
-                self._resolver.query_dns(name, kind), timeout=self._longest_s
-            )
-        except DNSError as error:
-            code, words = error.args[0], str(error.args[-1])
-            if code in _NO:
-                raise NoSuchNameError(words) from error
-            raise NoAnswerError(words) from error
-        except TimeoutError as error:
-            raise NoAnswerError(f"nothing within {self._longest_s:g} s") from error
-        except (ValueError, UnicodeError) as error:
-            raise NoSuchNameError(f"not a name that can be asked for ({error})") from error
-        records = [
-            Record(record.data.addr, record.ttl)
-            for record in answer.answer
-            if record.type == _TYPES[kind]
-            and isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData)
-        ]
-        if not records:
-            raise NoSuchNameError("an alias without an address")
-        return records
+        channel = self._channel or self._open()
+        return await channel.ask(name, kind)
 
     async def close(self) -> None:
         """Let go; questions under way end without an answer."""
-        await self._resolver.close()
+        if self._channel is not None:
+            await self._channel.close()
+
+    def _open(self) -> Question:
+        from shared.naming.channel import Channel  # noqa: PLC0415  # see the class
+
+        self._channel = Channel(self._servers, self._timeout_s, self._tries)
+        return self._channel

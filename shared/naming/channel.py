@@ -1,0 +1,69 @@
+"""Asks name servers by c-ares; `questions` says what an answer means."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import aiodns
+import pycares
+from aiodns.error import DNSError
+
+from shared.errors import SettingError
+from shared.naming.questions import Kind, NoAnswerError, NoSuchNameError, Record
+
+__all__ = ["Channel"]
+
+_NO: Final = frozenset(
+    {pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_ENODATA, pycares.errno.ARES_EBADNAME}
+)
+_TYPES: Final = {"A": pycares.QUERY_TYPE_A, "AAAA": pycares.QUERY_TYPE_AAAA}
+_SLACK_S: Final = 1.0
+
+
+class Channel:
+    """Fulfils `Question`. Make it inside a running event loop."""
+
+    def __init__(self, servers: Sequence[str], timeout_s: float, tries: int) -> None:
+        """servers: `address:port`; none: those of this machine. Raises SettingError."""
+        try:
+            self._resolver = aiodns.DNSResolver(
+                nameservers=list(servers) or None, timeout=timeout_s, tries=tries
+            )
+        except (DNSError, pycares.AresError, ValueError) as error:
+            raise SettingError(
+                f"name servers {list(servers)}: {error}; write them as 192.0.2.53:53, or leave "
+                "the setting empty"
+            ) from error
+        # c-ares doubles its timeout with each try, and does not always keep it.
+        self._longest_s = timeout_s * (2**tries - 1) + _SLACK_S
+
+    async def ask(self, name: str, kind: Kind) -> list[Record]:
+        """Ask for the addresses of one kind; CNAMEs are followed by the server."""
+        try:
+            answer = await asyncio.wait_for(
+                self._resolver.query_dns(name, kind), timeout=self._longest_s
+            )
+        except DNSError as error:
+            code, words = error.args[0], str(error.args[-1])
+            if code in _NO:
+                raise NoSuchNameError(words) from error
+            raise NoAnswerError(words) from error
+        except TimeoutError as error:
+            raise NoAnswerError(f"nothing within {self._longest_s:g} s") from error
+        except (ValueError, UnicodeError) as error:
+            raise NoSuchNameError(f"not a name that can be asked for ({error})") from error
+        records = [
+            Record(record.data.addr, record.ttl)
+            for record in answer.answer
+            if record.type == _TYPES[kind]
+            and isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData)
+        ]
+        if not records:
+            raise NoSuchNameError("an alias without an address")
+        return records
+
+    async def close(self) -> None:
+        """Let go; questions under way end without an answer."""
+        await self._resolver.close()
