@@ -75,14 +75,13 @@ class Addresses:
         text = "".join(references)
         if len(text) > MAX_REFERENCE_CHARACTERS:
             references = [one for one in references if len(one) <= MAX_REFERENCE_CHARACTERS]
-        if "#" not in text:
-            given = dict.fromkeys(references)
-        else:  # white space ends a reference, but is a part of what stands before a fragment
+        given = dict.fromkeys(references)
+        if "#" in text:  # white space ends a reference, but is a part of what precedes a fragment
             given = {
                 one
                 if (cut := one.find("#")) < 0 or (cut and not " " < one[cut - 1] < "\x7f")
                 else one[:cut]: None
-                for one in references
+                for one in given
             }
         known = folder_memory(self._folder)
         urls: dict[str, None] = {}

@@ -35,8 +35,10 @@ _IN_CONTENT: Final = re.compile(
 _IN_XML: Final = re.compile(r"<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"'>]*)[\"']")
 # How most pages begin; what it finds is what the search for tags finds.
 _USUAL: Final = re.compile(
-    rb"[^<]*(?:<![a-z][^>]*>[^<]*)?<html(?:\s+[a-z:-]+=\"[^\"]*\")*\s*>[^<]*<head>[^<]*<meta\s+"
-    rb"(?:charset=(?:\"([\w-]{1,40})\"|([\w-]{1,40})(?=[\s>]))"
+    rb"[^<]*(?:<![a-z][^>]*>[^<]*)?<html(?:\s+[a-z:_-]+=\"[^\"]*\")*\s*>[^<]*<head>[^<]*"
+    rb"(?:<title>[^<]*</title>[^<]*)?"
+    rb"(?:<meta\s+name=\"[\w.:-]+\"\s+content=\"(?![^\"]*charset)[^\"<>]*\"\s*/?>[^<]*){0,4}"
+    rb"<meta\s+(?:charset=(?:\"([\w-]{1,40})\"|([\w-]{1,40})(?=[\s>]))"
     rb"|http-equiv=(?:\"content-type\"|content-type)\s+content=\"text/html;\s*charset=([\w-]{1,40})\")\s*/?>",
     re.IGNORECASE,
 )

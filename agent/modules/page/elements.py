@@ -38,6 +38,7 @@ _WANTED: Final = frozenset(
 _WANTED_IDS: Final = {create_tag(name).tag_id: name for name in _WANTED}
 
 MAX_DEPTH: Final = 5_000
+SHORTEST_TAG: Final = 3  # bytes: without its `>` a tag takes the next one for a part of itself
 MAX_TAG_PARTS: Final = 2_000
 LONG_TAG: Final = 8_000  # characters: MAX_TAG_PARTS attributes do not go into fewer
 PIECE: Final = 32 * 1024  # bytes
@@ -132,7 +133,7 @@ def _may_be_deep(markup: bytes) -> bool:
     Every `<` that is not `</` counts as if it opened an element. What stood before a piece can
     not matter more than its depth, nor what stands in it more than what it opens.
     """
-    left = 0 if len(markup) <= 2 * MAX_DEPTH else markup.count(b"<")
+    left = 0 if len(markup) <= SHORTEST_TAG * MAX_DEPTH else markup.count(b"<")
     depth = 0
     for start in range(0, len(markup), PIECE):
         if depth + left <= MAX_DEPTH:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.charset import _searched, charset_of, declared_charset
+from agent.modules.page.charset import _USUAL, _searched, charset_of, declared_charset
 from agent.modules.page.fields import header_charset
 from agent.modules.page.labels import codec_of
 from tests.fixtures_dir import FIXTURES, fixture_folder
@@ -176,6 +176,9 @@ HEAD = st.sampled_from(
             " ",
             "x",
         ),
+        *("<title>a &amp; b</title>", '<meta name="viewport" content="width=1, x">'),
+        *('<meta name="a" content="charset=euc-jp">', '<html data-content_root="../">'),
+        *('<meta name="a" content="b" charset="big5">', '<meta name="CharSet" content="">'),
         *('<meta charset="utf-8">', "<meta charset=euc-jp />", "<meta charset=utf-8/>", "<META "),
         *('<meta charset="x-none">', "<meta charset='sjis'>", 'charset="big5"', " />", ">", '"'),
         *('<meta http-equiv="Content-Type" content="text/html; charset=euc-kr" />', "\x1c", "\xa0"),
@@ -195,3 +198,23 @@ HEAD = st.sampled_from(
 def test_the_quick_look_finds_what_the_search_finds(head: str) -> None:
     """Most pages begin in one of few ways, and are read without taking their tags apart."""
     assert declared_charset(head.encode("latin-1")) == _searched(head)
+
+
+JAVADOC = """<!DOCTYPE HTML>
+<html>
+<head>
+<title>A (SE &amp; K)</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Type" content="text/html; charset=UTF-8">"""
+SPHINX = """<!DOCTYPE html>
+<html lang="en" data-content_root="../">
+<head>
+<meta charset="utf-8" />"""
+
+
+@pytest.mark.parametrize("head", [JAVADOC, SPHINX])
+def test_documentation_is_read_by_the_quick_look(head: str) -> None:
+    """As these programs begin their pages."""
+    match = _USUAL.match(head.encode())
+    assert match is not None
+    assert (match[1] or match[3]).lower() == b"utf-8"
