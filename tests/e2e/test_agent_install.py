@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.app.leaving import hand_back
 from agent.control.crontab import block_in
+from agent.control.drain import read_holds
+from agent.errors import HomeError
+from agent.settings import read_settings
+from tests.agent.app.fake_manager import refuse
 from tests.agent.app.scene import Scene, scene
 from tests.programs import program
 from tools.demo.system import BIN, CommandError
@@ -126,6 +131,20 @@ def test_leaving_while_nothing_runs(tmp_path: Path) -> None:
         assert "was handed back" in it.agent.prs("uninstall")
         assert not it.manager.joined
         assert not it.requests()
+
+
+def test_leaving_without_a_manager_is_said(tmp_path: Path) -> None:
+    """Nobody is told that the work is back where it is not; whoever must go says so."""
+    with scene(tmp_path) as it:
+        for path in ("sync", "unsubscribe"):
+            it.manager.fail(path, *[refuse(401, "key: unknown")] * 50)
+        with pytest.raises(HomeError, match=r"not handed back.*--without-manager"):
+            hand_back(read_settings(it.home), patience_s=60.0)
+        assert read_holds(it.home / "hold.json").drained
+        said = it.agent.prs("uninstall", "--without-manager", "--delete-data", "--unsent")
+        assert "was deleted" in said
+        assert it.manager.joined
+        assert not it.home.exists()
 
 
 def test_an_enrolment_that_cannot_ask_says_what_it_needs(tmp_path: Path) -> None:
