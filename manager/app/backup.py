@@ -36,7 +36,7 @@ from manager.store.backup_files import (
 __all__ = ["make_backup"]
 
 TRIES: Final = 3
-RECORDS: Final = ("logs", "transfers")
+RECORDS: Final = ("logs", "transfers", "releases")
 ARCHIVE: Final = ("archive/segments", "archive/index", "incoming")
 
 

@@ -56,5 +56,7 @@ def log_to_stderr(*, as_json: bool) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # Every tick would be four lines.
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    # A job that fails is reported by `manager.clock`, with a traceback only where it is a defect.
+    logging.getLogger("apscheduler.executors").setLevel(logging.CRITICAL)
     # What a pool meets while the database is gone; `leadership` says it once.
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
