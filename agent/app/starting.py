@@ -22,7 +22,7 @@ from agent.control.zone import system_zone
 from agent.link.memory import Memory
 from agent.settings import Home, Settings
 
-__all__ = ["STARTERS", "Starter", "arrange", "arranged", "program", "start_lines"]
+__all__ = ["STARTERS", "Starter", "arrange", "arranged", "program", "start_lines", "update_lines"]
 
 Starter = Literal["cron", "systemd", "none"]
 STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
@@ -53,6 +53,19 @@ def start_lines(settings: Settings) -> list[str]:
     return [f"{time} {command}" for time in times]
 
 
+def update_lines(settings: Settings) -> list[str]:
+    """Return the line by which cron looks for a release once a day; none: not from an archive."""
+    if not os.environ.get("PRS_PROGRAM"):
+        return []
+    chance = random.SystemRandom()
+    home = Home(settings.home)
+    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
+    # Half an hour beside the minute at which the agent itself is started.
+    minute, hour = (memory.spread_minute + 30) % 60, memory.spread_minute * 7 % 24
+    command = cron_command([*program(settings.home), "update", "--quiet"])
+    return [f"{minute} {hour} * * * {command}"]
+
+
 def arrange(settings: Settings, starter: Starter) -> list[str]:
     """Let cron, systemd or nobody start the agent; return what to tell. Raises HomeError."""
     home = settings.home.absolute()
@@ -63,13 +76,27 @@ def arrange(settings: Settings, starter: Starter) -> list[str]:
     if starter == "systemd":
         said += install_unit(home, words)
     if starter == "cron":
-        lines = start_lines(settings)
+        lines = [*start_lines(settings), *update_lines(settings)]
         write_crontab(with_block(read_crontab(), home, lines))
         said += ["cron starts it:", *(f"  {line}" for line in lines)]
-    elif shutil.which("crontab") and block_in(table := read_crontab(), home):
-        write_crontab(with_block(table, home, ()))
-        said.append("cron does not start it any more")
+    elif shutil.which("crontab"):
+        lines = update_lines(settings) if starter == "systemd" else []
+        said += _instead(home, lines)
     return said
+
+
+def _instead(home: Path, lines: list[str]) -> list[str]:
+    """Take the agent out of the crontab, but for these lines; return what to tell."""
+    table = read_crontab()
+    before = block_in(table, home)
+    if before != lines:
+        write_crontab(with_block(table, home, lines))
+    said = ["cron does not start it any more"] if any(map(_starts, before)) else []
+    return [*said, *(["cron updates it:", *(f"  {line}" for line in lines)] if lines else [])]
+
+
+def _starts(line: str) -> bool:
+    return not line.endswith(" update --quiet")
 
 
 def arranged(home: Path) -> list[str]:
@@ -78,7 +105,8 @@ def arranged(home: Path) -> list[str]:
     said: list[str] = []
     if shutil.which("crontab"):
         lines = block_in(read_crontab(), home)
-        said += ["cron starts it:", *(f"  {line}" for line in lines)] if lines else []
+        what = "starts" if any(map(_starts, lines)) else "updates"
+        said += [f"cron {what} it:", *(f"  {line}" for line in lines)] if lines else []
     if unit_path(home).exists():
         said.append(f"systemd starts it: {unit_path(home)}")
     return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]

@@ -52,6 +52,7 @@ def as_nobody(folder: Path) -> tuple[str, ...]:
 
 def test_an_ordinary_user_installs_without_network(unpacked: Path) -> None:
     """One command, and `bin/prs` runs; again, it is there already; the data are its own."""
+    (unpacked / "root.json").write_text("{}")
     partner = as_nobody(unpacked.parent)
     said = install(unpacked, before=(*partner, *without_network()))
     home = unpacked.parent / "prs"
@@ -64,6 +65,12 @@ def test_an_ordinary_user_installs_without_network(unpacked: Path) -> None:
     assert shown.stdout == "prs 9.1\n"
     told = subprocess.run([*words, "status"], capture_output=True, text=True, check=True)
     assert "no agent runs here" in told.stdout
+    assert (home / "launcher/root.json").read_text() == "{}"
+    launcher = (str(home / "current/venv/bin/python"), "-I", "-m", "launcher")
+    words = (*partner, *launcher, "--home", str(home), "--self-test")
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == (
+        "launcher works\n"
+    )
     made = (home / "versions/9.1").stat().st_ino
     install(unpacked, before=partner)
     assert (home / "versions/9.1").stat().st_ino == made

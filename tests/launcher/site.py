@@ -26,7 +26,7 @@ from launcher.update import update
 from manager.releases import version_of
 from tests.ceremony import Ceremony
 
-__all__ = ["Centre", "Site", "archive", "serving"]
+__all__ = ["Centre", "Site", "archive", "archive_of", "serving"]
 
 KEY = "the agent's key"
 DAY_MS = 86_400_000
@@ -72,9 +72,15 @@ sys.exit(WISH)
 def archive(version: str, wish: str = "0", *, said: str = "", broken: bool = False) -> bytes:
     """Return a release. wish: what `prs sync` ends with; said: another version in it."""
     prs = PRS.replace("VERSION", version).replace("WISH", wish)
-    files = {"VERSION": said or version, "install.py": INSTALL, "python": PYTHON, "prs": prs}
+    files = {"VERSION": said or version, "python": PYTHON, "prs": prs}
     if broken:
         files["broken"] = ""
+    return archive_of(version, files)
+
+
+def archive_of(version: str, programs: dict[str, str]) -> bytes:
+    """Return a release with these programs."""
+    files = {"VERSION": version, "install.py": INSTALL, **programs}
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz") as opened:
         for name, text in files.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import shutil
 import sys
 import tempfile
 import tomllib
@@ -29,12 +30,14 @@ def main() -> None:
     platforms = (here,) if options.here else ALL
     name = f"prs-{version}" + (f"-{here.name}" if options.here else "")
     options.into.mkdir(parents=True, exist_ok=True)
-    archive = make(version, platforms, name, options.into)
+    archive = make(version, platforms, name, options.into, options.root)
     print(f"{archive}  {archive.stat().st_size / 1e6:.1f} MB  sha256:{sha256_of(archive)}")
 
 
-def make(version: str, platforms: tuple[Platform, ...], name: str, into: Path) -> Path:
-    """Make an archive of a version for platforms, and return it."""
+def make(
+    version: str, platforms: tuple[Platform, ...], name: str, into: Path, root: Path | None = None
+) -> Path:
+    """Make an archive of a version for platforms, and return it. root: the first of releases."""
     lock = locked((ROOT / "requirements.lock").read_text())
     with (ROOT / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
@@ -47,6 +50,8 @@ def make(version: str, platforms: tuple[Platform, ...], name: str, into: Path) -
         fetch(entries, platforms, folder / "wheels")
         own_wheel(version, Path(scratch), folder / "wheels")
         lay_out(folder, version, entries, platforms)
+        if root is not None:
+            shutil.copy(root, folder / "root.json")
         archive = into / f"{name}.tar.gz"
         pack(folder, archive)
     return archive
@@ -56,6 +61,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.bundle", description=__doc__)
     parser.add_argument("--here", action="store_true", help="for this Python and machine only")
     parser.add_argument("--version", default="", help="another than pyproject.toml says")
+    parser.add_argument("--root", type=Path, help="1.root.json, by which sites judge updates")
     parser.add_argument("--into", type=Path, default=ROOT / "dist", help="default: dist/")
     return parser.parse_args()
 
