@@ -27,10 +27,11 @@ class FirstMetadata(BaseModel):
     targets: Text
 
 
-class NextRoot(BaseModel):
-    """The next root, signed by enough keys of the last and of its own."""
+class NextSigned(BaseModel):
+    """The next root, signed by enough keys of the last and of its own; targets; or both."""
 
-    root: Text
+    root: Text | None = None
+    targets: Text | None = None
 
 
 class NextTargets(BaseModel):
@@ -97,10 +98,16 @@ async def init(door: Door, actor: Admin, asked: FirstMetadata) -> None:
 
 
 @router.post("/root", status_code=204)
-async def rotate(door: Door, actor: Admin, asked: NextRoot) -> None:
-    """Take the next root."""
+async def rotate(door: Door, actor: Admin, asked: NextSigned) -> None:
+    """Take the next root, or targets with the same releases, or both."""
     await asyncio.to_thread(
-        releases.rotate_root, door.db, door.signing, asked.root.encode(), actor, door.now_ms()
+        releases.take_next,
+        door.db,
+        door.signing,
+        _bytes(asked.root),
+        _bytes(asked.targets),
+        actor,
+        door.now_ms(),
     )
 
 
@@ -186,3 +193,7 @@ async def revoke(door: Door, actor: Admin, version: str, asked: NextTargets) -> 
         actor,
         door.now_ms(),
     )
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()

@@ -17,6 +17,7 @@ from manager.releases import (
     first_targets,
     new_root,
     read,
+    signed_anew,
     with_release,
     without_release,
 )
@@ -62,15 +63,16 @@ def make_root(
 def make_targets(
     before: Path | None, bundle: Path | None, version: str | None, revoked: str | None, days: int
 ) -> Metadata[Targets]:
-    """Return the next targets: the first, or with a bundle, or without a version."""
+    """Return the next targets: the first, with a bundle, without a version, or as they were."""
     now_ms = wall_clock_ms()
     if before is None:
         return first_targets(now_ms, days)
     last = read(Targets, before.read_bytes())
     if bundle is not None and version is not None:
         return with_release(last, _release(bundle, version), now_ms, days)
-    assert revoked is not None, "the command line says one of them"
-    return without_release(last, revoked, now_ms, days)
+    if revoked is not None:
+        return without_release(last, revoked, now_ms, days)
+    return signed_anew(last, now_ms, days)
 
 
 def read_either(path: Path) -> Metadata[Any]:

@@ -102,14 +102,13 @@ def sign(
 ) -> None:
     """Write the next targets, with BUNDLE or without a version, and sign them.
 
-    Without BUNDLE and --revoke it writes the first targets, which name no release.
+    Without BUNDLE and --revoke it writes what --targets names, with a new date; without that too,
+    the first targets, which name no release.
     """
     if bool(bundle) != bool(version) or (bundle and revoke):
         raise click.UsageError("give BUNDLE and --version, or --revoke VERSION, or none of them")
     if before is None and (bundle or revoke):
         raise click.UsageError("--targets: name the newest (`prsm release metadata targets.json`)")
-    if before is not None and not (bundle or revoke):
-        raise click.UsageError("--targets: say what to change: BUNDLE or --revoke")
     with _in_words() as files:
         made = files.make_targets(before, bundle, version, revoke, days)
         click.echo(files.sign(made, _words(keys), output))

@@ -87,11 +87,16 @@ def init(place: Place, root_file: Path, targets_file: Path) -> None:
 
 
 @release.command()
-@click.argument("root_file", type=_file)
+@click.option("--root", "root_file", type=_file, help="The next root.")
+@click.option("--targets", "targets_file", type=_file, help="The next targets, same releases.")
 @pass_place
-def rotate(place: Place, root_file: Path) -> None:
-    """Serve the next root, signed by enough keys of the last one and of its own."""
-    place.calls.post("/releases/root", {"root": root_file.read_text()})
+def rotate(place: Place, root_file: Path | None, targets_file: Path | None) -> None:
+    """Serve the next root, or targets that were signed anew; after a new targets key, both."""
+    if root_file is None and targets_file is None:
+        raise click.UsageError("give --root, --targets or both")
+    files = {"root": root_file, "targets": targets_file}
+    body = {name: file.read_text() for name, file in files.items() if file is not None}
+    place.calls.post("/releases/root", body)
 
 
 @release.command()

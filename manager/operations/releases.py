@@ -24,7 +24,7 @@ from manager.signing import Signed, Signing
 from manager.store import Bundles
 from shared.errors import FormatError
 
-__all__ = ["begin_releases", "prune_bundles", "publish", "renew_timestamp", "revoke", "rotate_root"]
+__all__ = ["begin_releases", "prune_bundles", "publish", "renew_timestamp", "revoke", "take_next"]
 
 DAY_MS: Final = 24 * 3_600_000
 RENEW_MS: Final = DAY_MS
@@ -54,24 +54,42 @@ def begin_releases(
         note(tx, now_ms, actor, "release.init", "releases", keys=len(first.signed.keys))
 
 
-def rotate_root(db: Database, signing: Signing, root: bytes, actor: Actor, now_ms: int) -> int:
-    """Take the next root, which may name other keys; return its version.
+def take_next(
+    db: Database,
+    signing: Signing,
+    root: bytes | None,
+    targets: bytes | None,
+    actor: Actor,
+    now_ms: int,
+) -> None:
+    """Take the next root, which may name other keys, or targets with the same releases, or both.
 
-    The targets that are served must be signed by keys that it names. Raises as `begin_releases`.
+    The targets that are served then must be signed by keys that the root names: after a new targets
+    key both come together. Raises as `begin_releases`.
     """
     with db.read() as tx:
-        roots, before, targets = _standing(tx)
-    found = next_root(before, root, now_ms)
-    current = read(Targets, targets.body.encode())
-    check_role("targets", found, current, now_ms)
-    signed = signing.sign([*roots, root], targets.body.encode())
+        roots, current, before = _standing(tx)
+    newest = current if root is None else next_root(current, root, now_ms)
+    last = read(Targets, before.body.encode())
+    if targets is None:
+        targets, found = before.body.encode(), last
+        check_role("targets", newest, found, now_ms)
+    else:
+        found = _checked_targets(newest, targets, before.version + 1, now_ms)
+        if releases_of(found.signed) != releases_of(last.signed):
+            raise FormatError(
+                f"targets {found.signed.version}: must name the releases of {before.version}; "
+                "`prsm release publish` and `revoke` change them"
+            )
+    signed = signing.sign([*roots, root] if root is not None else roots, targets)
     with db.write() as tx:
-        _require_same(tx, targets, len(roots))
-        version = found.signed.version
-        releases.add_metadata(tx, "root", version, root, expires_ms(found), now_ms)
-        _keep(tx, current, targets.body.encode(), signed, now_ms)
-        note(tx, now_ms, actor, "release.rotate", f"root {version}", expires_ms=expires_ms(found))
-    return version
+        _require_same(tx, before, len(roots))
+        if root is not None:
+            number = newest.signed.version
+            releases.add_metadata(tx, "root", number, root, expires_ms(newest), now_ms)
+        _keep(tx, found, targets, signed, now_ms)
+        subject = f"root {newest.signed.version}, targets {found.signed.version}"
+        note(tx, now_ms, actor, "release.rotate", subject)
 
 
 def publish(

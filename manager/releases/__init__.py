@@ -9,6 +9,7 @@ from manager.releases.making import (
     add_signatures,
     first_targets,
     new_root,
+    signed_anew,
     with_release,
     without_release,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "next_root",
     "read",
     "releases_of",
+    "signed_anew",
     "version_of",
     "with_release",
     "without_release",

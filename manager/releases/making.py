@@ -18,7 +18,14 @@ from manager.releases.metadata import ROLES, Release, Role, releases_of
 from shared.errors import FormatError
 from shared.versions import version_key
 
-__all__ = ["add_signatures", "first_targets", "new_root", "with_release", "without_release"]
+__all__ = [
+    "add_signatures",
+    "first_targets",
+    "new_root",
+    "signed_anew",
+    "with_release",
+    "without_release",
+]
 
 
 def new_root(
@@ -94,6 +101,11 @@ def without_release(
     found = _next(before, now_ms, days)
     del found.signed.targets[known[version].target]
     return found
+
+
+def signed_anew(before: Metadata[Targets], now_ms: int, days: int) -> Metadata[Targets]:
+    """Return the next targets, not signed yet, with the same releases for another while."""
+    return _next(before, now_ms, days)
 
 
 def add_signatures(found: Metadata[Any], signers: Iterable[CryptoSigner]) -> None:

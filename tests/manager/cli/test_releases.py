@@ -124,9 +124,11 @@ def test_one_signature_of_two_is_not_enough(run: Run, tmp_path: Path) -> None:
     run("init", "lone.json", "1.targets.json", code=1)
     run("init", "1.root.json", "1.targets.json")
     run("cosign", "lone.json", "--key", "anna.pem")
-    assert "not signed by enough keys" in run("rotate", "lone.json", code=1).output
+    assert "not signed by enough keys" in run("rotate", "--root", "lone.json", code=1).output
     run("cosign", "lone.json", "--key", "ben.pem")
-    run("rotate", "lone.json")
+    run("rotate", "--root", "lone.json")
+    run("sign", "--targets", "1.targets.json", "--key", "release.pem", "-o", "2.targets.json")
+    run("rotate", "--targets", "2.targets.json")
     assert "root 2: signed until" in run().output
     assert (tmp_path / "signer" / "snapshot.pem").stat().st_mode & 0o077 == 0
 

@@ -17,7 +17,7 @@ from manager.operations.releases import (
     publish,
     renew_timestamp,
     revoke,
-    rotate_root,
+    take_next,
 )
 from manager.operations.rollouts import (
     halt,
@@ -30,7 +30,7 @@ from manager.operations.rollouts import (
     too_old,
 )
 from manager.operations.syncing import sync
-from manager.releases import Release, new_root, version_of, with_release
+from manager.releases import Release, new_root, signed_anew, version_of, with_release
 from manager.signing import Signer
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
@@ -186,9 +186,28 @@ def test_keys_change_by_a_new_root(centre: Centre) -> None:
     keys = [*(key.public_key for key in centre.keys.root_keys[:2]), fresh.public_key]
     made = new_root(centre.keys.root.signed, {"root": keys}, {}, centre.clock(), 365)
     root = centre.keys.sign_root(made, centre.keys.root_keys[:2])
-    assert rotate_root(centre.db, centre.signer, root, LOCAL, centre.clock()) == 2
+    take_next(centre.db, centre.signer, root, None, LOCAL, centre.clock())
     centre.publish("1.1")
     assert version_of(metadata_file(centre.db, "root.json")) == 2
+
+
+def test_a_stolen_targets_key_is_replaced_with_its_targets(centre: Centre) -> None:
+    """Root and targets come together; the same releases, signed by the new key."""
+    fresh = CryptoSigner.generate_ed25519()
+    made = new_root(
+        centre.keys.root.signed, {"targets": [fresh.public_key]}, {}, centre.clock(), 365
+    )
+    root = centre.keys.sign_root(made)
+    with pytest.raises(ForbiddenError, match="targets 2: not signed by enough keys"):
+        take_next(centre.db, centre.signer, root, None, LOCAL, centre.clock())
+    centre.keys.targets_key = fresh
+    again = centre.keys.next_targets(signed_anew(centre.keys.targets, centre.clock(), 365))
+    take_next(centre.db, centre.signer, root, again, LOCAL, centre.clock())
+    served = [version_of(metadata_file(centre.db, name)) for name in ("root.json", "targets.json")]
+    assert served == [2, 3]
+    with pytest.raises(FormatError, match="must name the releases of 3"):
+        other = centre.keys.with_release("7.0", b"seven")
+        take_next(centre.db, centre.signer, None, other, LOCAL, centre.clock())
 
 
 def test_what_a_site_reports_is_kept_and_a_failure_alerts(centre: Centre) -> None:
