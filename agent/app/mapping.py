@@ -6,6 +6,8 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 from __future__ import annotations
 
 import os
+from functools import cache
+from importlib import metadata
 from typing import Final
 
 import re2
@@ -18,7 +20,6 @@ from agent.modules.page.limits import PageLimits
 from agent.settings import Settings
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
-from shared.version import VERSION
 
 __all__ = [
     "MOST_WORKERS",
@@ -38,9 +39,10 @@ MOST_WORKERS: Final = 4
 """More than the process that fetches can keep busy."""
 
 
+@cache  # it stands in a file of the installation, which is read as a mail is
 def version() -> str:
     """Return this program's version."""
-    return VERSION
+    return metadata.version("prsm")
 
 
 def user_agent(settings: Settings) -> str:
