@@ -53,6 +53,7 @@ class _Run:
 
     def run(self) -> int:
         """Do all steps; tell the manager how it went."""
+        others = tempfile.tempdir
         try:
             outcome = self._steps()
         except RefusedError as error:
@@ -63,6 +64,7 @@ class _Run:
         except (LauncherError, OSError, subprocess.SubprocessError) as error:
             outcome = Outcome(self._version, "failed", self._step, str(error))
         finally:
+            tempfile.tempdir = others
             shutil.rmtree(self._place.scratch, ignore_errors=True)
         if outcome is None:
             return 0
