@@ -155,6 +155,8 @@ class Database:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
+        self._closed = threading.Event()
+        sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
@@ -167,8 +169,13 @@ class Database:
         return other
 
     def close(self) -> None:
-        """Give all connections back; transactions still open end on their own."""
+        """Close all connections; one that a transaction still uses is closed at its end."""
+        self._closed.set()
         self.engine.dispose()
+
+    def _given_back(self, _connection: object, record: Any) -> None:
+        if self._closed.is_set():
+            record.invalidate()
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:

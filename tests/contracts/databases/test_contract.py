@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -217,3 +218,14 @@ def test_acknowledged_means_on_disk(sqlite_template: Path) -> None:
         }
     assert asked == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
     database.close()
+
+
+def test_a_transaction_outlives_the_closing(database_url: str) -> None:
+    """A thread may be in the middle of one: it ends well, and its connection with it."""
+    closing = Database(database_url)
+    with closing.read() as tx:
+        driver: Any = tx.connection.connection.driver_connection
+        closing.close()
+        assert tx.value(sa.select(sa.literal(1))) == 1
+    with pytest.raises(Exception, match="closed"):
+        driver.execute("SELECT 1")
