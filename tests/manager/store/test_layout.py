@@ -42,6 +42,6 @@ def test_managers_can_share_what_is_kept(tmp_path: Path) -> None:
     layout.create()
     assert layout.log_file(7, "0a" * 32).parent == tmp_path / "shared" / "logs" / "7"
     assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == [
-        *("archive", "incoming", "logs", "rejected", "transfers", "uploads"),
+        *("archive", "incoming", "logs", "rejected", "releases", "transfers", "uploads"),
     ]
     assert sorted(path.name for path in layout.data.iterdir()) == ["lists", "spool"]
