@@ -60,12 +60,12 @@ class Watch:
             await self._parts.stopping.pause(LOOK_S)
 
     async def look(self, talk: Conversation) -> None:
-        """Look once."""
+        """Look once; at the end at everything, or the last second would be forgotten."""
         parts = self._parts
         for job in parts.session.reports.closed_jobs():
             talk.poller.unit_closed(job, parts.clock.boottime_s())
         now_s = parts.clock.monotonic_s()
-        if now_s - self._second_s < SECOND_S:
+        if now_s - self._second_s < SECOND_S and not parts.stopping.asked:
             return
         self._second_s = now_s
         self._retuning.look(talk)
