@@ -112,7 +112,23 @@ def open_manager(
     layout = layout_of(settings)
     layout.create()
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    migrate(db)
+    try:
+        migrate(db)
+        return _put_together(settings, layout, db, read, planner, now_ms, readers or Readers())
+    except BaseException:
+        db.close()
+        raise
+
+
+def _put_together(
+    settings: Settings,
+    layout: Layout,
+    db: Database,
+    read: Reader,
+    planner: Planner,
+    now_ms: Callable[[], int],
+    readers: Readers,
+) -> Manager:
     leadership = Leadership(db, settings.database.leader_s, now_ms)
     leadership.step()
     led = db.fenced(leadership.fence)
@@ -132,7 +148,7 @@ def open_manager(
         settings=settings.intake,
         now_ms=now_ms,
     )
-    archive = open_archive(settings.archive, db, layout, spool, readers or Readers(), now_ms)
+    archive = open_archive(settings.archive, db, layout, spool, readers, now_ms)
     parts = UploadParts(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
