@@ -8,12 +8,14 @@ A row has where its body is: for a revisit that is another capture, which the in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
+from manager.store.errors import StoreError
 from manager.store.log_files import connect
 from shared.urls import reversed_host_key
 
@@ -146,7 +148,8 @@ class Picked:
     def __init__(self, connection: duckdb.DuckDBPyConnection, given: dict[str, Any]) -> None:
         self._connection = connection
         self._given = given
-        rows = connection.execute(_PICK, given).fetchmany(KEPT_ROWS + 1)
+        with _readable():
+            rows = connection.execute(_PICK, given).fetchmany(KEPT_ROWS + 1)
         self._kept = [Row(*row) for row in rows] if len(rows) <= KEPT_ROWS else None
         self.none = not rows
 
@@ -157,9 +160,32 @@ class Picked:
             return
         cursor = self._connection.cursor()
         try:
-            found = cursor.execute(_PICK, self._given)
-            while rows := found.fetchmany(ROWS_AT_ONCE):
+            with _readable():
+                found = cursor.execute(_PICK, self._given)
+            while rows := _next_rows(found):
                 for row in rows:
                     yield Row(*row)
         finally:
             cursor.close()
+
+
+def _next_rows(found: duckdb.DuckDBPyConnection) -> list[Any]:
+    with _readable():
+        return found.fetchmany(ROWS_AT_ONCE)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Say of an index that cannot be read what that means; one may go while it is asked for."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise StoreError(
+            "the captures of one host need more than archive.memory_bytes: raise it, or ask for "
+            "less of the host by time"
+        ) from error
+    except duckdb.IOException as error:
+        raise StoreError(
+            "an index of segments could not be read; where its segment was rewritten in the "
+            f"meantime, ask again ({str(error)[:200]})"
+        ) from error

@@ -52,6 +52,22 @@ def test_a_job_is_made_and_fetched(prsm: Running, agent: Agent, library: Caller)
     assert [each["jobtoken"] for each in library.get(JOBS).json()["jobs"]] == [token]
 
 
+def test_an_index_that_went_ends_its_job_and_says_so(
+    prsm: Running, agent: Agent, library: Caller
+) -> None:
+    """Compaction may take a segment's index away between the look-up and the reading."""
+    collected(prsm, agent, [page()])
+    token = submit(library)
+    (index,) = (prsm.manager.layout.kept / "archive" / "index").rglob("*.parquet")
+    index.unlink()
+    assert prsm.manager.archive.run_jobs() == 1
+    with prsm.manager.db.read() as tx:
+        (job,) = rows.all_jobs(tx, client="", state="", before=None, limit=1)
+    assert job.state == "failed"
+    assert "ask again" in job.problem
+    assert library.get(f"{JOBS}/{token}").json()["state"] == "failed"
+
+
 def test_jobs_are_their_owners(prsm: Running, agent: Agent, library: Caller) -> None:
     """Another client sees neither job nor result."""
     collected(prsm, agent, [page()])
