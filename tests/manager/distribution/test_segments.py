@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import re
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from starlette.types import Message
@@ -196,3 +198,31 @@ def test_downloads_are_written_down(prsm: Running, agent: Agent, library: Caller
     assert forget_downloads(db, prsm.clock()) == 0
     prsm.clock.advance(91 * 86_400)
     assert forget_downloads(db, prsm.clock()) == 2
+
+
+def test_no_log_holds_a_token(
+    prsm: Running, agent: Agent, library: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither one that opens nor one that does not: logs are read by more people than keys."""
+    collected(prsm, agent, [page()])
+    wrong = "W" * 43
+    with caplog.at_level("DEBUG"):
+        assert library.get(PATH).status_code == 200
+        assert caller(prsm, wrong).get(PATH).status_code == 401
+        assert library.get("/api/v1/pages.zip", params={"host": "("}).status_code == 400
+    right = library.headers["Authorization"].removeprefix("Bearer ")
+    said = caplog.text + "".join(row.detail for row in audit_page(prsm.manager.db))
+    assert right not in said
+    assert wrong not in said
+
+
+@pytest.mark.parametrize(
+    "name", ['a"\r\nX-Evil: 1', "../../etc/passwd", "ä;b=c, d", "\u202egpj.exe"]
+)
+def test_a_name_is_no_header_and_no_folder(name: str) -> None:
+    """Whatever a file is called, its name is one word of letters, digits and percent signs."""
+    said = sending.stream_headers(name)["content-disposition"]
+    before, mark, written = said.partition("filename*=UTF-8''")
+    assert (before, mark) == ("attachment; ", "filename*=UTF-8''")
+    assert re.fullmatch(r"[A-Za-z0-9%._~-]+", written)
+    assert unquote(written) == name
