@@ -18,7 +18,7 @@ from tuf.api.metadata import Metadata, Root
 from launcher.errors import LauncherError
 from launcher.place import Journal, Place, write_whole
 from launcher.state import read_state, write_state
-from launcher.update import update
+from launcher.update import tell, update
 from shared.versions import is_version
 
 __all__ = ["main"]
@@ -59,6 +59,8 @@ def _act(place: Place, options: argparse.Namespace) -> int:
         _pin(place, options.pin)
         return 0
     journal = Journal(place, quiet=options.quiet)
+    if options.tell:
+        return tell(place, journal)
     return update(place, journal, again=options.again, patience_s=options.patience)
 
 
@@ -94,6 +96,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true", help="only into the log")
     parser.add_argument("--pin", metavar="VERSION", help="stay on VERSION; empty: no more")
     parser.add_argument("--root", type=Path, metavar="FILE", help="trust this first root")
+    parser.add_argument("--tell", action="store_true", help="only report what waits to be told")
     parser.add_argument("--patience", type=float, default=PATIENCE_S, help=argparse.SUPPRESS)
     parser.add_argument("--self-test", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()

@@ -19,4 +19,8 @@ class RefusedError(LauncherError):
 
 
 class OfflineError(LauncherError):
-    """The manager was not reached, or gave no answer."""
+    """The manager was not reached, or gave no answer. status: of HTTP, where one came; or 0."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status

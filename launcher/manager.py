@@ -98,9 +98,8 @@ class Manager:
         except (KeyError, TypeError) as error:
             raise OfflineError(f"{self.url}: no offer ({error}); is it a PRSM manager?") from error
 
-    def report(self, version: str, outcome: str, step: str, detail: str) -> None:
+    def report(self, said: dict[str, str | int]) -> None:
         """Tell how an update went. Raises OfflineError, RefusedError."""
-        said = {"version": version, "outcome": outcome, "step": step, "detail": detail[:900]}
         self._json("POST", f"{self.url}/report", json.dumps(said).encode())
 
     def open(self, method: str, url: str, body: bytes | None = None) -> urllib3.BaseHTTPResponse:
@@ -126,7 +125,9 @@ class Manager:
         if answer.status in (401, 403):
             raise RefusedError(f"the manager answers {answer.status}: {_sentence(data)}")
         if not 200 <= answer.status < 300:
-            raise OfflineError(f"the manager answers {answer.status}: {_sentence(data)}")
+            raise OfflineError(
+                f"the manager answers {answer.status}: {_sentence(data)}", answer.status
+            )
         try:
             return json.loads(data) if data else None
         except ValueError as error:

@@ -23,10 +23,11 @@ from launcher.manager import Manager, read_site
 from launcher.place import Journal, Place
 from launcher.state import State, read_state
 from launcher.switching import Outcome, Switching, higher
+from launcher.telling import Telling
 from launcher.trusted import Release, Trusted
 from shared.versions import version_key
 
-__all__ = ["update"]
+__all__ = ["tell", "update"]
 
 KEPT: Final = 2
 
@@ -41,6 +42,12 @@ def update(place: Place, journal: Journal, *, again: bool, patience_s: float) ->
     return run.run()
 
 
+def tell(place: Place, journal: Journal) -> int:
+    """Tell the manager what it could not be told before, and nothing else; return 0."""
+    Telling(place.own, Manager(read_site(place.data)), journal.say).tell()
+    return 0
+
+
 class _Run:
     def __init__(self, place: Place, journal: Journal, *, again: bool, patience_s: float) -> None:
         self._place = place
@@ -48,6 +55,7 @@ class _Run:
         self._again = again
         self._switching = Switching(place, journal, patience_s=patience_s)
         self._manager = Manager(read_site(place.data))
+        self._telling = Telling(place.own, self._manager, journal.say)
         self._step = "recover"
         self._version = ""
 
@@ -59,19 +67,19 @@ class _Run:
         except RefusedError as error:
             outcome = Outcome(self._version, "refused", self._step, str(error))
         except OfflineError as error:
-            self._say(f"{self._step}: {error}")
-            return 1
+            outcome = Outcome(self._version, "unreached", self._step, str(error))
         except (LauncherError, OSError, subprocess.SubprocessError) as error:
             outcome = Outcome(self._version, "failed", self._step, str(error))
         finally:
             tempfile.tempdir = others
             shutil.rmtree(self._place.scratch, ignore_errors=True)
-        if outcome is None:
-            return 0
-        if outcome.outcome != "updated":
-            self._say(f"{outcome.outcome} at {outcome.step}: {outcome.detail}")
-        self._report(outcome)
-        return 0 if outcome.outcome == "updated" else 1
+        good = outcome is None or outcome.outcome == "updated"
+        if outcome is not None:
+            if not good:
+                self._say(f"{outcome.outcome} at {outcome.step}: {outcome.detail}")
+            self._telling.add(outcome)
+        self._telling.tell()
+        return 0 if good else 1
 
     def _steps(self) -> Outcome | None:
         state = self._recover()
@@ -155,12 +163,6 @@ class _Run:
     def _begin(self, step: str, text: str) -> None:
         self._step = step
         self._say(f"{step}: {text}")
-
-    def _report(self, outcome: Outcome) -> None:
-        try:
-            self._manager.report(outcome.version, outcome.outcome, outcome.step, outcome.detail)
-        except LauncherError as error:
-            self._say(f"report: {error}")
 
     def _prune(self) -> None:
         """Remove releases but the one that runs, the last good one and what came last."""

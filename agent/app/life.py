@@ -31,6 +31,7 @@ from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
+from agent.control.launching import UntoldUpdates
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
 from agent.control.rereading import Rereading
@@ -230,7 +231,10 @@ def _put_together(
         settings_held=settings_held,
     )
 
+    untold = UntoldUpdates(home.path)
+
     def reached() -> None:
+        untold.look()
         if talk.answers == 1:
             with contextlib.suppress(DiskFullError):
                 note_synced(home.synced, version(), clock.epoch_ms())

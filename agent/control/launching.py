@@ -6,21 +6,55 @@ Only an agent that was installed from an archive has one: its interpreter stands
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from agent.errors import HomeError
 
-__all__ = ["launcher_words", "start_launcher"]
+__all__ = ["UntoldUpdates", "launcher_words", "start_launcher"]
+
+UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
+TRY_S: Final = 3600.0
+
+
+class UntoldUpdates:
+    """Has the launcher tell what it could not, as soon as the manager was reached."""
+
+    def __init__(self, data: Path, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._data = data
+        self._path = _home() / "launcher" / UNTOLD
+        self._monotonic_s = monotonic_s
+        self._tried_s = -TRY_S
+        self.process: subprocess.Popen[bytes] | None = None  # the last one that was started
+
+    def look(self) -> bool:
+        """Call this when the manager has answered; tell whether the launcher was started."""
+        now_s = self._monotonic_s()
+        if self.process is not None and self.process.poll() is None:
+            return False
+        if now_s - self._tried_s < TRY_S or not self._path.exists():
+            return False
+        self._tried_s = now_s
+        with contextlib.suppress(HomeError):  # tomorrow's update tells it, too
+            self.process = start_launcher(self._data, "--tell")
+        return True
+
+
+def _home() -> Path:
+    return Path(sys.prefix).parents[2]
 
 
 def launcher_words(data: Path) -> list[str]:
     """Return the command that updates this installation. Raises HomeError: there is none."""
     prefix = Path(sys.prefix)
-    home = prefix.parents[2]
+    home = _home()
     if prefix.name != "venv" or prefix.parents[1].name != "versions":
         raise HomeError(
             f"{prefix}: this agent was not installed from an archive of a release, so it is "
@@ -32,12 +66,12 @@ def launcher_words(data: Path) -> list[str]:
     return [*words, "--data", str(data.absolute())]
 
 
-def start_launcher(data: Path) -> None:
+def start_launcher(data: Path, *options: str) -> subprocess.Popen[bytes]:
     """Start it beside this process, which it may stop. Raises HomeError."""
     words = launcher_words(data)
     try:
-        subprocess.Popen(  # noqa: S603 - an interpreter of this installation
-            [*_outside_of_the_service(), *words, "--quiet"],
+        return subprocess.Popen(  # noqa: S603 - an interpreter of this installation
+            [*_outside_of_the_service(), *words, "--quiet", *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

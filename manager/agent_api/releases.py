@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import NotFoundError
-from manager.operations import release_views, rollouts
+from manager.operations import release_views, rollouts, update_reports
 from manager.operations.rollouts import Offer
 
 __all__ = ["router"]
@@ -24,12 +24,17 @@ Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 class UpdateReport(BaseModel):
-    """How an update went: updated, went-back, failed or refused; at which step and why."""
+    """How an update went: updated, went-back, failed, refused or unreached; at which step and why.
+
+    at_ms: when it was first so, epoch milliseconds; 0: now. times: in a row, before it was told.
+    """
 
     version: Annotated[str, Field(max_length=64)]
     outcome: Annotated[str, Field(max_length=40)]
     step: Annotated[str, Field(max_length=64)] = ""
     detail: Annotated[str, Field(max_length=4000)] = ""
+    at_ms: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    times: Annotated[int, Field(ge=1, lt=2**31)] = 1
 
 
 @router.get("/offer")
@@ -44,7 +49,7 @@ async def offer(
 async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
     """Take note of how an update went."""
     await asyncio.to_thread(
-        rollouts.report_update,
+        update_reports.report_update,
         door.db,
         agent,
         said.version,
@@ -52,6 +57,8 @@ async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
         said.step,
         said.detail,
         door.now_ms(),
+        at_ms=said.at_ms,
+        times=said.times,
     )
 
 

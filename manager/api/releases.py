@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Viewer
+from manager.db.update_reports import UpdateReportRow
 from manager.intake import Receiving, receive
-from manager.operations import release_views, releases, rollouts
+from manager.operations import release_views, releases, rollouts, update_reports
 from manager.operations.release_views import Releases
 
 __all__ = ["router"]
@@ -74,6 +75,14 @@ class Published(BaseModel):
 async def list_(door: Door, _: Viewer) -> Releases:
     """Show all releases, how long signatures last, and how agents fared."""
     return await asyncio.to_thread(release_views.list_releases, door.db)
+
+
+@router.get("/updates")
+async def updates(
+    door: Door, _: Viewer, agent: Annotated[str, Query(max_length=253)] = ""
+) -> list[UpdateReportRow]:
+    """Show what agents said of updates, the newest first; of one agent, or of all."""
+    return await asyncio.to_thread(update_reports.update_reports_of, door.db, agent)
 
 
 @router.get("/metadata/{name}")

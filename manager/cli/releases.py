@@ -15,6 +15,7 @@ from manager.cli.release_signing import cosign, key, root, sign, signer, signer_
 __all__ = ["release"]
 
 CHUNK_BYTES: Final = 1024**2
+LATE_MS: Final = 60_000
 RINGS: Final = click.Choice(["canary", "tenth", "all"])
 _file: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -156,6 +157,37 @@ def canary(place: Place, agent: str, off: bool) -> None:
 def pin(place: Place, agent: str, version: str) -> None:
     """Offer AGENT this VERSION and no other; without VERSION what its ring is offered."""
     place.calls.post(f"/releases/agents/{agent}/pin", {"version": version})
+
+
+@release.command()
+@click.argument("agent", default="")
+@json_option
+@pass_place
+def updates(place: Place, agent: str, as_json: bool) -> None:
+    """Show how updates went at AGENT, or at all, the newest first; also what was told late."""
+    found = place.calls.get("/releases/updates", agent=agent)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("when", "agent", "version", "", "at", "times", "told", "why"),
+        (_update_line(one) for one in found),
+        "No agent has reported an update.",
+    )
+
+
+def _update_line(one: dict[str, Any]) -> tuple[object, ...]:
+    late = one["reported_ms"] - one["at_ms"] > LATE_MS
+    return (
+        showing.time_text(one["at_ms"]),
+        one["agent"],
+        one["version"],
+        one["outcome"],
+        one["step"],
+        one["times"],
+        showing.time_text(one["reported_ms"]) if late else "at once",
+        showing.printable(one["detail"][:120]),
+    )
 
 
 @release.command()

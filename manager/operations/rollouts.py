@@ -23,14 +23,12 @@ from shared.errors import FormatError
 from shared.versions import is_version, version_key
 
 __all__ = [
-    "OUTCOMES",
     "RINGS",
     "Offer",
     "Ring",
     "halt",
     "offer_for",
     "pin_version",
-    "report_update",
     "roll_out",
     "set_canary",
     "set_minimum_version",
@@ -40,10 +38,6 @@ __all__ = [
 Ring = Literal["canary", "tenth", "all"]
 RINGS: Final[tuple[Ring, ...]] = get_args(Ring)
 TENTH: Final = 10
-
-Outcome = Literal["updated", "went-back", "failed", "refused"]
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-TEXT_MOST: Final = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,47 +124,6 @@ def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
     if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
         return Offer("", "", minimum, f"you run {running}; {best.version} is offered")
     return Offer(best.version, best.target, minimum, why)
-
-
-def report_update(
-    db: Database,
-    agent: AgentIdentity,
-    version: str,
-    outcome: str,
-    step: str,
-    detail: str,
-    now_ms: int,
-) -> None:
-    """Take what an agent's launcher says of an update; a failure is an alert.
-
-    Raises FormatError (no such outcome).
-    """
-    if outcome not in OUTCOMES:
-        raise FormatError(f"outcome {outcome[:40]!r}: must be one of {', '.join(OUTCOMES)}")
-    version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
-    said = f"{version}: {outcome}" if outcome == "updated" else f"{version}: {outcome} at {step}"
-    with db.write() as tx:
-        agents.update(tx, agent.id, update_result=f"{said}. {detail}".strip())
-        releases.change_agent(
-            tx,
-            agent.id,
-            version=version,
-            outcome=outcome,
-            step=step,
-            detail=detail,
-            reported_ms=now_ms,
-        )
-        note(
-            tx,
-            now_ms,
-            agent.actor,
-            f"agent.update-{outcome}",
-            agent.name,
-            alert=outcome != "updated",
-            version=version,
-            step=step,
-            detail=detail,
-        )
 
 
 def too_old(minimum: str, version: str) -> bool:

@@ -98,7 +98,9 @@ class Centre:
     now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     files: dict[str, bytes] = field(default_factory=dict)
     offered: dict[str, str] = field(default_factory=dict)
-    reports: list[dict[str, str]] = field(default_factory=list)
+    reports: list[dict[str, str | int]] = field(default_factory=list)
+    deaf: bool = False  # takes no report
+    refuses: str = "none"  # will not take reports of this version, ever
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -155,9 +157,12 @@ def serving(centre: Centre) -> Iterator[Centre]:
             self.wfile.write(body or b"")
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            centre.reports.append(json.loads(body))
-            self.send_response(204)
+            said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            code = 503 if centre.deaf else 422 if said["version"] == centre.refuses else 204
+            if code == 204:
+                centre.reports.append(said)
+            self.send_response(code)
+            self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, *_: Any) -> None:

@@ -39,6 +39,7 @@ from manager.db.tables.releases import (
     release_metadata,
     release_policy,
     releases,
+    update_reports,
 )
 from manager.db.tables.rounds import plan_moves, plans, round_schedules, rounds, unit_rounds
 from manager.db.tables.work import (
@@ -102,6 +103,7 @@ __all__ = [
     "transfers",
     "unit_rounds",
     "units",
+    "update_reports",
     "users",
     "withdrawals",
 ]

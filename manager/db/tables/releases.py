@@ -17,7 +17,7 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["agent_releases", "release_metadata", "release_policy", "releases"]
+__all__ = ["agent_releases", "release_metadata", "release_policy", "releases", "update_reports"]
 
 releases: Final = sa.Table(
     "releases",
@@ -68,4 +68,20 @@ agent_releases: Final = sa.Table(
     text("step"),
     text("detail"),
     moment("reported_ms"),
+)
+
+# What an agent's launcher said of updates, the newest of each agent.
+update_reports: Final = sa.Table(
+    "update_reports",
+    metadata,
+    identity(),
+    sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
+    moment("at_ms", required=True),  # when it was first so, by the site's clock, never ahead
+    text("version"),
+    text("outcome"),
+    text("step"),
+    text("detail"),
+    count("times", start=1),  # in a row, before it could be told
+    moment("reported_ms", required=True),
+    sa.UniqueConstraint("agent_id", "at_ms", "version", "outcome", "step"),
 )

@@ -107,6 +107,7 @@ NEEDS = [
     ("POST", "/api/v1/clients/x/disable", {}, "admin"),
     ("GET", "/api/v1/releases", None, "viewer"),
     ("GET", "/api/v1/releases/metadata/root.json", None, "viewer"),
+    ("GET", "/api/v1/releases/updates", None, "viewer"),
     ("POST", "/api/v1/releases/init", {"root": "", "targets": ""}, "admin"),
     ("POST", "/api/v1/releases/root", {"root": ""}, "admin"),
     ("POST", "/api/v1/releases/bundles", None, "admin"),

@@ -23,13 +23,13 @@ from manager.operations.rollouts import (
     halt,
     offer_for,
     pin_version,
-    report_update,
     roll_out,
     set_canary,
     set_minimum_version,
     too_old,
 )
 from manager.operations.syncing import sync
+from manager.operations.update_reports import report_update, update_reports_of
 from manager.releases import Release, new_root, signed_anew, version_of, with_release
 from manager.signing import Signer
 from shared.errors import FormatError
@@ -220,6 +220,36 @@ def test_what_a_site_reports_is_kept_and_a_failure_alerts(centre: Centre) -> Non
     assert (seen.told.version, seen.told.outcome, seen.told.step) == ("1.1", "went-back", "sync")
     with pytest.raises(FormatError):
         report_update(centre.db, agent, "1.1", "exploded", "", "", centre.clock())
+
+
+def test_what_was_told_late_is_kept_with_its_moment(centre: Centre) -> None:
+    """The manager was away; that is in the list, alerts nobody and hides no failure before it."""
+    agent, now_ms = centre.agent("a.example"), centre.clock()
+    report_update(centre.db, agent, "1.1", "went-back", "sync", "no sync", now_ms)
+    late = {"at_ms": now_ms - 3 * DAY_MS, "times": 3}
+    for _ in range(2):  # the answer was lost, so it comes again
+        report_update(centre.db, agent, "", "unreached", "refresh", "no way", now_ms, **late)
+    rows = update_reports_of(centre.db, "a.example")
+    assert [(row.outcome, row.times, now_ms - row.at_ms) for row in rows] == [
+        ("unreached", 3, 3 * DAY_MS),
+        ("went-back", 1, 0),
+    ]
+    late["times"] = 4
+    report_update(centre.db, agent, "", "unreached", "refresh", "no way", now_ms, **late)
+    assert update_reports_of(centre.db)[0].times == 4
+    told = audit_page(centre.db, action="agent.update-unreached")
+    assert [row.alert for row in told] == [False, False]
+    (seen,) = list_releases(centre.db).agents
+    assert seen.told.outcome == "went-back"
+    for number in range(60):
+        centre.clock.advance(1)
+        report_update(centre.db, agent, f"2.{number}", "failed", "install", "", centre.clock())
+    rows = update_reports_of(centre.db, "a.example")
+    assert (len(rows), rows[0].version) == (50, "2.59")
+    report_update(centre.db, agent, "3", "updated", "", "", now_ms, at_ms=now_ms + DAY_MS)
+    assert update_reports_of(centre.db)[0].at_ms == now_ms, "no clock is ahead of ours"
+    with pytest.raises(NotFoundError):
+        update_reports_of(centre.db, "nobody.example")
 
 
 def test_an_agent_below_the_minimum_gets_no_work(centre: Centre) -> None:

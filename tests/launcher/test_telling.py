@@ -1,0 +1,67 @@
+"""What the manager could not be told is told when it can be, once, and in order."""
+
+from __future__ import annotations
+
+import json
+
+from launcher.place import Journal
+from launcher.update import tell
+from tests.launcher.site import Centre, Site, archive
+
+GONE = "http://127.0.0.1:9"
+
+
+def waiting(site: Site) -> list[tuple[str, str, int]]:
+    """Return outcome, step and how often of what waits."""
+    path = site.place.own / "untold.json"
+    said = json.loads(path.read_bytes()) if path.exists() else []
+    return [(one["outcome"], one["step"], one["times"]) for one in said]
+
+
+def test_a_manager_that_was_away_hears_how_often(site: Site, centre: Centre) -> None:
+    """Three nights without it are one line with a number; the next night brings the release too."""
+    centre.publish("1.1")
+    site.trust_key(GONE)
+    for _ in range(3):
+        assert site.update() == 1
+    assert waiting(site) == [("unreached", "refresh", 3)]
+    site.trust_key(centre.url)
+    assert site.update() == 0
+    assert waiting(site) == []
+    assert [(one["outcome"], one["times"]) for one in centre.reports] == [
+        ("unreached", 3),
+        ("updated", 1),
+    ]
+
+
+def test_a_release_that_went_back_is_told_by_the_next_sync(site: Site, centre: Centre) -> None:
+    """The manager went while the release was on trial: the agent has the launcher tell it."""
+    centre.publish("1.1", archive("1.1", "'no such module'"))
+    centre.deaf = True
+    assert site.update() == 1
+    assert waiting(site) == [("went-back", "sync", 1)]
+    assert centre.reports == []
+    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert waiting(site) == [("went-back", "sync", 1)]
+    centre.deaf = False
+    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert waiting(site) == []
+    assert "no such module" in str(centre.reports[0]["detail"])
+
+
+def test_what_waits_is_bounded_and_never_in_the_way(site: Site, centre: Centre) -> None:
+    """Twenty at most; a report that is refused for good, or half a file, keeps nothing up."""
+    centre.deaf = True
+    for number in range(1, 26):
+        centre.publish(f"1.{number}", archive(f"1.{number}", broken=True))
+        assert site.update() == 1
+    assert len(waiting(site)) == 20
+    centre.deaf, centre.refuses = False, "1.7"
+    centre.publish("1.30")
+    assert site.update() == 0
+    assert waiting(site) == []
+    versions = [one["version"] for one in centre.reports]
+    assert versions == [*(f"1.{number}" for number in range(8, 26)), "1.30"]
+    (site.place.own / "untold.json").write_text("half a")
+    assert site.update() == 0
+    assert "cannot be read" in site.log
