@@ -16,7 +16,7 @@ from agent.app.files import allow_files
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
-from agent.control.lock import Holder, HomeLock, end, hangs, holder_of
+from agent.control.lock import HeldError, Holder, HomeLock, end, hanging, holder_of
 from agent.control.notify import tell_systemd
 from agent.control.robot_log import RobotLog
 from agent.control.status import Status
@@ -56,16 +56,24 @@ def run_agent(
     if well is not None:
         return Ended(f"process {well.pid} works here and is well")
     keep_freed_memory()
-    lock = HomeLock.take(home.lock, signs=True)
     log = RobotLog(home.robot_log)
+    try:
+        lock = HomeLock.take(home.lock, signs=True)
+    except HeldError:
+        if replace != "hung":
+            raise
+        # Two starts at a time, as cron's and a person's: one of them is enough.
+        log.say("another start came first, and works here; this one had nothing to do")
+        return Ended("another process came first, and works here")
 
     def tell(text: str) -> None:
         log.say(text)
         say(text)
 
     def show_life(status: Status) -> None:
-        lock.alive()
-        tell_systemd()
+        if not status.stuck:
+            lock.alive()
+            tell_systemd()
         show(status)
 
     try:
@@ -101,10 +109,11 @@ def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
     holder = holder_of(home.lock)
     if holder is None or replace == "never":
         return None  # where there is one, the lock says so
-    if replace == "hung" and not hangs(home.lock):
+    only = None
+    if replace == "hung" and (only := hanging(home.lock)) is None:
         return holder_of(home.lock)
     say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
-    if not end(home.lock, by_force=True):
+    if not end(home.lock, only=only, by_force=True):
         raise HomeError(f"{home.path}: process {holder.pid}, which works here, cannot be ended")
     return None
 

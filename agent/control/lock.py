@@ -26,7 +26,7 @@ from typing import Final
 from agent.errors import HomeError
 from shared.frozen import frozen
 
-__all__ = ["HUNG_S", "Holder", "HomeLock", "end", "hangs", "holder_of"]
+__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "hanging", "holder_of"]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
 HUNG_S: Final = 900.0  # silence of one that hangs; opening ten million URLs takes minutes
@@ -53,6 +53,10 @@ class Holder:
     alive_s: float | None = None
 
 
+class HeldError(HomeError):
+    """Another process works in the home."""
+
+
 class HomeLock:
     """The lock of a home, held until the process ends or `release` is called."""
 
@@ -63,7 +67,7 @@ class HomeLock:
 
     @classmethod
     def take(cls, path: Path, *, signs: bool = False) -> HomeLock:
-        """Lock a home for this process. Raises HomeError that names the process that has it.
+        """Lock a home for this process. Raises HomeError; HeldError names who has it.
 
         signs: promise to call `alive` again and again, as long as this process is well.
         """
@@ -72,7 +76,7 @@ class HomeLock:
             _lock(handle)
         except BlockingIOError as error:
             os.close(handle)
-            raise HomeError(_held(path)) from error
+            raise HeldError(_held(path)) from error
         except OSError as error:
             os.close(handle)
             raise HomeError(f"{path}: cannot be locked ({error}); use a local disk") from error
@@ -123,26 +127,27 @@ def holder_of(path: Path) -> Holder | None:
         return Holder(0, 0)
 
 
-def hangs(
+def hanging(
     path: Path,
     *,
     sleep: Callable[[float], None] = time.sleep,
     now_s: Callable[[], float] = time.monotonic,
-) -> bool:
-    """Tell whether a process works in a home that promised signs of life and gives none.
+) -> Holder | None:
+    """Return the process that works in a home, promised signs of life and gives none.
 
     It is looked at twice, because a machine that just woke up needs a moment.
     """
     holder = holder_of(path)
     if holder is None or holder.alive_s is None or now_s() - holder.alive_s < HUNG_S:
-        return False
+        return None
     sleep(LOOK_AGAIN_S)
-    return holder_of(path) == holder
+    return holder if holder_of(path) == holder else None
 
 
 def end(
     path: Path,
     *,
+    only: Holder | None = None,
     patience_s: float = PATIENCE_S,
     by_force: bool = False,
     kill: Kill = os.kill,
@@ -151,13 +156,16 @@ def end(
 ) -> bool:
     """Ask the process that works in a home to stop, and wait; tell whether it is gone.
 
-    by_force: one that does not stop in time is killed, with the processes that it started where
-    they are of its group; that loses nothing that was committed.
+    only: this one, and none that came after it; None: who works here now. by_force: one that does
+    not stop in time is killed, with the processes that it started where they are of its group; that
+    loses nothing that was committed.
     """
     started = started or _started
+    holder = only or holder_of(path)
+    if holder is None:
+        return True
     for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, _KILLED_S)):
-        holder = holder_of(path)
-        if holder is None:
+        if not _same(holder_of(path), holder):
             return True
         if number == signal.SIGKILL and not by_force:
             return False
@@ -167,10 +175,14 @@ def end(
             whole_group = number == signal.SIGKILL and holder.leads
             kill(-holder.pid if whole_group else holder.pid, number)
         for _ in range(round(wait_s / _STEP_S)):
-            if holder_of(path) is None:
+            if not _same(holder_of(path), holder):
                 return True
             sleep(_STEP_S)
-    return holder_of(path) is None
+    return not _same(holder_of(path), holder)
+
+
+def _same(one: Holder | None, other: Holder) -> bool:
+    return one is not None and (one.pid, one.started) == (other.pid, other.started)
 
 
 def _lock(handle: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from agent.control.lock import HUNG_S
 from shared.wire.sync import Command
 from tests.agent.app.fake_manager import refuse
 from tests.agent.app.scene import Scene, scene
-from tools.demo.system import CommandError
+from tools.demo.system import BIN, CommandError
 
 pytestmark = pytest.mark.e2e
 
@@ -78,9 +79,19 @@ def test_only_one_that_hangs_is_replaced(tmp_path: Path) -> None:
         syncs = len(it.manager.syncs)
         it.agent.program.words = ["prs", "run", "--replace-hung"]
         it.agent.start()
-        assert begun.wait(60) == -signal.SIGKILL
-        it.until("the new one", lambda: len(it.manager.syncs) > syncs)
-        assert f"ending process {begun.pid}, which works here and hangs" in it.said()
+        first = it.agent.program.process
+        assert first is not None
+        other = [str(BIN / "prs"), "--home", str(it.home), "run", "--replace-hung"]
+        with subprocess.Popen(other, stdout=subprocess.PIPE, text=True) as second:
+            assert begun.wait(60) == -signal.SIGKILL
+            it.until("the new one", lambda: len(it.manager.syncs) > syncs)
+            it.until("one to leave", lambda: (first.poll(), second.poll()) != (None, None))
+            assert [first.poll(), second.poll()].count(None) == 1, "one of two goes on"
+            assert (first.poll() or second.poll() or 0) == 0, "and cron mails nothing"
+            second.terminate()
+            assert second.stdout is not None
+            said = it.said() + second.stdout.read()
+        assert f"ending process {begun.pid}, which works here and hangs" in said
         it.until("their end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 

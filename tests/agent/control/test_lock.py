@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.lock import HUNG_S, Holder, HomeLock, end, hangs, holder_of
+from agent.control.lock import HUNG_S, Holder, HomeLock, end, hanging, holder_of
 from agent.errors import HomeError
 
 
@@ -60,7 +60,7 @@ def test_a_process_that_stops_is_not_killed(tmp_path: Path) -> None:
     assert process.signals == [signal.SIGTERM]
 
 
-def test_one_that_hangs_is_killed_where_that_is_asked(tmp_path: Path) -> None:
+def test_one_that_hanging_is_killed_where_that_is_asked(tmp_path: Path) -> None:
     """As the source does at midnight: first politely, then by force."""
     process = Process(tmp_path / "lock", signal.SIGKILL)
     assert not end(tmp_path / "lock", kill=process.kill, sleep=lambda _: None)
@@ -98,15 +98,34 @@ def test_only_who_promised_signs_of_life_can_hang(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     later = time.monotonic() + 10 * HUNG_S
     lock = HomeLock.take(path)
-    assert not hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hanging(path, sleep=lambda _: None, now_s=lambda: later)
     lock.release()
-    assert not hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hanging(path, sleep=lambda _: None, now_s=lambda: later)
     lock = HomeLock.take(path, signs=True)
-    assert not hangs(path, sleep=lambda _: None)
-    assert hangs(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hanging(path, sleep=lambda _: None)
+    assert hanging(path, sleep=lambda _: None, now_s=lambda: later)
     size = path.stat().st_size
     lock.alive()
     assert path.stat().st_size == size, "a full disk must not keep it from living"
+    lock.release()
+
+
+def test_only_the_one_that_hung_is_ended(tmp_path: Path) -> None:
+    """Two starts at a time see it hang: the slower one leaves the faster one's agent alone."""
+    path = tmp_path / "lock"
+    lock = HomeLock.take(path, signs=True)
+    hung = hanging(path, sleep=lambda _: None, now_s=lambda: time.monotonic() + 10 * HUNG_S)
+    assert hung is not None
+    signals: list[int] = []
+    gone = end(
+        path,
+        only=Holder(hung.pid, hung.started - 1),
+        kill=lambda _, number: signals.append(number),
+        sleep=lambda _: None,
+        by_force=True,
+    )
+    assert gone
+    assert signals == []
     lock.release()
 
 
@@ -115,5 +134,5 @@ def test_one_that_wakes_up_does_not_hang(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     lock = HomeLock.take(path, signs=True)
     later = time.monotonic() + 10 * HUNG_S
-    assert not hangs(path, sleep=lambda _: lock.alive(), now_s=lambda: later)
+    assert not hanging(path, sleep=lambda _: lock.alive(), now_s=lambda: later)
     lock.release()

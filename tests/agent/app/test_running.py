@@ -1,0 +1,76 @@
+"""Who may work in a home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.app import running
+from agent.app.life import Ended
+from agent.app.running import Replace, run_agent
+from agent.control.lock import HomeLock, holder_of
+from agent.control.status import Status
+from agent.errors import HomeError
+from agent.settings import Home, read_settings
+
+
+def start(home: Home, how: Replace) -> str:
+    """Start an agent; return why it ended."""
+    settings = read_settings(home.path)
+    ended = run_agent(settings, once=True, replace=how, say=lambda _: None, show=lambda _: None)
+    assert not ended.refused
+    return ended.reason
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """Return the home of an agent that has joined."""
+    home = Home(tmp_path)
+    home.make()
+    said = {"manager": "http://127.0.0.1:9", "name": "a.example", "key": "k", "token_hash": ""}
+    home.key.write_text(json.dumps(said))
+    home.key.chmod(0o600)
+    home.settings.write_text('[robot]\ncontact = "a@example.org"\n')
+    return home
+
+
+def test_a_process_that_is_stuck_gives_no_sign_of_life(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the next start finds it silent, and replaces it, though its loop turns."""
+    well = Status("a.example", "", "1.0", 1, 0, 0, "working")
+    signs: list[float | None] = []
+
+    async def live(*_: Any, show: Callable[[Status], None], **__: Any) -> Ended:
+        for status in (well, replace(well, stuck="requests: nothing was done for 1200 s"), well):
+            show(status)
+            holder = holder_of(home.lock)
+            assert holder is not None
+            signs.append(holder.alive_s)
+        return Ended("a test")
+
+    monkeypatch.setattr(running, "live", live)
+    assert start(home, "hung") == "a test"
+    first, stuck, again = signs
+    assert first is not None
+    assert stuck is not None
+    assert again is not None
+    assert first == stuck < again
+
+
+def test_of_two_starts_at_a_time_one_goes_without_a_word(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both saw nobody; the slower one finds the lock taken: no error that cron would mail."""
+    monkeypatch.setattr(running, "holder_of", lambda _: None)
+    lock = HomeLock.take(home.lock, signs=True)
+    assert start(home, "hung") == "another process came first, and works here"
+    assert "another start came first" in home.robot_log.read_text()
+    with pytest.raises(HomeError, match="works here already"):
+        start(home, "never")
+    lock.release()
