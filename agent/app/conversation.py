@@ -91,6 +91,7 @@ class Conversation:
         self.message = ""  # from the manager, for the partner
         self.tightened: tuple[str, ...] = ()
         self.answers = 0  # syncs that were answered
+        self.calls = 0  # that are over, whether answered or not
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
         self.may_hand_back = False  # drained, and nothing is under way or unreported any more
 
@@ -107,6 +108,7 @@ class Conversation:
             except DiskFullError as error:
                 self._parts.say(f"the manager was not called: {error}")
                 await self._parts.stopping.pause(NO_ROOM_S)
+            self.calls += 1
 
     async def resume_list(self) -> None:
         """Go on with the list that is on the disk, as after a crash; a permit must come first."""

@@ -296,6 +296,11 @@ class CrawlSession:
         return self._loop.pauses
 
     @property
+    def turns(self) -> int:
+        """Return how many turns the loop has taken."""
+        return self._loop.turns
+
+    @property
     def page_workers(self) -> tuple[int, int]:
         """Return how many processes read pages, and how many a page ended."""
         worker = self._worker

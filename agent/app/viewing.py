@@ -6,6 +6,7 @@ import os
 from typing import Final
 
 from agent.app.conversation import Conversation
+from agent.app.getting_on import GettingOn
 from agent.app.mapping import version
 from agent.app.parts import Parts
 from agent.app.sleeping import rest_outside_hours
@@ -37,6 +38,7 @@ class Viewing:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._rates = Rates()
+        self._getting_on = GettingOn(parts)
         self._started_ms = parts.clock.epoch_ms()
 
     def view(self) -> View:
@@ -89,6 +91,7 @@ class Viewing:
         refused = parts.outbox.refused()
         held = parts.gate.held
         stops, notes = session.crawl, session.crawl
+        stuck = self._getting_on.look(talk)
         return Status(
             name=parts.name,
             manager=parts.manager,
@@ -139,14 +142,15 @@ class Viewing:
             tightened=talk.tightened,
             not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
             remarks=_stopped(notes.remarks, notes.skipped),
-            wrong=self._wrong(talk),
+            wrong=self._wrong(talk, stuck),
+            stuck=stuck,
         )
 
-    def _wrong(self, talk: Conversation) -> tuple[str, ...]:
+    def _wrong(self, talk: Conversation, stuck: str) -> tuple[str, ...]:
         """Return what a person should mend, if it lasts."""
         parts = self._parts
         permission = parts.permission
-        found = [permission.disk, permission.outbox, permission.crawl]
+        found = [permission.disk, permission.outbox, permission.crawl, stuck]
         if talk.poller.trouble:
             found.append(f"manager: {talk.poller.trouble}")
         if parts.sender.trouble:

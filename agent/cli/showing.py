@@ -114,6 +114,7 @@ def status_lines(status: Status, *, running: bool) -> Iterator[str]:
         f"{status.worst_commit_ms:.0f} ms; {status.page_workers} page workers{replaced}"
     )
     for said, text in (
+        ("stuck", status.stuck),
         ("manager", status.trouble),
         ("reports", status.reports_trouble),
         ("the manager says", status.message),

@@ -92,6 +92,7 @@ class Status:
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)
     wrong: tuple[str, ...] = ()  # what a person should mend, if it lasts
+    stuck: str = ""  # what does not get on, though it should; then the process wants replacing
 
 
 class Rates:

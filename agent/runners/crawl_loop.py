@@ -93,6 +93,7 @@ class CrawlLoop:
         self._no_room = ""
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
+        self.turns = 0  # taken so far
         self._turning = True  # a turn goes on or is about to begin: nobody need be woken
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
@@ -151,6 +152,7 @@ class CrawlLoop:
 
     def turn(self) -> None:
         """Settle, tell the time, settle, and commit when it is due."""
+        self.turns += 1
         begun = self._clock.monotonic_s()
         self._runner.run_until_settled(lambda: self._clock.monotonic_s() - begun >= TURN_S)
         now = self._clock.monotonic_s()

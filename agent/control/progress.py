@@ -1,0 +1,55 @@
+"""Whether what an agent has begun gets on: to live and do nothing is no better than to hang.
+
+Each part that has something under way is looked at again and again: how much it has done so far.
+One that is busy and does no more for longer than its limit is stuck. Then the process gives no sign
+of life any more (`control.lock`, systemd's watchdog), and whoever starts agents replaces it.
+Invariant: time counts only while the process itself is looking: after a machine slept, or a disk
+held everything up, a part has its whole limit again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from shared.frozen import frozen
+
+__all__ = ["LOOK_GAP_S", "Progress"]
+
+LOOK_GAP_S: Final = 10.0  # a look comes each second; a longer gap was nobody's fault
+
+
+@frozen
+class _Seen:
+    done: int
+    since_s: float
+
+
+class Progress:
+    """What was looked at, by name."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+        self._stuck: dict[str, str] = {}
+        self._looked_s = 0.0
+
+    def begin(self, now_s: float) -> None:
+        """Begin a look; now_s: monotonic."""
+        gap_s = now_s - self._looked_s
+        self._looked_s = now_s
+        if gap_s > LOOK_GAP_S:
+            self._seen.clear()
+            self._stuck.clear()
+
+    def look(self, name: str, *, done: int, busy: bool, limit_s: float) -> None:
+        """Look at a part. done: grows whenever it gets on. busy: whether it has to."""
+        seen = self._seen.get(name)
+        if seen is None or seen.done != done or not busy:
+            self._seen[name] = _Seen(done, self._looked_s)
+            self._stuck.pop(name, None)
+        elif self._looked_s - seen.since_s >= limit_s:
+            self._stuck[name] = f"{name}: nothing was done for {limit_s:.0f} s"
+
+    @property
+    def stuck(self) -> str:
+        """Say what does not get on; empty: all does."""
+        return "; ".join(self._stuck.values())
