@@ -14,6 +14,7 @@ from manager.api import (
     exports,
     hosts,
     lists,
+    logs,
     managers,
     overview,
     people,
@@ -31,6 +32,6 @@ __all__ = ["AdminDoor", "router"]
 router = APIRouter(prefix="/api/v1")
 for subject in (
     sessions, overview, managers, people, agents, archive, clients, hosts, pins, lists, rounds,
-    plans, records, exports, collection, releases, alerts,
+    plans, records, logs, exports, collection, releases, alerts,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -18,6 +18,7 @@ from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.archive_mirrors import Mirror
+from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
@@ -61,6 +62,7 @@ class AdminDoor:
     compact: Callable[[Actor], tuple[int, int]]
     mirrors: Callable[[float, int], list[Mirror]]
     scratch: Scratch
+    log_lines: LogLines
     bundles: Bundles
     signing: Signing
 

@@ -36,6 +36,7 @@ from manager.intake.accepting import Acceptance
 from manager.intake.logs import Reader
 from manager.intake.pulling import Pulling
 from manager.naming import Names
+from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
@@ -243,6 +244,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.bundles,
     )
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
+    log_lines = LogLines(manager.layout)
     app.state.admin_door = AdminDoor(
         manager.db,
         manager.policy,
@@ -255,6 +257,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.archive.compact,
         manager.archive.mirrors,
         scratch,
+        log_lines,
         manager.bundles,
         manager.signing,
     )
@@ -281,6 +284,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
         status_of,
         scratch,
+        log_lines,
     )
     app.mount("/console", console(pages))
     app.add_api_route(

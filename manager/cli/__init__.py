@@ -21,6 +21,7 @@ from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
 from manager.cli.hosts import hosts
 from manager.cli.lists import lists
+from manager.cli.logs import logs
 from manager.cli.managers import managers
 from manager.cli.migrating import migrate
 from manager.cli.options import Place
@@ -82,6 +83,7 @@ for _command in (
     users,
     check,
     audit,
+    logs,
     reports,
     export,
     collect,

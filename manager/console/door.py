@@ -9,6 +9,7 @@ from typing import Final
 from manager.console.kept import Kept
 from manager.db import Database
 from manager.operations.archive_figures import ArchiveFigures
+from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
@@ -39,5 +40,6 @@ class ConsoleDoor:
     now_ms: Callable[[], int]
     status_of: Callable[[PrsmError], int | None]
     scratch: Scratch
+    log_lines: LogLines
     host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))

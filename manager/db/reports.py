@@ -19,6 +19,7 @@ __all__ = [
     "last_until",
     "log_paths",
     "log_paths_since",
+    "logs_before",
     "newest",
 ]
 
@@ -111,6 +112,39 @@ def newest(
         query = query.where(reports.c.id < before_id)
     if agent_id is not None:
         query = query.where(reports.c.agent_id == agent_id)
+    return tx.rows(ReportRow, query)
+
+
+def logs_before(
+    tx: Transaction,
+    before_id: int | None,
+    *,
+    agent_id: int | None,
+    since_ms: int | None,
+    until_ms: int | None,
+    quarantined: bool,
+    limit: int,
+) -> list[ReportRow]:
+    """Return logs that have lines, newest first, before an id; that touch a time, if one is given.
+
+    quarantined: only logs that have such lines.
+    """
+    query = (
+        sa.select(reports)
+        .where(reports.c.kind == "log", reports.c.lines > 0)
+        .order_by(reports.c.id.desc())
+        .limit(limit)
+    )
+    if before_id is not None:
+        query = query.where(reports.c.id < before_id)
+    if agent_id is not None:
+        query = query.where(reports.c.agent_id == agent_id)
+    if since_ms is not None:
+        query = query.where(sa.func.coalesce(reports.c.until_ms, reports.c.received_ms) >= since_ms)
+    if until_ms is not None:
+        query = query.where(sa.func.coalesce(reports.c.since_ms, 0) < until_ms)
+    if quarantined:
+        query = query.where(reports.c.quarantined > 0)
     return tx.rows(ReportRow, query)
 
 

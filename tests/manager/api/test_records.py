@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.wire.crawl_log import LogLine
+from shared.wire.crawl_log import Comment, LogLine
 from tests.manager.running import Running, fill, log_body, look_up
 
 
@@ -65,3 +65,24 @@ def test_the_overview_says_what_there_is(prsm: Running) -> None:
     assert sum(seen["agents"].values()) == 1
     assert [one["agent"] for one in seen["attention"]] == ["a.example"]
     assert seen["attention"][0]["reason"]
+
+
+def test_lines_of_logs_are_searched(prsm: Running) -> None:
+    """What an agent logged is found by host, status and time; portions follow each other."""
+    agent = prsm.agent()
+    heads = (b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 500 No\r\n", b"")
+    lines: list[LogLine | Comment] = [
+        LogLine(f"http://www.example.jp/{at}", 1, 2, 3, head) for at, head in enumerate(heads)
+    ]
+    agent.send_log(log_body("a.example", lines))
+    found = prsm.local.get("/api/v1/logs?host=*.example.jp").json()
+    assert [line["status"] for line in found["lines"]] == [None, 500, 200]
+    assert (found["next"], found["reports"], found["gone"]) == (None, 1, 0)
+    (line,) = prsm.local.get("/api/v1/logs?status=5xx&since=2000-01-01").json()["lines"]
+    assert (line["url"], line["headers"]) == ("http://www.example.jp:80/1", "HTTP/1.1 500 No\r\n")
+    assert prsm.local.get("/api/v1/logs?until=1969-12-31").json()["lines"] == []
+    first = prsm.local.get("/api/v1/logs?limit=2").json()
+    rest = prsm.local.get(f"/api/v1/logs?mark={first['next']}").json()
+    assert [line["line"] for line in first["lines"] + rest["lines"]] == [4, 3, 2]
+    refused = prsm.local.get("/api/v1/logs?status=six")
+    assert (refused.status_code, "404 or 5xx" in refused.text) == (400, True)

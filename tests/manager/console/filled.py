@@ -23,6 +23,7 @@ from manager.operations.uploads import NewUpload, begin_upload
 from manager.operations.users import ROLES, add_user, login
 from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, StoppedUrls
+from tests.manager.operations.logged import HOUR_MS, add_log
 from tests.manager.operations.world import ADMIN, World
 from tests.manager.running import START_MS, Running, running
 
@@ -77,6 +78,7 @@ def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) ->
         _speak(world, names)
         _add_transfers(prsm, world, names[0])
         _add_third_parties(prsm)
+        _add_log(prsm, world, names[0])
         return {role: login(db, role, PASSWORD, START_MS).token for role in ROLES}
 
 
@@ -109,6 +111,16 @@ def _add_hostile(world: World, name: str) -> None:
     order_command(
         world.db, "hiroshima.example.ac.jp", "restart", ADMIN, START_MS - 10_000_000, SCRIPT
     )
+
+
+def _add_log(prsm: Running, world: World, name: str) -> None:
+    """A log whose paths and headers are what a hostile site would send."""
+    lines = [
+        (f"http://evil.example.com:80/{number}?{SCRIPT}{BIDI}", status)
+        for number, status in enumerate((200, 404, 503, None))
+    ]
+    agent, hour = world.agents[name].identity, START_MS // HOUR_MS - 2
+    add_log(world.db, prsm.manager.layout, agent, hour, lines, headers=HOSTILE.encode())
 
 
 def _add_transfers(prsm: Running, world: World, name: str) -> None:

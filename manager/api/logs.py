@@ -1,0 +1,124 @@
+"""Lines of crawl logs: search them, portion by portion."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from manager.api.door import Door, Viewer
+from manager.operations.log_lines import (
+    LINES_MOST,
+    FoundLine,
+    FoundLines,
+    Mark,
+    Wanted,
+    read_moment,
+)
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/logs", tags=["records"])
+PATIENCE_S: Final = 2.0
+
+
+class LineAnswer(BaseModel):
+    """A line of a crawl log. since_ms, until_ms: between which moments it was fetched.
+
+    status null: no answer. unit null: quarantined, the agent did not hold it. headers: as received,
+    16 KiB at most, read as Latin-1.
+    """
+
+    report: int
+    line: int
+    agent: str
+    log: str
+    since_ms: int | None
+    until_ms: int | None
+    url: str
+    status: int | None
+    request_bytes: int
+    response_bytes: int
+    elapsed_ms: int
+    headers: str
+    round: int
+    kind: str
+    unit: str | None
+
+
+class LinesAnswer(BaseModel):
+    """lines: newest first. next: give it as `mark` to go on; null: all logs were looked at.
+
+    It may be that lines are few or none and there is still more to look at. reports: looked at
+    this time, gone: of these not there any more; back_to_ms: how far back they reach.
+    """
+
+    lines: list[LineAnswer]
+    next: str | None
+    reports: int
+    gone: int
+    back_to_ms: int | None
+
+
+@router.get("")
+async def search(
+    door: Door,
+    _: Viewer,
+    host: Annotated[str, Query(description="`www.example.jp`, or `*.example.jp`")] = "",
+    url: Annotated[str, Query(max_length=2000, description="a part of it")] = "",
+    status: Annotated[str, Query(description="`404`, `5xx`, `none` or `bad`")] = "",
+    kind: Annotated[str, Query(description="`probe`, `crawl` or `refetch`")] = "",
+    agent: str = "",
+    since: Annotated[str, Query(description="a day or a moment, ISO 8601")] = "",
+    until: str = "",
+    quarantined: bool = False,
+    mark: str = "",
+    limit: Annotated[int, Query(ge=1, le=LINES_MOST)] = 100,
+) -> LinesAnswer:
+    """Return lines of crawl logs that are like that, newest first."""
+    wanted = Wanted(
+        host,
+        url,
+        status,
+        kind,
+        agent,
+        read_moment(since, "since", is_end=False),
+        read_moment(until, "until", is_end=True),
+        quarantined,
+    )
+    start = Mark.read(mark) if mark else None
+
+    def found() -> FoundLines:
+        return door.log_lines.find(door.db, wanted, mark=start, most=limit, patience_s=PATIENCE_S)
+
+    answer = await asyncio.to_thread(found)
+    return LinesAnswer(
+        lines=[_line(one) for one in answer.lines],
+        next=None if answer.mark is None else str(answer.mark),
+        reports=answer.reports,
+        gone=answer.gone,
+        back_to_ms=answer.back_to_ms,
+    )
+
+
+def _line(one: FoundLine) -> LineAnswer:
+    line = one.line
+    return LineAnswer(
+        report=line.report,
+        line=line.line,
+        agent=one.agent,
+        log=one.log,
+        since_ms=one.since_ms,
+        until_ms=one.until_ms,
+        url=line.url,
+        status=line.status,
+        request_bytes=line.request_bytes,
+        response_bytes=line.response_bytes,
+        elapsed_ms=line.elapsed_ms,
+        headers=line.headers.decode("latin-1"),
+        round=line.round,
+        kind=line.kind,
+        unit=line.unit,
+    )

@@ -1,0 +1,327 @@
+"""Which lines of all crawl logs are like that? Newest first, and in portions that never take long.
+
+A line has no time of its own; its report says between which moments it was fetched. A search looks
+at reports from the newest on, until it has the lines that were asked for or its patience is over,
+and says where to go on: so a search over years of logs answers in a moment, and again, and again.
+Invariant: each line that matches is found once, whatever the portions; reports that come meanwhile
+are newer than the mark and belong to the next search. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, get_args
+
+from manager.db import agents, reports
+from manager.db.engine import Database
+from manager.db.reports import ReportRow
+from manager.errors import BusyError, NotFoundError
+from manager.store import Layout
+from manager.store.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
+from shared.errors import FormatError
+
+__all__ = [
+    "KINDS",
+    "LINES_MOST",
+    "FoundLine",
+    "FoundLines",
+    "LogLines",
+    "Mark",
+    "Wanted",
+    "read_moment",
+]
+
+Kind = Literal["probe", "crawl", "refetch"]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+LINES_MOST: Final = 1_000
+REPORTS_AT_ONCE: Final = 64
+"""Reports of one look; opening a file costs about a millisecond."""
+
+LINES_AT_ONCE: Final = 500_000
+SEARCHES_AT_ONCE: Final = 2
+WAIT_S: Final = 10.0
+MEMORY_BYTES: Final = 256 * 1024**2
+
+_STATUS: Final = re.compile(r"([1-5])xx|[1-5][0-9]{2}")
+_NAME: Final = re.compile(r"(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for, as people write it; empty: anything.
+
+    host: a name, or `*.` and a name for all below it. status: `404`, `5xx`, `none` (no answer), or
+    `bad` (none, or 400 and above). url: a part of it. since_ms, until_ms: a line may be of that
+    time if its report is.
+    """
+
+    host: str = ""
+    url: str = ""
+    status: str = ""
+    kind: str = ""
+    agent: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    quarantined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a search goes on: reports older than this one, and its lines before that one."""
+
+    report: int
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.report}.{self.line}"
+
+    @classmethod
+    def read(cls, text: str) -> Mark:
+        """Return the mark that was written so; raises FormatError."""
+        match = re.fullmatch(r"([0-9]{1,18})\.([0-9]{1,18})", text)
+        if match is None:
+            raise FormatError(f"mark {text[:40]!a}: must be as an answer gave it, as 17.250")
+        return cls(int(match[1]), int(match[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLine:
+    """A line, who sent it, and between which moments (epoch ms) it was fetched."""
+
+    agent: str
+    log: str
+    since_ms: int | None
+    until_ms: int | None
+    line: LogLine
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLines:
+    """lines: newest first. mark: where to go on; None: all was looked at.
+
+    reports: looked at this time. back_to_ms: until when they reach back; None: none was.
+    gone: reports whose file is not there or cannot be read, as `prsm check` says.
+    """
+
+    lines: list[FoundLine]
+    mark: Mark | None
+    reports: int
+    back_to_ms: int | None
+    gone: int
+
+
+def read_moment(text: str, name: str, *, is_end: bool) -> int | None:
+    """Return the moment (epoch ms) that a text says, in UTC where it says no zone; empty: None.
+
+    A day alone is its beginning, or with is_end its end. Raises FormatError.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        if len(text) == len("2026-11-21") and is_end:
+            moment += timedelta(days=1)
+        return int(moment.timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        raise FormatError(
+            f"{name} {text[:40]!a}: must be a day or a moment, as 2026-11-21 or 2026-11-21T04:30; "
+            "it is UTC unless it says another zone, as +09:00"
+        ) from error
+
+
+class LogLines:
+    """Looks for lines; a few searches at a time. There is one of it for console and API."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._turns = threading.BoundedSemaphore(SEARCHES_AT_ONCE)
+
+    def find(
+        self,
+        db: Database,
+        wanted: Wanted,
+        *,
+        mark: Mark | None = None,
+        most: int = 100,
+        patience_s: float = 1.0,
+    ) -> FoundLines:
+        """Return lines from a mark on. Raises FormatError, NotFoundError (the agent), BusyError."""
+        line_filter = _filter(wanted)
+        with db.read() as tx:
+            names = {row.id: row.name for row in agents.all_agents(tx)}
+        agent_id = _agent_id(wanted.agent, names)
+        search = _Search(line_filter, max(1, min(most, LINES_MOST)), mark)
+        deadline = time.monotonic() + patience_s
+        with self._turn(), line_search(MEMORY_BYTES, self._layout.spool) as lines:
+            while not search.is_over:
+                with db.read() as tx:
+                    rows = reports.logs_before(
+                        tx,
+                        search.next_report,
+                        agent_id=agent_id,
+                        since_ms=wanted.since_ms,
+                        until_ms=wanted.until_ms,
+                        quarantined=wanted.quarantined,
+                        limit=REPORTS_AT_ONCE,
+                    )
+                search.look(lines, self._layout, _first_lines(rows), at_end=not rows)
+                if time.monotonic() >= deadline:
+                    break
+        return search.result(names)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._turns.acquire(timeout=WAIT_S):
+            raise BusyError("others search the logs: try again in a moment", retry_after_s=5)
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+
+class _Search:
+    """A search on its way: what was found, and how far it has come."""
+
+    def __init__(self, line_filter: LineFilter, most: int, mark: Mark | None) -> None:
+        self._filter = line_filter
+        self._most = most
+        self._mark = mark
+        self._lines: list[LogLine] = []
+        self._rows: dict[int, ReportRow] = {}
+        self._looked = 0
+        self._gone = 0
+        self._back_to_ms: int | None = None
+        self.is_over = False
+
+    @property
+    def next_report(self) -> int | None:
+        """The next report has a smaller number than this; None: the newest is next."""
+        if self._mark is None:
+            return None
+        return self._mark.report + 1 if self._mark.line else self._mark.report
+
+    def look(
+        self,
+        search: LineSearch,
+        layout: Layout,
+        rows: list[ReportRow],
+        *,
+        at_end: bool,
+    ) -> None:
+        """Look through some reports, newest first; at_end: there are none any more."""
+        if at_end:
+            self._mark, self.is_over = None, True
+            return
+        logs = [
+            StoredLog(row.id, layout.kept / row.path, self._before(row.id))
+            for row in rows
+            if (layout.kept / row.path).is_file()
+        ]
+        wanted = self._most - len(self._lines)
+        found, broken = search.find(logs, self._filter, wanted)
+        self._rows |= {row.id: row for row in rows}
+        self._lines += found
+        if len(found) == wanted:
+            last = found[-1]
+            self._mark, self.is_over = Mark(last.report, last.line), True
+            rows = [row for row in rows if row.id >= last.report]
+        else:
+            self._mark = Mark(rows[-1].id)
+        self._looked += len(rows)
+        self._gone += len(rows) - sum(log.report >= rows[-1].id for log in logs) + broken
+        starts = [row.since_ms for row in rows if row.since_ms is not None]
+        if starts:
+            self._back_to_ms = min([*starts, *([self._back_to_ms] if self._back_to_ms else [])])
+
+    def _before(self, report: int) -> int | None:
+        if self._mark is None or self._mark.report != report:
+            return None
+        return self._mark.line
+
+    def result(self, names: dict[int, str]) -> FoundLines:
+        """Return what was found."""
+        lines = []
+        for line in self._lines:
+            row = self._rows[line.report]
+            agent = names.get(row.agent_id, "")
+            lines.append(FoundLine(agent, row.name, row.since_ms, row.until_ms, line))
+        return FoundLines(lines, self._mark, self._looked, self._back_to_ms, self._gone)
+
+
+def _first_lines(rows: list[ReportRow]) -> list[ReportRow]:
+    """Return the first of some reports that together have no more lines than one look may take."""
+    total = 0
+    for number, row in enumerate(rows):
+        total += row.lines
+        if total > LINES_AT_ONCE and number:
+            return rows[:number]
+    return rows
+
+
+def _agent_id(name: str, names: dict[int, str]) -> int | None:
+    if not name:
+        return None
+    for number, known in names.items():
+        if known == name:
+            return number
+    raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
+
+
+def _filter(wanted: Wanted) -> LineFilter:
+    name, below = _host(wanted.host.strip())
+    low, high, no_answer = _status(wanted.status.strip().lower())
+    if wanted.kind not in ("", *KINDS):
+        raise FormatError(f"kind {wanted.kind[:40]!a}: must be one of {', '.join(KINDS)}")
+    return LineFilter(
+        name=name,
+        below=below,
+        text=wanted.url.strip(),
+        low=low,
+        high=high,
+        no_answer=no_answer,
+        kind=wanted.kind,
+        only_strange=wanted.quarantined,
+    )
+
+
+def _host(text: str) -> tuple[str, bool]:
+    if not text:
+        return "", False
+    try:
+        ascii_text = text.lower().rstrip(".").encode("idna" if not text.isascii() else "ascii")
+    except UnicodeError:
+        ascii_text = b""
+    match = _NAME.fullmatch(ascii_text.decode("ascii"))
+    if match is None:
+        raise FormatError(
+            f"host {text[:80]!a}: must be a name without scheme and port, as www.example.jp, or "
+            "*.example.jp for all names below; for a part of a URL there is another field"
+        )
+    return match[2], bool(match[1])
+
+
+def _status(text: str) -> tuple[int, int, bool]:
+    """Return the least and the greatest status, and whether lines without one are meant, too."""
+    if not text:
+        return 0, 999, True
+    if text == "none":
+        return 1, 0, True
+    if text == "bad":
+        return 400, 999, True
+    match = _STATUS.fullmatch(text)
+    if match is None:
+        raise FormatError(
+            f"status {text[:40]!a}: must be as 404 or 5xx; `none` is no answer, "
+            "`bad` is none, or 400 and above"
+        )
+    low = int(match[1]) * 100 if match[1] else int(text)
+    return low, low + 99 if match[1] else low, False
