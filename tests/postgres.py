@@ -29,7 +29,15 @@ from manager.db.engine import Database
 from manager.db.migrate import migrate
 from tests.empty_database import empty_database
 
-__all__ = ["PostgresServer", "database", "database_url", "postgres_server", "sqlite_template"]
+__all__ = [
+    "PostgresServer",
+    "database",
+    "database_url",
+    "postgres_server",
+    "server_binaries",
+    "server_user",
+    "sqlite_template",
+]
 
 TEMPLATE = "prsm_template"
 
@@ -120,32 +128,33 @@ class PostgresServer:
             connection.execute(statement.encode())
 
 
-def _binaries() -> Path | None:
+def server_binaries() -> Path | None:
+    """Return the folder of the newest server's programs, or None."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
     return found[0].parent if found else None
 
 
-def _unprivileged() -> str | None:
-    """Return the user to start the server as, or None: as whoever runs the tests."""
+def server_user() -> tuple[str | None, list[str]]:
+    """Return the user to start the server as, None: ourselves; and the words that do it."""
     if os.geteuid() != 0:
-        return None
+        return None, []
     users = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in users else "nobody"
+    user = "postgres" if "postgres" in users else "nobody"
+    group = str(pwd.getpwnam(user).pw_gid)
+    return user, ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--"]
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """A server for the whole session; skips where PostgreSQL is not installed."""
-    binaries = _binaries()
+    binaries = server_binaries()
     if binaries is None:
         pytest.skip("no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`")
-    user = _unprivileged()
+    user, as_user = server_user()
     # Not pytest's folder: a socket's path may have 107 bytes, and another user must enter it.
     folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
-    as_user: list[str] = []
     if user is not None:
         shutil.chown(folder, user)
-        as_user = ["setpriv", f"--reuid={user}", "--regid=" + _group(user), "--clear-groups", "--"]
     server = PostgresServer(folder, "prsm", binaries, as_user)
     try:
         server.initialise()
@@ -160,10 +169,6 @@ def postgres_server() -> Iterator[PostgresServer]:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _group(user: str) -> str:
-    return str(pwd.getpwnam(user).pw_gid)
 
 
 @pytest.fixture(scope="session")
