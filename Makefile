@@ -40,9 +40,9 @@ test-all: venv  ## everything, also what takes minutes; fails where a part is mi
 	@tools/test_packages.sh all
 	PRSM_TESTS=all $(VENV)/pytest -q $(WORKERS)
 
-faults: venv  ## 200 kills of a crawling agent, and one at each sync and write; takes half an hour
+faults: venv  ## bad days: what breaks is made to break, measured and checked; ARGS="--quick" or "--only NAME"
 	@tools/test_packages.sh all
-	PRSM_TESTS=all PRSM_KILLS=200 $(VENV)/pytest -q -s tests/e2e/test_agent_kills.py
+	$(VENV)/python -m benchmarks.faults $(ARGS)
 
 coverage: venv  ## the default suite, and which lines and branches it runs
 	$(VENV)/pytest -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered

@@ -2,7 +2,7 @@
 # The packages that tests need and Python cannot bring: Debian's, and a tus client in JavaScript. Installs what is missing where it
 # may; says so and goes on where it may not: the tests that need it then skip, with the reason.
 #   tools/test_packages.sh        what `make test` needs
-#   tools/test_packages.sh all    what `make test-all` needs too: wget, strace, node, real pages to crawl
+#   tools/test_packages.sh all    what `make test-all` and `make faults` need too: wget, strace, node, pages, faketime
 set -eu
 missing=""
 tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -19,6 +19,7 @@ if [ "${1:-}" = all ]; then
     tool strace strace
     tool node nodejs
     tool npm npm
+    ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$missing faketime"
     folder /usr/share/doc/python3-doc/html python3-doc
     folder /usr/share/doc/postgresql-doc-15/html postgresql-doc-15
     folder /usr/share/doc/git/html git-doc

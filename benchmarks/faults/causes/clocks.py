@@ -1,0 +1,115 @@
+"""Clocks that jump by 30 days, at the leader and at PostgreSQL, and back (libfaketime).
+
+The process starts with the right time and a file that says by how much it is wrong; the file
+changes while it runs. `monotonic`: CLOCK_MONOTONIC and CLOCK_BOOTTIME jump with it, as on a
+machine that was asleep; otherwise only the time of day does, as by a wrong NTP server.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from benchmarks.faults.fault import Fault, Trial
+
+__all__ = ["FAULTS", "faketime", "set_clock"]
+
+CACHE_S: Final = 1
+LASTS_S: Final = 8.0
+
+
+def faketime() -> str:
+    """Return where the library is; empty: it is not installed."""
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    return str(found[0]) if found else ""
+
+
+def _needs() -> str:
+    return "" if faketime() else "no libfaketime: install Debian's `faketime`"
+
+
+def environment(offset: Path, *, monotonic: bool) -> dict[str, str]:
+    """Return what makes a process take its clocks from a file. Written anew, the clock jumps."""
+    told = {
+        "LD_PRELOAD": faketime(),
+        "FAKETIME_TIMESTAMP_FILE": str(offset),
+        "FAKETIME_CACHE_DURATION": str(CACHE_S),
+        "FAKETIME_XRESET": "1",
+    }
+    return told if monotonic else {**told, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
+def set_clock(offset: Path, days: int) -> None:
+    """Let the clocks of who reads the file be wrong by so many days."""
+    part = offset.with_suffix(".part")
+    part.write_text(f"{days:+d}d\n")
+    part.chmod(0o644)
+    part.replace(offset)
+    time.sleep(CACHE_S + 0.5)
+
+
+def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
+    ground = trial.ground
+    ground.clocks_right = False
+    offset = trial.folder / f"clock{days}{monotonic}"
+    set_clock(offset, 0)
+    chosen = ground.replicas[0]
+    with ground.supervisor.paused("one", "two"):
+        chosen.stop()
+        chosen.start_with(environment(offset, monotonic=monotonic))
+        # It is to be the leader that is wrong.
+        other = ground.replicas[1]
+        other.stop()
+        trial.wait("the manager with the clock leads", lambda: chosen.leads(ground.sample().leader))
+        other.begin()
+        _jump(trial, offset, days)
+        chosen.stop()
+        chosen.program.environment = dict(chosen.plain_environment)
+        chosen.begin()
+
+
+def _at_postgres(trial: Trial, days: int, *, monotonic: bool) -> None:
+    ground = trial.ground
+    ground.clocks_right = False
+    offset = ground.folder / f"postgres-clock{days}{monotonic}"
+    set_clock(offset, 0)
+    with ground.supervisor.paused("postgres"):
+        ground.postgres.stop()
+        ground.postgres.start(environment(offset, monotonic=monotonic))
+        ground.postgres.wait_until_it_answers()
+        trial.gone()
+        trial.recovered()
+        _jump(trial, offset, days)
+        ground.postgres.stop()
+        ground.postgres.start()
+
+
+def _jump(trial: Trial, offset: Path, days: int) -> None:
+    """There and back; after each jump all must be well, with no hand and no start."""
+    for wrong in (days, 0):
+        set_clock(offset, wrong)
+        trial.gone()
+        trial.recovered()
+        trial.lasts(LASTS_S)
+
+
+def _faults() -> list[Fault]:
+    made = []
+    kinds: list[tuple[str, Callable[..., None]]] = [
+        ("leader", _at_manager),
+        ("postgres", _at_postgres),
+    ]
+    for where, act in kinds:
+        for days in (30, -30):
+            for monotonic in (False, True):
+                name = f"clock-{where}{days:+d}d{'-monotonic' if monotonic else ''}"
+                promise = "no permit ends early, nobody is lost"
+                bound = partial(act, days=days, monotonic=monotonic)
+                made.append(Fault(name, promise, bound, needs=_needs))
+    return made
+
+
+FAULTS: Final = _faults()

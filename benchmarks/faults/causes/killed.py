@@ -1,0 +1,125 @@
+"""kill -9, again and again while rounds are under way; systemd starts it again 2 s later."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from typing import Final
+
+from benchmarks.faults.fault import TAKE_OVER_S, Fault, Trial
+from benchmarks.faults.replica import Replica
+from benchmarks.faults.supervisor import RESTART_S
+from tools.demo.system import Agent
+
+__all__ = ["FAULTS"]
+
+_chance: Final = random.Random(6)
+
+
+def _some_time() -> None:
+    time.sleep(_chance.random())
+
+
+def _manager(trial: Trial) -> None:
+    """The one that does not lead."""
+    for _ in range(trial.times):
+        _some_time()
+        _kill(trial, trial.ground.follower())
+
+
+def _leader(trial: Trial) -> None:
+    for _ in range(trial.times):
+        trial.wait("a round under way", trial.ground.round_is_open)
+        _some_time()
+        epoch = trial.ground.sample().epoch
+        _kill(trial, trial.ground.leader())
+        trial.claim("another epoch", trial.ground.sample().epoch > epoch)
+
+
+def _kill(trial: Trial, manager: Replica) -> None:
+    manager.kill()
+    trial.gone()
+    trial.recovered()
+    trial.wait("the manager that was killed answers again", manager.answers)
+
+
+def _postgres(trial: Trial) -> None:
+    postgres = trial.ground.postgres
+    for _ in range(trial.times):
+        _some_time()
+        with trial.ground.supervisor.paused("postgres"):
+            postgres.kill()
+            trial.lasts(RESTART_S)
+            postgres.start()
+        trial.gone()
+        trial.recovered()
+
+
+def _agent(trial: Trial) -> None:
+    for number in range(trial.times):
+        _some_time()
+        agent = trial.ground.agents[number % len(trial.ground.agents)]
+        with trial.ground.supervisor.paused(agent.name):
+            agent.kill()
+            trial.lasts(RESTART_S)
+            agent.start()
+        trial.gone()
+        trial.recovered()
+
+
+def _lost_agent(trial: Trial) -> None:
+    """It stays away: its units are with others soon after its permit, and not before."""
+    ground = trial.ground
+    agent = ground.agents[-1]
+    owned = (
+        "SELECT count(*) FROM assignments s JOIN agents a ON a.id = s.agent_id "
+        f"WHERE s.until_ms IS NULL AND a.name = '{agent.name}'"
+    )
+    left = f"SELECT permit_until_ms FROM agents WHERE name = '{agent.name}'"
+    trial.wait("units of the agent", lambda: ground.postgres.run_sql(owned)[0][0])
+    with ground.supervisor.paused(agent.name):
+        agent.kill()
+        until_s = int(str(ground.postgres.run_sql(left)[0][0])) / 1000
+        trial.wait("its units are others'", lambda: not ground.postgres.run_sql(owned)[0][0])
+        over_s = time.time() - until_s
+        trial.claim("no take-over before the end of the permit", over_s > 0)
+        trial.within("take-over", over_s, TAKE_OVER_S)
+        agent.start()
+    trial.gone()
+
+
+def _power_cut(trial: Trial) -> None:
+    """Everything but the web ends at the same moment, and is started again at the same moment."""
+    for _ in range(trial.times):
+        _cut_power(trial)
+        trial.recovered()
+
+
+def _cut_power(trial: Trial) -> None:
+    ground = trial.ground
+    programs: list[Replica | Agent] = [*ground.replicas, *ground.agents]
+    with ground.supervisor.paused():
+        ground.postgres.send(signal.SIGKILL)
+        for program in programs:
+            program.program.send(signal.SIGKILL)
+        ground.postgres.kill()
+        for program in programs:
+            program.kill()
+        trial.lasts(RESTART_S)
+        ground.postgres.start()
+        for replica in ground.replicas:
+            replica.begin()
+        for agent in ground.agents:
+            agent.start()
+        trial.gone()
+
+
+FAULTS: Final = [
+    Fault("manager-killed", "the other serves and leads on", _manager, 25, 2),
+    Fault("leader-killed", "the other leads, in a later epoch", _leader, 25, 2),
+    Fault("postgres-killed", "managers wait for it", _postgres, 25, 2),
+    Fault("agent-killed", "it goes on where it was", _agent, 25, 2),
+    Fault("agent-lost", "its units are others' after its permit", _lost_agent),
+    Fault("power-cut", "all start at once, in any order", _power_cut, 3, 1),
+]

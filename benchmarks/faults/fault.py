@@ -1,0 +1,119 @@
+"""A fault, what it promises, and one trial of it.
+
+A fault is a small file in `causes/`: it makes a cause on the common ground, takes it away, and says
+`trial.gone()`; what comes back, and when, the trial then measures from outside. A file lists its
+faults in `FAULTS`:
+
+    def act(trial: Trial) -> None:
+        leader = trial.ground.leader()
+        leader.send(signal.SIGSTOP)
+        trial.lasts(12)
+        leader.send(signal.SIGCONT)
+        trial.gone()
+
+    FAULTS = [Fault("leader-stopped", "the sleeper leads no more", act)]
+
+A promise that is no time is a `claim`, another time a `within`. A fault that repeats itself calls
+`recovered` after each `gone`; after the last the suite does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from benchmarks.faults.ground import Ground
+
+__all__ = ["AGENT_S", "LEADER_S", "SERVICE_S", "TAKE_OVER_S", "Fault", "FaultError", "Trial"]
+
+SERVICE_S: Final = 10.0
+LEADER_S: Final = 10.0
+AGENT_S: Final = 30.0
+"""An agent calls after a request that hung (`manager.timeout_s`) and its longest pause."""
+TAKE_OVER_S: Final = 60.0
+"""After the end of the permit, as the manager counts it."""
+PATIENCE_S: Final = 120.0
+
+
+class FaultError(Exception):
+    """A fault could not be made; the message says why. That is no broken promise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """promise: in a few words, beside those of every fault. times: how often `act` repeats itself.
+
+    needs: why it cannot be made here, or empty. fresh: it leaves a ground that nobody else wants,
+    and begins on one of its own. alone: it needs no ground at all.
+    """
+
+    name: str
+    promise: str
+    act: Callable[[Trial], None]
+    times: int = 1
+    quick_times: int = 1
+    needs: Callable[[], str] = lambda: ""
+    fresh: bool = False
+    alone: bool = False
+
+
+@dataclass
+class Trial:
+    """One fault being made. Times are the worst of all its repetitions, in seconds."""
+
+    folder: Path
+    times: int = 1
+    say: Callable[[str], None] = lambda _: None
+    on: Ground | None = None
+    broken: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+    causes: int = 0
+    begun_s: float = field(default_factory=time.monotonic)
+
+    @property
+    def ground(self) -> Ground:
+        """Return the common ground."""
+        assert self.on is not None, "this fault said that it needs no ground"
+        return self.on
+
+    def lasts(self, seconds: float) -> None:
+        """Let the cause last."""
+        time.sleep(seconds)
+
+    def gone(self) -> None:
+        """Say that the cause is gone now, or that what died will not come back by itself."""
+        self.causes += 1
+        self.ground.watch.cause_is_gone()
+
+    def recovered(self) -> None:
+        """Wait until all is back that the last `gone` is about, and note how long it took."""
+        for name, limit_s in (("service", SERVICE_S), ("leader", LEADER_S), ("agents", AGENT_S)):
+            back_s = self.ground.watch.back_after(name, PATIENCE_S)
+            self.within(name, back_s, limit_s)
+
+    def within(self, name: str, seconds: float | None, limit_s: float) -> None:
+        """Note a time, which must not be above its limit; None: it never came."""
+        if seconds is None:
+            self.broken.append(f"{name}: not back within {PATIENCE_S:g} s")
+            seconds = PATIENCE_S
+        elif seconds > limit_s:
+            self.broken.append(f"{name}: {seconds:.1f} s, promised are {limit_s:g} s")
+        self.figures[name] = max(self.figures.get(name, 0.0), seconds)
+
+    def claim(self, what: str, holds: bool) -> None:
+        """Note a promise that is kept or not. what: as it should be."""
+        if not holds:
+            self.broken.append(f"not so: {what}")
+
+    def wait(self, what: str, ready: Callable[[], object], seconds: float = PATIENCE_S) -> None:
+        """Wait for a state that the fault needs, or promises; one that does not come is noted."""
+        end = time.monotonic() + seconds
+        while not ready():
+            if time.monotonic() > end:
+                self.broken.append(f"{what}: not within {seconds:g} s")
+                return
+            time.sleep(0.1)
