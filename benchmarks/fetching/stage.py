@@ -133,7 +133,7 @@ class Worker(WorkerProcess):
     def close(self) -> None:
         """Nothing is open."""
 
-    def _write(self, frame: bytes) -> None:
+    def _write(self, parts: object) -> None:
         """Drop what a pipe would carry."""
 
 

@@ -31,7 +31,7 @@ def forms(pages: Sequence[Fetched], works: Sequence[PageWork]) -> dict[str, floa
     both = list(zip(batches, results, strict=True))
 
     def marshalled(pair: tuple[Sequence[Fetched], Sequence[PageWork]]) -> None:
-        frame = wire.batch_of([(page, "") for page in pair[0]])
+        frame = b"".join(wire.batch_of([(page, "") for page in pair[0]]))
         wire.pages_in(memoryview(frame)[wire.FRAME.size :])
 
     def framed(pair: tuple[Sequence[Fetched], Sequence[PageWork]]) -> None:

@@ -23,6 +23,7 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest
 __all__ = ["Slot"]
 
 _STOP: Final = -1
+_READ_BYTES: Final = 64 * 1024  # at a time: one buffer of all requests, and most pages in one piece
 _NO_FIELD: Final = "Proxy-Connection:"  # without a value: do not send it
 _SUPPRESS_CONNECT_HEADERS: Final = 265  # CURLOPT_..., which pycurl has no name for
 
@@ -100,6 +101,7 @@ class Slot:
         set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
         set_option(pycurl.FOLLOWLOCATION, 0)
         set_option(pycurl.PATH_AS_IS, 1)
+        set_option(pycurl.BUFFERSIZE, _READ_BYTES)
         set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
         set_option(pycurl.HTTPHEADER, [*options.fields, _NO_FIELD])
         set_option(_SUPPRESS_CONNECT_HEADERS, 1)

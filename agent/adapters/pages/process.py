@@ -18,6 +18,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Final
 
 from agent.adapters.pages.child import COUNTER_BYTES, MEMORY_EXIT
@@ -44,6 +45,7 @@ LOST: Final = "lost"
 
 PIPE_BYTES: Final = 1 << 20  # what Linux lets anybody have
 READ_BYTES: Final = 1 << 20
+MAX_PARTS: Final = 512  # of one write; Linux takes 1,024
 
 _CRASHES: Final = frozenset(
     (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS)
@@ -120,7 +122,7 @@ class WorkerProcess:
                 if end >= 0:
                     os.close(end)
         self._loop.add_reader(self._answers, self._read)
-        self._write(frame_of(told))
+        self._write([frame_of(told)])
 
     @property
     def pid(self) -> int:
@@ -184,9 +186,10 @@ class WorkerProcess:
             return self.garbled
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
-    def _write(self, frame: bytes) -> None:
-        self._unsent.append(memoryview(frame))
-        if len(self._unsent) == 1 and not self._flush():
+    def _write(self, parts: Sequence[bytes]) -> None:
+        waits = bool(self._unsent)
+        self._unsent.extend(map(memoryview, parts))
+        if not waits and not self._flush():
             self._loop.add_writer(self._pages, self._writable)
 
     def _writable(self) -> None:
@@ -198,16 +201,17 @@ class WorkerProcess:
         unsent = self._unsent
         while unsent:
             try:
-                count = os.write(self._pages, unsent[0])
+                count = os.writev(self._pages, [*islice(unsent, MAX_PARTS)])
             except BlockingIOError:
                 return False
             except BrokenPipeError:  # it has ended; its end is read in a moment
                 unsent.clear()
                 return True
-            if count < len(unsent[0]):
+            while unsent and count >= len(unsent[0]):
+                count -= len(unsent.popleft())
+            if count:
                 unsent[0] = unsent[0][count:]
                 return False
-            unsent.popleft()
         return True
 
     def _read(self) -> None:

@@ -1,11 +1,13 @@
 """What crosses the pipes between the pool and a worker process.
 
-    to the worker     frames of marshalled values: first what it must know, then lists of pages
+    to the worker     frames of marshalled values: first what it must know, then lists of pages,
+                      whose bodies follow their list as they are, one behind the other
     from the worker   frames of results: numbers, one text of fields, and the record's bytes
 
 Down, everything is made by us, and `marshal` writes and reads a whole batch in one call. Up comes
 what a process says that a hostile page may have taken over: it is read as numbers, text and bytes
 only, and checked; nothing in it can make this process run code, or believe in another page.
+Links that were checked lately are not checked again: most of a page's were on the page before.
 
 Invariant: a page that comes out equals the one that went in; so does the work on it.
 """
@@ -50,6 +52,12 @@ _URLS: Final = re.compile(
     r"(?:https?://(?:\[[0-9a-f:.]+\]|[^/:?#\[\]\s]+)(?::[0-9]{1,5})?/[!-~]*+(?:\n(?=h)|\Z))*"
 )
 
+MAX_CHECKED: Final = 1 << 15  # links
+MAX_CHECKED_CHARACTERS: Final = 400
+"""Of one that is remembered: so all of them are some 5 MB, at the very most 15."""
+
+_checked: set[str] = set()
+
 Value = Any
 """What marshal can write."""
 
@@ -66,14 +74,26 @@ def frame_of(payload: bytes, count: int = 0) -> bytes:
     return FRAME.pack(len(payload), count) + payload
 
 
-def batch_of(pages: Sequence[tuple[Fetched, str]]) -> bytes:
-    """Return the frame of (page, why it is only archived) for a worker."""
-    return frame_of(marshal.dumps([_values(page, unread) for page, unread in pages]), len(pages))
+def batch_of(pages: Sequence[tuple[Fetched, str]]) -> list[bytes]:
+    """Return the parts of the frame of (page, why it is only archived) for a worker.
+
+    Bodies are parts of their own, so that nobody need copy them.
+    """
+    values = marshal.dumps([_values(page, unread) for page, unread in pages])
+    bodies = [body for page, _ in pages if (body := page.capture.body)]
+    size = len(values) + sum(map(len, bodies))
+    return [FRAME.pack(size, len(pages)) + values, *bodies]
 
 
 def pages_in(payload: memoryview) -> list[tuple[Fetched, str]]:
     """Return the pages of a frame's payload."""
-    return [_page(*values) for values in marshal.loads(payload)]  # noqa: S302  # ours
+    values = marshal.loads(payload)  # noqa: S302  # ours; reads no further than the list
+    at = len(payload) - sum(size for size, *_ in values)
+    pages = []
+    for size, *value in values:
+        pages.append(_page(bytes(payload[at : at + size]), *value))
+        at += size
+    return pages
 
 
 def result_of(work: PageWork | Failed) -> tuple[bytes, bytes, bytes]:
@@ -136,6 +156,7 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
     capture = page.capture
     revisit = capture.revisit
     return (
+        len(capture.body),
         unread,
         (page.url, page.host, page.address, page.job, page.depth, page.redirects, page.is_rules),
         (
@@ -143,7 +164,6 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
             capture.fetched_at_ms,
             capture.request,
             capture.response_header,
-            capture.body,
             capture.ip,
             capture.truncated,
             capture.payload_digest,
@@ -156,14 +176,15 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
 
 
 def _page(
+    body: bytes,
     unread: str,
     page: tuple[str, str, str, int, int, int, bool],
-    capture: tuple[str, int, bytes, bytes, bytes, str | None, Truncation | None, str | None],
+    capture: tuple[str, int, bytes, bytes, str | None, Truncation | None, str | None],
     revisit: tuple[RevisitProfile, str, int] | None,
     extra: dict[str, str],
 ) -> tuple[Fetched, str]:
     refers = None if revisit is None else Revisit(*revisit)
-    return Fetched(Capture(*capture, refers, extra), *page), unread
+    return Fetched(Capture(*capture[:4], body, *capture[4:], refers, extra), *page), unread
 
 
 def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, length: int) -> PageWork:
@@ -171,8 +192,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
     if len(fields) != _FIELDS or not offset + length == len(data):
         raise FormatError(f"a result of {len(fields)} fields, record at {offset} + {length}")
     urlkey, surt, mime, digest, note, validators, urls, outward = fields
-    if not (_URLS.fullmatch(urls) and _URLS.fullmatch(outward)):
-        raise FormatError("a result has links that are no canonical URLs")
+    found, far = _links(urls), _links(outward)
     entry = IndexEntry(
         urlkey,
         surt,
@@ -191,14 +211,28 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         page.address,
         page.job,
         page.is_rules,
-        tuple(outward.split("\n")) if outward else (),
+        far,
         note,
         _validators(validators),
     )
-    links = Links(
-        tuple(urls.split("\n")) if urls else (), page.url, page.job, page.depth + 1, content=digest
-    )
+    links = Links(found, page.url, page.job, page.depth + 1, content=digest)
     return PageWork(processed, links)
+
+
+def _links(text: str) -> tuple[str, ...]:
+    """Return links that are canonical URLs, as far as anybody here relies on it."""
+    if not text:
+        return ()
+    urls = tuple(text.split("\n"))
+    unknown = set(urls).difference(_checked)
+    if unknown:
+        if "" in unknown or not _URLS.fullmatch("\n".join(unknown)):
+            raise FormatError("a result has links that are no canonical URLs")
+        if len(_checked) + len(unknown) > MAX_CHECKED:
+            _checked.clear()  # costs less than to know which of them was of use
+        if len(unknown) <= MAX_CHECKED:
+            _checked.update(url for url in unknown if len(url) <= MAX_CHECKED_CHARACTERS)
+    return urls
 
 
 def _validators(text: str) -> tuple[str, str] | None:

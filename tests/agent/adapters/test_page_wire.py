@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.adapters.pages.wire import result_of, results_in
+from agent.adapters.pages import wire
+from agent.adapters.pages.wire import batch_of, pages_in, result_of, results_in
 from shared.errors import FormatError
 from tests.contracts.pages.case import page
 from tests.contracts.pages.program import work
@@ -22,3 +23,51 @@ def test_validators_that_are_none_are_refused(validators: tuple[str, str]) -> No
     told = replace(made, processed=replace(made.processed, validators=validators))
     with pytest.raises(FormatError, match="validators"):
         results_in(memoryview(b"".join(result_of(told))), [page(1)])
+
+
+def _with_links(*urls: str) -> bytes:
+    made = work(page(1), "")
+    return b"".join(result_of(replace(made, links=replace(made.links, urls=urls))))
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["after good ones", "at first"])
+@pytest.mark.parametrize(
+    "bad",
+    ["", "x", "ftp://a.example/", "http://a.example/ b", "http://a.example/\r", "http:///x"],
+)
+def test_links_that_are_none_are_refused_whatever_came_before(bad: str, known: bool) -> None:
+    """Good links are remembered, not the page that they were on."""
+    wire._checked.clear()
+    good = ("http://a.example/", "http://a.example/x?y")
+    if known:
+        results_in(memoryview(_with_links(*good)), [page(1)])
+    for urls in ((*good, bad), (bad, *good), (bad, bad)):
+        for _ in range(2):
+            with pytest.raises(FormatError, match="canonical"):
+                results_in(memoryview(_with_links(*urls)), [page(1)])
+    assert bad not in wire._checked
+
+
+def test_few_links_are_remembered_and_no_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile site names new ones for ever, and pages of thousands of them."""
+    wire._checked.clear()
+    monkeypatch.setattr(wire, "MAX_CHECKED", 10)
+    for number in range(50):
+        urls = tuple(f"http://a.example/{number}/{one}" for one in range(number))
+        urls += (f"http://a.example/{number}{'x' * 400}",)
+        (made,) = results_in(memoryview(_with_links(*urls)), [page(1)])
+        assert not isinstance(made, wire.Failed)
+        assert made.links.urls == urls
+        assert len(wire._checked) <= 10
+        assert all(len(url) <= wire.MAX_CHECKED_CHARACTERS for url in wire._checked)
+
+
+def test_pages_come_out_as_they_went_in() -> None:
+    """Bodies follow the list of pages: each is its own page's, also those of no bytes."""
+    pages = [
+        (page(number, b"x" * (number % 3) * 7), "" if number % 2 else "why") for number in range(9)
+    ]
+    frame = b"".join(batch_of(pages))
+    size, count = wire.FRAME.unpack_from(frame)
+    assert (size, count) == (len(frame) - wire.FRAME.size, 9)
+    assert pages_in(memoryview(frame)[wire.FRAME.size :]) == pages
