@@ -14,7 +14,7 @@ from agent.control.progress import Progress
 
 __all__ = ["GettingOn"]
 
-TURN_S: Final = 300.0  # the crawl's loop turns ten times a second while others run at all
+TURN_S: Final = 300.0  # the crawl's loop turns twice a second at least, while others run at all
 PAGE_S: Final = 600.0  # for pages that wait for workers, behind the last answer
 CALL_S: Final = 4 * 3600.0  # a list of ten million units on a thin line
 

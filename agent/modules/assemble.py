@@ -232,6 +232,12 @@ class Crawl:
         """Tell whether so much was written that a commit should not wait."""
         return sum(store.bytes_since_commit for store in self._stores) >= URGENT_BYTES
 
+    @property
+    def waits_for_tick(self) -> bool:
+        """Tell whether a module goes on with its work at the next tick, though nothing comes."""
+        robots, resolves = self._robots, self._resolves
+        return any(one.goes_on for one in robots) or any(one.goes_on for one in resolves)
+
     def next_s(self, within_s: float) -> float:
         """Return when the next address has rested enough, if within so long; else `inf`."""
         return min((one.next_s(within_s) for one in self._frontiers), default=math.inf)

@@ -84,6 +84,11 @@ class Robots:
         """Tell whether so much waits to be read that nothing more should be fetched."""
         return self._to_read_bytes > CROWD_BYTES
 
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether a text is read on at the next tick."""
+        return bool(self._readings)
+
     def wants_tick(self, _: object) -> bool:
         """Tell whether anything waits for the time."""
         return bool(self._readings)

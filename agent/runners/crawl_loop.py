@@ -4,7 +4,9 @@ A turn: settle what came, tell the time, settle what follows, commit when it is 
 So a commit always finds the modules at rest: what it makes durable fits together.
 A turn that has taken `TURN_S` leaves what else came to the next one, so that connections are
 served in between. Turns follow each other as fast as completions come; when none do, the next one
-is when an address has rested enough, and `tick_s` after the last at the latest.
+is when an address has rested enough, and `tick_s` after the last at the latest. Where nothing has
+happened for some turns, and no module has work left, it is `STILL_TICK_S`: an agent that waits for
+its manager costs next to nothing.
 
 Invariant: the time is told only when everything is settled. After `run` has returned, the ledger
 is committed, and nothing was begun since the stop was asked for.
@@ -26,6 +28,8 @@ from shared.archive.errors import DiskFullError
 __all__ = ["CrawlLoop", "Watched"]
 
 TICK_S: Final = 0.1  # what nobody foresaw (a permit, a window, room on the disk) waits so long
+STILL_TICK_S: Final = 0.5  # the same, where nothing has happened for so many turns
+STILL_TURNS: Final = 20
 LEAST_SLEEP_S: Final = 0.001
 COMMIT_S: Final = 0.25
 TURN_S: Final = 0.02  # a server that sends waits no longer for us than for its network
@@ -52,6 +56,11 @@ class Watched(Protocol):
     @property
     def urgent(self) -> bool:
         """Whether a commit should not wait."""
+        ...
+
+    @property
+    def waits_for_tick(self) -> bool:
+        """Whether a module goes on with its work at the next tick, though nothing else comes."""
         ...
 
     def next_s(self, within_s: float) -> float:
@@ -94,6 +103,8 @@ class CrawlLoop:
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
         self.turns = 0  # taken so far
+        self._handled_before = 0  # the last turn
+        self._still_turns = 0  # in a row, in which nothing happened
         self._turning = True  # a turn goes on or is about to begin: nobody need be woken
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
@@ -117,7 +128,7 @@ class CrawlLoop:
         waiter = asyncio.ensure_future(stop.wait())
         waiter.add_done_callback(lambda _: self._wake())
         self._garbage.begin(self._clock.monotonic_s())
-        self.pauses.watch()
+        self.pauses.watch(lambda: self._still_turns < STILL_TURNS)
         try:
             self._loop.call_soon(self._go_on)
             await self._ended
@@ -187,10 +198,20 @@ class CrawlLoop:
 
     def _until_next(self, now: float) -> float:
         """Return how long nothing is to be done, as far as is known."""
-        longest_s = self._tick_s
+        longest_s = max(self._tick_s, STILL_TICK_S) if self._is_still() else self._tick_s
         if self._fetching:
             longest_s = min(longest_s, self._watched.next_s(longest_s) - now)
         return max(LEAST_SLEEP_S, longest_s)
+
+    def _is_still(self) -> bool:
+        """Tell whether nothing has happened for some turns, this one too, and nothing is to."""
+        handled, watched = self._runner.handled, self._watched
+        if handled != self._handled_before or watched.at_work or watched.waits_for_tick:
+            self._handled_before = handled
+            self._still_turns = 0
+            return False
+        self._still_turns += 1
+        return self._still_turns >= STILL_TURNS
 
     def _rest(self, longest_s: float) -> None:
         """Wait until something comes from outside, but not longer than `longest_s`."""

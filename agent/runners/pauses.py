@@ -1,7 +1,8 @@
 """How long the event loop did nothing but one thing: the longest time no request could go on.
 
 Whatever blocks the loop counts, ours or a library's: a beat that comes late tells of it, to within
-`BEAT_S`. The loop's own turns and commits are measured exactly.
+`BEAT_S`. The loop's own turns and commits are measured exactly. Where nothing goes on there is
+nothing to hold up, and beats are rare.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 __all__ = ["Pauses"]
 
 BEAT_S: Final = 0.05
+STILL_BEAT_S: Final = 1.0
 
 
 class Pauses:
@@ -34,8 +36,8 @@ class Pauses:
         self.worst_commit_s = max(self.worst_commit_s, self._monotonic_s() - since_s)
         self.note(since_s)
 
-    def watch(self) -> None:
-        """Beat, on the running loop, until `stop`."""
+    def watch(self, busy: Callable[[], bool] = lambda: True) -> None:
+        """Beat, on the running loop, until `stop`; busy: whether anything goes on."""
         loop = asyncio.get_running_loop()
 
         def beat() -> None:
@@ -43,8 +45,9 @@ class Pauses:
             schedule()
 
         def schedule() -> None:
-            self._due_s = self._monotonic_s() + BEAT_S
-            self._timer = loop.call_later(BEAT_S, beat)
+            beat_s = BEAT_S if busy() else STILL_BEAT_S
+            self._due_s = self._monotonic_s() + beat_s
+            self._timer = loop.call_later(beat_s, beat)
 
         schedule()
 

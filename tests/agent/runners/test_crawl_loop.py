@@ -11,7 +11,7 @@ import pytest
 from agent.pipeline.messages import Tick
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Handler, Key, Module, Output, Pipeline
-from agent.runners.crawl_loop import CrawlLoop
+from agent.runners.crawl_loop import STILL_TICK_S, STILL_TURNS, TICK_S, CrawlLoop
 from agent.runners.in_process import InProcessRunner, Post
 from agent.runners.pauses import BEAT_S, Pauses
 from tests.agent.fakes import FakeClock, FakeLedger
@@ -44,6 +44,7 @@ class Watch:
     paused = ""
     crowded = False
     urgent = False
+    waits_for_tick = False
     commits = 0
     due_s = math.inf
 
@@ -290,3 +291,25 @@ def test_the_loop_wakes_when_an_address_has_rested_enough() -> None:
             await running
 
     asyncio.run(scenario())
+
+
+def test_ticks_are_rare_where_nothing_happens() -> None:
+    """An agent that waits for its manager costs next to nothing, and wakes up with the work."""
+    bench = Bench(tick_s=TICK_S)
+
+    def rests(turns: int) -> set[float]:
+        found = set()
+        for _ in range(turns):
+            bench.turn(seconds=1.0)
+            found.add(bench.loop._until_next(bench.clock.now_s))
+        return found
+
+    assert rests(STILL_TURNS - 1) == {TICK_S}
+    assert rests(5) == {STILL_TICK_S}
+    bench.turn("x")
+    assert rests(STILL_TURNS) == {TICK_S}  # the first sees that something happened
+    assert rests(5) == {STILL_TICK_S}
+    bench.watch.waits_for_tick = True
+    assert rests(2 * STILL_TURNS) == {TICK_S}
+    bench.watch.waits_for_tick, bench.watch.at_work = False, 1
+    assert rests(2 * STILL_TURNS) == {TICK_S}
