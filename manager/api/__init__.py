@@ -12,6 +12,7 @@ from manager.api import (
     clients,
     collection,
     exports,
+    fleet_rules,
     hosts,
     lists,
     logs,
@@ -24,6 +25,8 @@ from manager.api import (
     releases,
     rounds,
     sessions,
+    settings,
+    tokens,
 )
 from manager.api.door import AdminDoor
 
@@ -31,7 +34,7 @@ __all__ = ["AdminDoor", "router"]
 
 router = APIRouter(prefix="/api/v1")
 for subject in (
-    sessions, overview, managers, people, agents, archive, clients, hosts, pins, lists, rounds,
-    plans, records, logs, exports, collection, releases, alerts,
+    sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
+    rounds, plans, records, logs, exports, collection, releases, alerts, fleet_rules, settings,
 ):  # fmt: skip
     router.include_router(subject.router)

@@ -14,6 +14,7 @@ from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
+from manager.operations.positions import read_position, set_position
 from manager.operations.refetch_results import Refetches, refetches_of
 from manager.operations.sending_limits import sending_of, spoken_limits
 from shared.wire.sync import SendingLimits
@@ -80,6 +81,8 @@ class AgentAnswer(BaseModel):
         Field(description="how it may send segments; none: as its site says"),
     ]
     sending_said: Annotated[str, Field(description="the same in words")]
+    latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
+    longitude: float | None
 
 
 class AgentDetailAnswer(BaseModel):
@@ -117,6 +120,13 @@ class ListLimit(BaseModel):
     """pages: of each unit on the agent's next lists; 0: all; none: no order."""
 
     pages: int | None
+
+
+class NewPosition(BaseModel):
+    """Where an agent is, in degrees, for the map."""
+
+    latitude: float
+    longitude: float
 
 
 @router.get("/agents")
@@ -213,6 +223,15 @@ async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimi
     await asyncio.to_thread(
         agents.set_next_list_limit, door.db, name, asked.pages, actor, door.now_ms()
     )
+
+
+@router.post("/agents/{name}/position", status_code=204)
+async def position(
+    door: Door, actor: Operator, name: str, asked: NewPosition | None = None
+) -> None:
+    """Say where an agent is; without a body: nobody knows."""
+    place = None if asked is None else read_position(asked.latitude, asked.longitude)
+    await asyncio.to_thread(set_position, door.db, name, place, actor, door.now_ms())
 
 
 def _answer(view: AgentView) -> AgentAnswer:

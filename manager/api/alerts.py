@@ -1,4 +1,4 @@
-"""What administrators were told of, and quiet for maintenance."""
+"""What is wrong and who was told, silences and maintenance windows, a test message."""
 
 from __future__ import annotations
 
@@ -9,30 +9,86 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations.alerting import Told, list_told, tell_nobody
+from manager.operations import silences
+from manager.operations.alert_views import Alerts, SentTest, current_alerts, send_test
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["alerts"])
+Seconds = Annotated[float, Field(ge=0, le=30 * 86_400)]
+Reason = Annotated[str, Field(max_length=500)]
+Moment = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class Quiet(BaseModel):
     """A maintenance window from now on."""
 
-    seconds: Annotated[float, Field(ge=0, le=30 * 86_400)]
-    reason: Annotated[str, Field(max_length=500)] = ""
+    seconds: Seconds
+    reason: Reason = ""
+
+
+class Silence(BaseModel):
+    """A trouble that somebody knows of. key: as `GET /alerts` shows it."""
+
+    key: Annotated[str, Field(min_length=1, max_length=500)]
+    seconds: Annotated[float, Field(gt=0, le=30 * 86_400)]
+    reason: Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Window(BaseModel):
+    """A maintenance window that is planned."""
+
+    from_ms: Moment
+    until_ms: Moment
+    reason: Reason = ""
 
 
 @router.get("/alerts")
-async def alerts(door: Door, _: Viewer) -> Told:
-    """Show the troubles that go on, as far as somebody was told of them."""
-    return await asyncio.to_thread(list_told, door.db)
+async def alerts(door: Door, _: Viewer) -> Alerts:
+    """Show what is wrong now, since when, who is told, and when next."""
+    return await asyncio.to_thread(current_alerts, door.db, door.alerts, door.now_ms())
 
 
 @router.post("/alerts/quiet")
-async def quiet(door: Door, actor: Operator, asked: Quiet) -> Told:
+async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
     """Tell nobody for so long; 0 seconds end that. What still is so then, is told then."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
-    await asyncio.to_thread(tell_nobody, door.db, until_ms, asked.reason, actor, now_ms)
-    return await asyncio.to_thread(list_told, door.db)
+    await asyncio.to_thread(silences.tell_nobody, door.db, until_ms, asked.reason, actor, now_ms)
+    return await asyncio.to_thread(current_alerts, door.db, door.alerts, now_ms)
+
+
+@router.post("/alerts/silence", status_code=204)
+async def silence(door: Door, actor: Operator, asked: Silence) -> None:
+    """Tell nobody of one trouble for so long, but that it is over."""
+    now_ms = door.now_ms()
+    until_ms = now_ms + round(asked.seconds * 1000)
+    await asyncio.to_thread(
+        silences.silence, door.db, asked.key, until_ms, asked.reason, actor, now_ms
+    )
+
+
+@router.post("/alerts/windows", status_code=204)
+async def window(door: Door, actor: Operator, asked: Window) -> None:
+    """Plan a maintenance window."""
+    await asyncio.to_thread(
+        silences.add_window,
+        door.db,
+        asked.from_ms,
+        asked.until_ms,
+        asked.reason,
+        actor,
+        door.now_ms(),
+    )
+
+
+@router.post("/alerts/silences/{number}/end", status_code=204)
+async def end(door: Door, actor: Operator, number: int) -> None:
+    """End a silence or a window, or take back one that is to come."""
+    await asyncio.to_thread(silences.end_silence, door.db, number, actor, door.now_ms())
+
+
+@router.post("/alerts/test")
+async def test(door: Door, actor: Operator) -> list[SentTest]:
+    """Send a message that says it is a test to everybody who is told of troubles."""
+    return await asyncio.to_thread(send_test, door.db, door.alerts, actor, door.now_ms())

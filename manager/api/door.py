@@ -1,8 +1,9 @@
-"""Who may do what: people by their session, this machine by the Unix socket.
+"""Who may do what: people by their session, scripts by a token, this machine by the Unix socket.
 
 Invariant: whoever reads may be any user; whoever changes something shows, beside the session's
-cookie, a token that no other site can know (`X-CSRF-Token`). Requests of the Unix socket are the
-local administrator's: the socket's file mode is the check.
+cookie, a token that no other site can know (`X-CSRF-Token`), or sends no cookie but the token of
+a script (`Authorization: Bearer`), which no browser adds by itself. Requests of the Unix socket are
+the local administrator's: the socket's file mode is the check.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
+from manager.operations.alert_views import AlertDesk
+from manager.operations.api_tokens import Holder, holder_of
 from manager.operations.archive_mirrors import Mirror
 from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
@@ -34,6 +38,7 @@ __all__ = [
     "AdminDoor",
     "Door",
     "Operator",
+    "Person",
     "Viewer",
     "csrf_of",
     "require_private_line",
@@ -65,6 +70,7 @@ class AdminDoor:
     log_lines: LogLines
     bundles: Bundles
     signing: Signing
+    alerts: AlertDesk
 
 
 def _door_of(request: Request) -> AdminDoor:
@@ -98,36 +104,74 @@ def require_private_line(request: Request) -> None:
         )
 
 
-def _may(least: Role) -> Callable[..., object]:
-    """Return the dependency that gives the actor of a request, where its role suffices."""
+_BEARER: Final = HTTPBearer(
+    auto_error=False,
+    scheme_name="token",
+    description="A token that a person made for a script: `prsm tokens add`, or the console.",
+)
+_COOKIE: Final = APIKeyCookie(
+    name=COOKIES[True],
+    auto_error=False,
+    scheme_name="session",
+    description="Set by `/api/v1/login`. A change also needs the header `X-CSRF-Token`.",
+)
 
-    async def actor_of(request: Request, door: Door) -> Actor:
-        request_id = str(request.state.request_id)
+
+def _may(least: Role) -> Callable[..., object]:
+    """Return the dependency that gives who asks, where the role suffices."""
+
+    async def person_of(
+        request: Request,
+        door: Door,
+        bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+        _: Annotated[str | None, Security(_COOKIE)],
+    ) -> Holder:
         if request.state.local:
-            return Actor("local", "local", request_id)
+            return Holder("local", "local", "admin", "")
         require_private_line(request)
-        token = session_token(request)
-        session = None
-        if token:
-            session = await asyncio.to_thread(
-                session_of, door.db, hash_of_key(token), door.now_ms()
+        if bearer is not None:
+            found = await asyncio.to_thread(
+                holder_of, door.db, hash_of_key(bearer.credentials), door.now_ms()
             )
-        if session is None:
-            raise UnknownKeyError("no session, or one that is over: log in at /api/v1/login")
-        if request.method not in SAFE and request.headers.get("x-csrf-token") != csrf_of(token):
+        else:
+            found = await _of_session(request, door)
+        if _RANK[found.role] < _RANK[least]:
             raise ForbiddenError(
-                "X-CSRF-Token is missing or of another session; the answer to the login has it"
-            )
-        if _RANK[session.role] < _RANK[least]:
-            raise ForbiddenError(
-                f"{session.name} is {session.role}; this needs the role {least}, which an "
+                f"{found.actor_name} is {found.role}; this needs the role {least}, which an "
                 "administrator can give"
             )
-        return Actor("user", session.name, request_id)
+        return found
+
+    return person_of
+
+
+async def _of_session(request: Request, door: AdminDoor) -> Holder:
+    token = session_token(request)
+    session = None
+    if token:
+        session = await asyncio.to_thread(session_of, door.db, hash_of_key(token), door.now_ms())
+    if session is None:
+        raise UnknownKeyError(
+            "no session, or one that is over: log in at /api/v1/login, or send a token that the "
+            "console or `prsm tokens add` makes: `Authorization: Bearer TOKEN`"
+        )
+    if request.method not in SAFE and request.headers.get("x-csrf-token") != csrf_of(token):
+        raise ForbiddenError(
+            "X-CSRF-Token is missing or of another session; the answer to the login has it"
+        )
+    return Holder("user", session.name, session.role, "")
+
+
+def _actor(least: Role) -> Callable[..., object]:
+    person = Depends(_may(least))
+
+    async def actor_of(request: Request, asks: Holder = person) -> Actor:
+        return asks.actor(str(request.state.request_id))
 
     return actor_of
 
 
-Viewer = Annotated[Actor, Depends(_may("viewer"))]
-Operator = Annotated[Actor, Depends(_may("operator"))]
-Admin = Annotated[Actor, Depends(_may("admin"))]
+Person = Annotated[Holder, Depends(_may("viewer"))]
+Viewer = Annotated[Actor, Depends(_actor("viewer"))]
+Operator = Annotated[Actor, Depends(_actor("operator"))]
+Admin = Annotated[Actor, Depends(_actor("admin"))]

@@ -9,7 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door
-from manager.operations import users
+from manager.operations import sessions, users
+from manager.operations.sessions import OpenSession
 from manager.operations.users import Role, User
 
 __all__ = ["router"]
@@ -37,6 +38,18 @@ class NewRole(BaseModel):
 
     role: Role
     disabled: bool = False
+
+
+class WhichSession(BaseModel):
+    """A session by its id; empty: all of the user."""
+
+    session: Annotated[str, Field(max_length=64)] = ""
+
+
+class Ended(BaseModel):
+    """How many sessions were ended."""
+
+    ended: int
 
 
 @router.get("")
@@ -73,3 +86,18 @@ async def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
         door.now_ms(),
         disabled=asked.disabled,
     )
+
+
+@router.get("/{name}/sessions")
+async def list_sessions(door: Door, _: Admin, name: str) -> list[OpenSession]:
+    """List where a user is logged in."""
+    return await asyncio.to_thread(sessions.list_sessions, door.db, name, door.now_ms())
+
+
+@router.post("/{name}/sessions/end")
+async def end_sessions(door: Door, actor: Admin, name: str, asked: WhichSession) -> Ended:
+    """Log a user out: of one session, or everywhere."""
+    ended = await asyncio.to_thread(
+        sessions.end_sessions, door.db, name, actor, door.now_ms(), asked.session
+    )
+    return Ended(ended=ended)

@@ -18,14 +18,16 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, make_msgid
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx
 
+from manager.operations.alert_views import Way
 from manager.operations.alerting import Message
 from manager.settings import AlertSettings
 from shared.errors import PrsmError
 
-__all__ = ["SendingError", "mail_sender", "senders", "signature", "webhook_sender"]
+__all__ = ["SendingError", "mail_sender", "signature", "ways", "webhook_sender"]
 
 TIMEOUT_S: Final = 30.0
 LINES: Final = 100
@@ -39,13 +41,16 @@ class SendingError(PrsmError):
 Sender = Callable[[Sequence[Message]], None]
 
 
-def senders(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> list[Sender]:
-    """Return who sends messages, as far as it is set. url: of the console, for the reader."""
-    made: list[Sender] = []
+def ways(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> list[Way]:
+    """Return how people are told, as far as it is set. url: of the console, for the reader."""
+    made: list[Way] = []
     if settings.mail_to:
-        made.append(mail_sender(settings, url, now_ms))
+        made.append(Way("mail", ", ".join(settings.mail_to), mail_sender(settings, url, now_ms)))
     if settings.webhook_url:
-        made.append(webhook_sender(settings, url, now_ms))
+        # The path of a webhook often is its secret.
+        parts = urlsplit(settings.webhook_url)
+        to = f"{parts.scheme}://{parts.hostname}/..."
+        made.append(Way("webhook", to, webhook_sender(settings, url, now_ms)))
     return made
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from cryptography import x509
 
-from manager.app.alert_sending import Sender, SendingError
+from manager.app.alert_sending import SendingError
 from manager.db import Database
+from manager.operations.alert_views import AlertDesk, Way
 from manager.operations.alerting import Limits, Message, messages
 from manager.operations.standing import Standing
 from manager.settings import AlertSettings, Settings
 
-__all__ = ["Alerts", "certificate_ends_ms"]
+__all__ = ["Alerts", "alert_desk", "certificate_ends_ms"]
 
 WAITING: Final = 1_000
 
@@ -28,50 +29,55 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Alerts:
-    """Tells administrators what is wrong; called by the clock, never twice at once."""
+    """Tells administrators what is wrong; called by the clock, never twice at once.
 
-    def __init__(
-        self,
-        db: Database,
-        settings: Settings,
-        standing: Callable[[], Standing],
-        senders: list[Sender],
-        now_ms: Callable[[], int],
-    ) -> None:
+    Where nobody is to be told, what begins and ends is written down all the same.
+    """
+
+    def __init__(self, db: Database, desk: AlertDesk, now_ms: Callable[[], int]) -> None:
         self._db = db
-        self._settings = settings
-        self._standing = standing
-        self._ways = [(send, deque[Message](maxlen=WAITING)) for send in senders]
+        self._desk = desk
+        self._waiting = [(way, deque[Message](maxlen=WAITING)) for way in desk.ways]
         self._now_ms = now_ms
 
     def look(self) -> int:
         """Tell what is due; return how much. Raises BusyError."""
-        if not self._ways:
-            return 0
-        alerts = self._settings.alerts
+        desk = self._desk
         made = messages(
             self._db,
-            self._standing(),
-            self._expiries(),
-            _limits(alerts),
-            alerts.resend_s,
+            desk.standing(),
+            desk.expiries(),
+            desk.limits,
+            desk.resend_s,
             self._now_ms(),
         )
-        for send, waiting in self._ways:
+        for way, waiting in self._waiting:
             waiting.extend(made)
             if not waiting:
                 continue
             try:
-                send(list(waiting))
+                way.send(list(waiting))
             except SendingError as error:
                 _log.warning("%s; %d messages wait for the next try", error, len(waiting))
             else:
                 waiting.clear()
         return len(made)
 
-    def _expiries(self) -> list[tuple[str, int]]:
-        path = self._settings.server.tls_certificate
-        return [("the TLS certificate", certificate_ends_ms(Path(path)))] if path else []
+
+def alert_desk(
+    settings: Settings,
+    standing: Callable[[], Standing],
+    ways: Sequence[Way],
+) -> AlertDesk:
+    """Return what alerts are made from, as the settings have it."""
+    path = settings.server.tls_certificate
+    return AlertDesk(
+        standing,
+        lambda: [("the TLS certificate", certificate_ends_ms(Path(path)))] if path else [],
+        _limits(settings.alerts),
+        settings.alerts.resend_s,
+        ways,
+    )
 
 
 def certificate_ends_ms(path: Path) -> int:

@@ -20,6 +20,8 @@ from starlette.types import ASGIApp
 from manager import agent_api, api, distribution
 from manager.agent_api import AgentDoor, Uploads
 from manager.api import AdminDoor
+from manager.app.alert_sending import ways
+from manager.app.alerts import alert_desk
 from manager.app.connection import Connection, Entrance
 from manager.app.health import health_router
 from manager.app.keeping import Archive, Readers, open_archive
@@ -36,11 +38,12 @@ from manager.intake.accepting import Acceptance
 from manager.intake.logs import Reader
 from manager.intake.pulling import Pulling
 from manager.naming import Names
+from manager.operations.alert_views import AlertDesk
 from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
-from manager.operations.standing import how_it_stands
+from manager.operations.standing import Standing, how_it_stands
 from manager.settings import Settings
 from manager.signing import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, UploadParts
@@ -77,6 +80,7 @@ class Manager:
     planner: Planner
     bundles: Bundles
     signing: SigningClient
+    alerts: AlertDesk
     now_ms: Callable[[], int]
 
     @property
@@ -153,6 +157,10 @@ def _put_together(
     parts = UploadParts(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
+
+    def standing() -> Standing:
+        return how_it_stands(db, layout.kept, policy, now_ms())
+
     transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
     return Manager(
         settings,
@@ -162,7 +170,7 @@ def _put_together(
         led,
         leadership,
         Metrics(
-            lambda: how_it_stands(db, layout.kept, policy, now_ms()),
+            standing,
             lambda: leadership.epoch,
             lambda: leadership.gone_s,
         ),
@@ -191,6 +199,11 @@ def _put_together(
         planner,
         Bundles(layout.releases),
         SigningClient(Path(settings.releases.signer)),
+        alert_desk(
+            settings,
+            standing,
+            ways(settings.alerts, settings.server.public_url, now_ms),
+        ),
         now_ms,
     )
 
@@ -260,6 +273,7 @@ def build_app(manager: Manager) -> FastAPI:
         log_lines,
         manager.bundles,
         manager.signing,
+        manager.alerts,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -285,6 +299,7 @@ def build_app(manager: Manager) -> FastAPI:
         status_of,
         scratch,
         log_lines,
+        manager.alerts,
     )
     app.mount("/console", console(pages))
     app.add_api_route(

@@ -14,7 +14,6 @@ import os
 from pathlib import Path
 from typing import Final
 
-from manager.app.alert_sending import senders
 from manager.app.alerts import Alerts
 from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
 from manager.app.keeping import Readers
@@ -27,7 +26,6 @@ from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
 from manager.operations.releases import prune_bundles, renew_timestamp
-from manager.operations.standing import how_it_stands
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
@@ -130,13 +128,7 @@ def _clock(manager: Manager) -> Clock:
     once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
     once(HOUR_S, "timestamp", lambda: renew_timestamp(db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
-    alerts = Alerts(
-        db,
-        manager.settings,
-        lambda: how_it_stands(db, manager.layout.kept, policy, now_ms()),
-        senders(manager.settings.alerts, manager.settings.server.public_url, now_ms),
-        now_ms,
-    )
+    alerts = Alerts(db, manager.alerts, now_ms)
     once(manager.settings.alerts.look_s, "alerts", alerts.look)
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock

@@ -19,6 +19,7 @@ from manager.cli.clients import clients
 from manager.cli.collecting import collect
 from manager.cli.explaining import explain_tree
 from manager.cli.exports import export
+from manager.cli.fleet_rules import fleet
 from manager.cli.hosts import hosts
 from manager.cli.lists import lists
 from manager.cli.logs import logs
@@ -31,6 +32,7 @@ from manager.cli.records import audit, check, reports
 from manager.cli.releases import release
 from manager.cli.rounds import rounds
 from manager.cli.serving import serve, settings
+from manager.cli.tokens import tokens
 from manager.cli.users import users
 
 __all__ = ["main"]
@@ -68,6 +70,7 @@ for _command in (
     status,
     managers,
     alerts,
+    fleet,
     hosts,
     lists,
     agents,
@@ -81,6 +84,7 @@ for _command in (
     plans,
     explain_tree,
     users,
+    tokens,
     check,
     audit,
     logs,

@@ -237,6 +237,22 @@ def list_limit(place: Place, name: str, pages: int) -> None:
     click.echo(f"{name}: next lists allow {_limit_text(pages)}")
 
 
+@agents.command("place")
+@click.argument("name")
+@click.argument("latitude", type=float, required=False)
+@click.argument("longitude", type=float, required=False)
+@pass_place
+def place_(place: Place, name: str, latitude: float | None, longitude: float | None) -> None:
+    """Say where NAME is, in degrees as `35.03 135.78`, for the map; without: nobody knows.
+
+    Southern and western degrees are negative: write `-- NAME -33.9 18.4`.
+    """
+    if (latitude is None) != (longitude is None):
+        raise click.UsageError("give LATITUDE and LONGITUDE, or none of them")
+    body = None if latitude is None else {"latitude": latitude, "longitude": longitude}
+    place.calls.post(f"/agents/{name}/position", body, empty=body is None)
+
+
 def _order(command: str, told: str) -> click.Command:
     @click.command(command, help=told)
     @click.argument("name")

@@ -1,13 +1,20 @@
-"""`prsm alerts`: what administrators were told of, and quiet for maintenance."""
+"""`prsm alerts`: what is wrong, who is told of it, and quiet for maintenance."""
 
 from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final
 
 import click
 
 from manager.cli import showing
+from manager.cli.calling import RefusedError
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["alerts"]
+
+_HOURS: Final = click.FloatRange(0, 720)
+_MOMENT: Final = click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
 
 
 @click.group(invoke_without_command=True)
@@ -15,7 +22,7 @@ __all__ = ["alerts"]
 @pass_place
 @click.pass_context
 def alerts(context: click.Context, place: Place, as_json: bool) -> None:
-    """Show the troubles that go on, as far as somebody was told of them."""
+    """Show what is wrong now, since when, and when somebody is told again."""
     if context.invoked_subcommand is not None:
         return
     seen = place.calls.get("/alerts")
@@ -23,19 +30,27 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
         showing.as_json(seen)
         return
     showing.table(
-        ("since", "told", "what"),
+        ("since", "told", "next", "key", "what"),
         (
-            (showing.time_text(one["since_ms"]), showing.time_text(one["told_ms"]), one["text"])
+            (
+                showing.time_text(one["since_ms"]),
+                showing.time_text(one["told_ms"]),
+                "silent" if one["silence"] else showing.time_text(one["next_ms"]),
+                one["key"],
+                one["text"],
+            )
             for one in seen["troubles"]
         ),
-        "Nobody was told of anything that goes on.",
+        "Nothing is wrong.",
     )
     if seen["quiet_until_ms"]:
         click.echo(f"quiet until {showing.time_text(seen['quiet_until_ms'])}")
+    if not seen["told_to"]:
+        click.echo("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
 
 
 @alerts.command()
-@click.option("--hours", type=click.FloatRange(0, 720), required=True, help="0 ends it.")
+@click.option("--hours", type=_HOURS, required=True, help="0 ends it.")
 @click.option("--reason", default="", help="For the audit.")
 @pass_place
 def quiet(place: Place, hours: float, reason: str) -> None:
@@ -43,3 +58,80 @@ def quiet(place: Place, hours: float, reason: str) -> None:
     seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
     click.echo(f"quiet until {showing.time_text(until)}" if until else "troubles are told")
+
+
+@alerts.command()
+@click.argument("key")
+@click.option("--hours", type=_HOURS, required=True, help="For how long.")
+@click.option("--reason", required=True, help="Why nobody needs to be told.")
+@pass_place
+def silence(place: Place, key: str, hours: float, reason: str) -> None:
+    """Tell nobody of the trouble KEY for some hours, but that it is over."""
+    body = {"key": key, "seconds": hours * 3600, "reason": reason}
+    place.calls.post("/alerts/silence", body)
+
+
+@alerts.command()
+@click.argument("begin", type=_MOMENT)
+@click.argument("end", type=_MOMENT)
+@click.option("--reason", default="", help="What is done then.")
+@pass_place
+def window(place: Place, begin: datetime, end: datetime, reason: str) -> None:
+    """Plan a maintenance window from BEGIN to END, as 2026-12-01T22:00, in this machine's zone."""
+    body = {"from_ms": _ms(begin), "until_ms": _ms(end), "reason": reason}
+    place.calls.post("/alerts/windows", body)
+
+
+@alerts.command()
+@json_option
+@pass_place
+def silences(place: Place, as_json: bool) -> None:
+    """List silences and maintenance windows: open, to come, and over within a month."""
+    found = place.calls.get("/alerts")["silences"]
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("number", "of", "from", "until", "by", "reason"),
+        (_line(one) for one in found),
+        "Nothing is or was silent.",
+    )
+
+
+def _line(one: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        one["id"],
+        one["key"] or "everything",
+        showing.time_text(one["from_ms"]),
+        showing.time_text(one["ended_ms"] or one["until_ms"]),
+        one["made_by"],
+        one["reason"],
+    )
+
+
+@alerts.command()
+@click.argument("number", type=int)
+@pass_place
+def speak(place: Place, number: int) -> None:
+    """End the silence or window NUMBER, or take back one that is to come."""
+    place.calls.post(f"/alerts/silences/{number}/end")
+
+
+@alerts.command()
+@pass_place
+def test(place: Place) -> None:
+    """Send a test message to everybody who is told of troubles."""
+    results = place.calls.post("/alerts/test")
+    if not results:
+        raise RefusedError(
+            "nobody is told: set alerts.mail_to or alerts.webhook_url in prsm.toml, and restart"
+        )
+    for one in results:
+        said = showing.printable(one["error"] or "taken")
+        click.echo(f"{one['way']} to {showing.printable(one['to'])}: {said}")
+    if any(one["error"] for one in results):
+        raise RefusedError("a test message was not taken; see above")
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.astimezone().timestamp() * 1000)

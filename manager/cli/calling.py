@@ -64,8 +64,10 @@ class Calls:
         query = {name: value for name, value in params.items() if value not in (None, "")}
         return self._send("GET", path, params=query)
 
-    def post(self, path: str, body: object = None) -> Any:
-        """Return the JSON of a POST, or None."""
+    def post(self, path: str, body: object = None, *, empty: bool = False) -> Any:
+        """Return the JSON of a POST, or None. empty: send no body at all."""
+        if empty:
+            return self._send("POST", path)
         return self._send("POST", path, json={} if body is None else body)
 
     def upload(self, path: str, chunks: Iterator[bytes]) -> Any:

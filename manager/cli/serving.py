@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from manager.cli import showing
 from manager.cli.calling import RefusedError, settings_of
 from manager.cli.options import Place, json_option, pass_place
 from manager.settings import documented
@@ -38,7 +39,30 @@ def _listen(text: str | None) -> tuple[str, ...]:
     return f'server.listen_host="{host.strip("[]")}"', f"server.listen_port={port}"
 
 
-@click.command()
-def settings() -> None:
+@click.group(invoke_without_command=True)
+@click.pass_context
+def settings(context: click.Context) -> None:
     """Print a prsm.toml with all settings, their defaults, ranges and reasons."""
-    click.echo(documented(), nl=False)
+    if context.invoked_subcommand is None:
+        click.echo(documented(), nl=False)
+
+
+@settings.command()
+@click.option("--all", "everything", is_flag=True, help="Also what is at its default.")
+@json_option
+@pass_place
+def show(place: Place, everything: bool, as_json: bool) -> None:
+    """Show the settings that hold at the manager, and where each was said; no secrets."""
+    found = place.calls.get("/settings")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("setting", "value", "default", "said in"),
+        (
+            (one["name"], one["value"], one["default"], one["source"] or "-")
+            for one in found
+            if everything or one["value"] != one["default"]
+        ),
+        "All settings are at their defaults.",
+    )

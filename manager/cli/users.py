@@ -81,6 +81,36 @@ def role(place: Place, name: str, role: str, disable: bool) -> None:
     click.echo(f"{name} is {role}" + (" and may not log in" if disable else ""))
 
 
+@users.command()
+@click.argument("name")
+@json_option
+@pass_place
+def sessions(place: Place, name: str, as_json: bool) -> None:
+    """List where NAME is logged in."""
+    found = place.calls.get(f"/users/{name}/sessions")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("session", "since", "until"),
+        (
+            (one["id"], showing.time_text(one["created_ms"]), showing.time_text(one["expires_ms"]))
+            for one in found
+        ),
+        f"{name} is logged in nowhere.",
+    )
+
+
+@users.command()
+@click.argument("name")
+@click.option("--session", default="", help="This one only, as `prsm users sessions` names it.")
+@pass_place
+def logout(place: Place, name: str, session: str) -> None:
+    """Log NAME out everywhere; its tokens go on (`prsm tokens revoke`)."""
+    done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
+    click.echo(f"{done['ended']} sessions of {name} are ended")
+
+
 def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\n")

@@ -8,6 +8,7 @@ from typing import Final
 
 from manager.console.kept import Kept
 from manager.db import Database
+from manager.operations.alert_views import AlertDesk
 from manager.operations.archive_figures import ArchiveFigures
 from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
@@ -28,7 +29,8 @@ class ConsoleDoor:
 
     parts: of uploads, which a person may give up. scratch: turns for what reads many logs.
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
-    refusal, or None where it is the manager's own failure. host_counts: hosts by state, which
+    refusal, or None where it is the manager's own failure. alerts: what they are made from.
+    host_counts: hosts by state, which
     are dear to count and looked at every few seconds by everybody; archive_size likewise.
     """
 
@@ -41,5 +43,6 @@ class ConsoleDoor:
     status_of: Callable[[PrsmError], int | None]
     scratch: Scratch
     log_lines: LogLines
+    alerts: AlertDesk
     host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))

@@ -92,6 +92,8 @@ class AgentRow:
     serving_url: str = ""
     serving_fingerprint: str = ""
     sending: str = ""
+    latitude: float | None = None
+    longitude: float | None = None
 
     @property
     def is_plain(self) -> bool:

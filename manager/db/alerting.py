@@ -1,4 +1,4 @@
-"""Troubles that somebody was told of and that go on."""
+"""Troubles that somebody was told of and that go on, and when nobody is told."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import alerts_told, clock
+from manager.db.tables import alert_silences, alerts_told
 
-__all__ = ["ToldRow", "all_told", "forget", "note_told", "quiet_until", "set_quiet"]
+__all__ = [
+    "SilenceRow",
+    "ToldRow",
+    "add_silence",
+    "all_told",
+    "end_silence",
+    "forget",
+    "note_told",
+    "silence_by_id",
+    "silences_since",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,24 @@ class ToldRow:
     text: str
     since_ms: int
     told_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceRow:
+    """When nobody is told. key: of one trouble; empty: of all. ended_ms: before its time."""
+
+    id: int
+    key: str
+    from_ms: int
+    until_ms: int
+    reason: str
+    made_by: str
+    made_ms: int
+    ended_ms: int | None
+
+    def holds(self, now_ms: int) -> bool:
+        """Tell whether it goes on at a moment."""
+        return self.ended_ms is None and self.from_ms <= now_ms < self.until_ms
 
 
 def all_told(tx: Transaction) -> list[ToldRow]:
@@ -38,11 +66,34 @@ def forget(tx: Transaction, key: str) -> None:
     tx.execute(alerts_told.delete().where(alerts_told.c.key == key))
 
 
-def quiet_until(tx: Transaction) -> int:
-    """Return until when nobody is told of troubles; 0: they are."""
-    return int(tx.value(sa.select(clock.c.quiet_until_ms)) or 0)
+def add_silence(
+    tx: Transaction, key: str, from_ms: int, until_ms: int, reason: str, made_by: str, now_ms: int
+) -> None:
+    """Tell nobody of a trouble, or of any where the key is empty, from a moment to another."""
+    row = {
+        "key": key,
+        "from_ms": from_ms,
+        "until_ms": until_ms,
+        "reason": reason,
+        "made_by": made_by,
+        "made_ms": now_ms,
+    }
+    tx.insert(alert_silences, [row])
 
 
-def set_quiet(tx: Transaction, until_ms: int) -> None:
-    """Tell nobody until a moment."""
-    tx.upsert(clock, [{"id": 1, "quiet_until_ms": until_ms}], ["id"])
+def end_silence(tx: Transaction, number: int, now_ms: int) -> None:
+    """End a silence before its time."""
+    tx.execute(alert_silences.update().where(alert_silences.c.id == number).values(ended_ms=now_ms))
+
+
+def silence_by_id(tx: Transaction, number: int) -> SilenceRow | None:
+    """Return the silence of this number."""
+    return tx.row(SilenceRow, sa.select(alert_silences).where(alert_silences.c.id == number))
+
+
+def silences_since(tx: Transaction, since_ms: int) -> list[SilenceRow]:
+    """Return the silences that go on, are to come, or were over since a moment; the last first."""
+    query = sa.select(alert_silences).where(alert_silences.c.until_ms > since_ms)
+    return tx.rows(
+        SilenceRow, query.order_by(alert_silences.c.from_ms.desc(), alert_silences.c.id.desc())
+    )

@@ -11,6 +11,7 @@ from manager.db.tables import login_failures, sessions, users
 
 __all__ = [
     "Failures",
+    "SessionRow",
     "SessionUser",
     "UserRow",
     "add",
@@ -25,6 +26,7 @@ __all__ = [
     "note_failure",
     "purge",
     "session_user",
+    "sessions_of",
     "set_password",
     "set_role",
 ]
@@ -49,6 +51,15 @@ class SessionUser:
     user_id: int
     name: str
     role: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session by the hash of its token."""
+
+    token_hash: str
+    created_ms: int
     expires_ms: int
 
 
@@ -114,6 +125,13 @@ def session_user(tx: Transaction, token_hash: str, now_ms: int) -> SessionUser |
             users.c.disabled_ms.is_(None),
         ),
     )
+
+
+def sessions_of(tx: Transaction, user_id: int, now_ms: int) -> list[SessionRow]:
+    """Return the sessions of a user that are not over, the newest first."""
+    live = sessions.c.user_id == user_id, sessions.c.expires_ms > now_ms
+    query = sa.select(sessions).where(*live).order_by(sessions.c.created_ms.desc())
+    return tx.rows(SessionRow, query)
 
 
 def delete_session(tx: Transaction, token_hash: str) -> bool:

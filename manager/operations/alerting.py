@@ -3,13 +3,14 @@
 Pure rules first: `troubles` names what is wrong from what is known; `due` says of which a message
 is due. Invariant: a trouble has one key as long as it lasts, is told when it begins, again after
 `resend_s`, and once when it is over; in a maintenance window nothing is told, and what is still so
-when it ends is told then. What was told is written down before it is sent: a leader that ends in
-between sends it never, not twice, and the reminder makes up for it.
+when it ends is told then. A trouble that is silenced is told only when it is over. What was told is
+written down before it is sent: a leader that ends in between sends it never, not twice, and the
+reminder makes up for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,24 +19,20 @@ from manager.db import alerting, releases, standing
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow
-from manager.operations.actor import CLOCK, Actor, note
+from manager.operations.actor import CLOCK, note
 from manager.operations.standing import Standing
-from shared.errors import FormatError
 
 __all__ = [
     "Limits",
     "Message",
-    "Told",
     "Trouble",
     "due",
-    "list_told",
+    "look",
     "messages",
-    "tell_nobody",
     "troubles",
 ]
 
 DAY_MS: Final = 86_400_000
-QUIET_MOST_MS: Final = 30 * DAY_MS
 TEXT: Final = 500
 
 
@@ -66,14 +63,6 @@ class Message:
     state: str
     text: str
     since_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What goes on. quiet_until_ms: nobody is told before; 0, or past: they are."""
-
-    troubles: list[ToldRow]
-    quiet_until_ms: int
 
 
 def troubles(
@@ -132,14 +121,20 @@ def due(
     now_ms: int,
     *,
     quiet: bool,
+    silenced: Collection[str] = (),
 ) -> list[Message]:
-    """Return what is to be told now. told: the troubles that go on. quiet: a window is open."""
+    """Return what is to be told now. told: the troubles that go on. quiet: a window is open.
+
+    silenced: keys of troubles that somebody knows of; such a one is told when it is over.
+    """
     if quiet:
         return []
     before = {row.key: row for row in told}
     made = []
     for trouble in found:
         row = before.pop(trouble.key, None)
+        if trouble.key in silenced:
+            continue
         if row is None:
             made.append(Message(trouble.key, "begun", trouble.text, now_ms))
         elif resend_s and now_ms - row.told_ms >= resend_s * 1000:
@@ -157,14 +152,11 @@ def messages(
     now_ms: int,
 ) -> list[Message]:
     """Return what is to be told now, and write down that it was."""
+    found = look(db, seen, expiries_ms, limits, now_ms)
     with db.read() as tx:
-        moves = standing.moved_since(tx, now_ms - DAY_MS)
         told = alerting.all_told(tx)
-        quiet = alerting.quiet_until(tx) > now_ms
-        updates = releases.agent_releases_of_all(tx)
-        ends = [*expiries_ms, *_signed(tx, now_ms)]
-    found = troubles(seen, moves, ends, updates, limits, now_ms)
-    made = due(found, told, resend_s, now_ms, quiet=quiet)
+        open_keys = {row.key for row in alerting.silences_since(tx, now_ms) if row.holds(now_ms)}
+    made = due(found, told, resend_s, now_ms, quiet="" in open_keys, silenced=open_keys)
     if not made:
         return []
     with db.write() as tx:
@@ -175,6 +167,21 @@ def messages(
                 alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
             note(tx, now_ms, CLOCK, f"alert.{message.state}", message.key, text=message.text[:TEXT])
     return made
+
+
+def look(
+    db: Database,
+    seen: Standing,
+    expiries_ms: Sequence[tuple[str, int]],
+    limits: Limits,
+    now_ms: int,
+) -> list[Trouble]:
+    """Return what is wrong now, whether anybody is told of it or not."""
+    with db.read() as tx:
+        moves = standing.moved_since(tx, now_ms - DAY_MS)
+        updates = releases.agent_releases_of_all(tx)
+        ends = [*expiries_ms, *_signed(tx, now_ms)]
+    return troubles(seen, moves, ends, updates, limits, now_ms)
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:
@@ -188,18 +195,3 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:
             by_itself = role in ("snapshot", "timestamp")
             if not by_itself or row.expires_ms - now_ms < DAY_MS:
                 yield f"release {role}", row.expires_ms
-
-
-def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
-    """Tell nobody of troubles until a moment; one that is past ends that. Raises FormatError."""
-    if until_ms - now_ms > QUIET_MOST_MS:
-        raise FormatError("quiet for more than 30 days: nobody would remember; say it again then")
-    with db.write() as tx:
-        alerting.set_quiet(tx, max(0, until_ms))
-        note(tx, now_ms, actor, "alerts.quiet", "", until_ms=until_ms, reason=reason)
-
-
-def list_told(db: Database) -> Told:
-    """Return the troubles that go on, as far as somebody was told."""
-    with db.read() as tx:
-        return Told(alerting.all_told(tx), alerting.quiet_until(tx))

@@ -12,6 +12,7 @@ from typing import Final
 
 from manager.db import (
     agents,
+    api_tokens,
     archive_jobs,
     archive_withdrawing,
     clock,
@@ -91,6 +92,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     clock.hold(tx, held_until_ms)
     leading.vacate(tx)
     users.end_sessions(tx)
+    api_tokens.revoke_all(tx, now_ms)  # one that was revoked since would open again
     join_tokens.expire_all(tx, now_ms)
     transfers.expire_receiving(tx, now_ms, "the manager was restored from a backup")
     archive_jobs.lose_results(tx, "the manager was restored from a backup; submit it again")

@@ -24,10 +24,12 @@ from shared.versions import is_version, version_key
 
 __all__ = [
     "RINGS",
+    "AgentOffer",
     "Offer",
     "Ring",
     "halt",
     "offer_for",
+    "offers",
     "pin_version",
     "roll_out",
     "set_canary",
@@ -48,6 +50,30 @@ class Offer:
     target: str
     minimum: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOffer:
+    """An agent that takes part: what it runs, what it is offered, how its last update went.
+
+    offered: what its ring or pin gives it, also where it runs that already; empty: nothing.
+    """
+
+    agent: str
+    running: str
+    offered: str
+    why: str
+    told: AgentReleaseRow
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether it is offered something that it does not run."""
+        return bool(self.offered) and self.offered != self.running
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether its last update did not end well."""
+        return self.told.outcome not in ("", "updated")
 
 
 def roll_out(db: Database, version: str, ring: str, actor: Actor, now_ms: int) -> None:
@@ -124,6 +150,34 @@ def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
     if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
         return Offer("", "", minimum, f"you run {running}; {best.version} is offered")
     return Offer(best.version, best.target, minimum, why)
+
+
+def offers(db: Database) -> list[AgentOffer]:
+    """Return what each agent of the fleet is offered, by name; plain and retired ones are not."""
+    with db.read() as tx:
+        found = releases.all_releases(tx)
+        told = releases.agent_releases_of_all(tx)
+        rows = agents.all_agents(tx)
+    made = []
+    for row in rows:
+        if row.retired_ms is not None or row.is_plain:
+            continue
+        own = told.get(row.id, AgentReleaseRow(row.id))
+        best, _ = _best(found, own, row.name)
+        made.append(_agent_offer(row, best, own))
+    return sorted(made, key=lambda one: one.agent)
+
+
+def _agent_offer(row: AgentRow, best: ReleaseRow | None, told: AgentReleaseRow) -> AgentOffer:
+    if told.pin:
+        offered, why = ("" if best is None else best.version), f"pinned to {told.pin}"
+    elif best is None:
+        offered, why = "", "nothing is rolled out to it"
+    elif is_version(row.version) and version_key(row.version) > version_key(best.version):
+        offered, why = "", f"runs a newer one than {best.version}"
+    else:
+        offered, why = best.version, f"ring: {best.ring}"
+    return AgentOffer(row.name, row.version, offered, why, told)
 
 
 def too_old(minimum: str, version: str) -> bool:

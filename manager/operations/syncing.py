@@ -19,13 +19,14 @@ from manager.operations.addresses import record_addresses
 from manager.operations.collection_orders import orders_for
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
+from manager.operations.fleet_rules import settings_for
 from manager.operations.permits import renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rollouts import too_old
 from manager.operations.sending_limits import sending_of
 from manager.operations.sharing import note_rests
 from manager.operations.withdrawals import withdrawn_for
-from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
+from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
 
 __all__ = [
     "sync",
@@ -171,7 +172,7 @@ def _answered(
         round=current.number if current is not None else rounds.last_number(tx),
         generation=row.generation,
         permit=permit,
-        settings=Settings(sending=sending_of(row)),
+        settings=settings_for(tx, sending_of(row)),
         command=_command(row),
         collection=orders_for(tx, row),
         withdrawn=withdrawn,

@@ -15,6 +15,7 @@ from manager.settings.groups import (
     Settings,
 )
 from manager.settings.reading import SETTINGS_FILE, documented, read_settings
+from manager.settings.shown import SettingLine, setting_lines
 
 __all__ = [
     "SETTINGS_FILE",
@@ -29,7 +30,9 @@ __all__ = [
     "PolicySettings",
     "ReleaseSettings",
     "ServerSettings",
+    "SettingLine",
     "Settings",
     "documented",
     "read_settings",
+    "setting_lines",
 ]

@@ -22,9 +22,13 @@ class AlertSettings:
     smtp_port: int = setting(25, unit="port", least=1, most=65535, reason="587 with a login")
     smtp_tls: bool = setting(False, unit="yes/no", reason="STARTTLS; not needed on loopback")
     smtp_user: str = setting("", unit="name", reason="empty: no login")
-    smtp_password: str = setting("", unit="text", reason="keep prsm.toml readable by you only")
-    webhook_url: str = setting("", unit="URL", reason="is posted JSON; empty: none")
-    webhook_secret: str = setting("", unit="text", reason="signs what is posted (HMAC-SHA256)")
+    smtp_password: str = setting(
+        "", unit="text", reason="keep prsm.toml readable by you only", secret=True
+    )
+    webhook_url: str = setting("", unit="URL", reason="is posted JSON; empty: none", secret=True)
+    webhook_secret: str = setting(
+        "", unit="text", reason="signs what is posted (HMAC-SHA256)", secret=True
+    )
     look_s: float = setting(60.0, unit="s", least=1, most=DAY_S, reason="between two looks")
     resend_s: float = setting(
         6.0 * HOUR_S, unit="s", least=0, most=30 * DAY_S, reason="what goes on is told again"

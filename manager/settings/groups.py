@@ -79,6 +79,7 @@ class DatabaseSettings:
         "",
         unit="URL",
         reason="empty: SQLite in the data directory; or postgresql://user@host/name for replicas",
+        secret=True,
     )
     files: str = setting(
         "",
@@ -368,9 +369,13 @@ class ReleaseSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings of one manager, and the data directory that they hold for."""
+    """All settings of one manager, and the data directory that they hold for.
+
+    given: which were said where, as (`limits.log_bytes`, `prsm.toml`).
+    """
 
     data: Path
+    given: tuple[tuple[str, str], ...] = ()
     server: ServerSettings = field(default_factory=ServerSettings)
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     policy: PolicySettings = field(default_factory=PolicySettings)

@@ -27,7 +27,11 @@ def read_settings(
     """
     named = config is not None
     path = config if config is not None else data / SETTINGS_FILE
-    settings = Settings(data=data.absolute(), **FORM.read(path, overrides, must_exist=named))
+    overrides = tuple(overrides)
+    groups = FORM.read(path, overrides, must_exist=named)
+    settings = Settings(
+        data=data.absolute(), given=tuple(FORM.given(path, overrides).items()), **groups
+    )
     _check_together(settings)
     return settings
 

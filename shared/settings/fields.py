@@ -34,9 +34,13 @@ def setting(
     reason: str,
     least: float | None = None,
     most: float | None = None,
+    secret: bool = False,
 ) -> _Value:
-    """Declare one field of a group; the reason is what the documented file prints."""
-    about = {"unit": unit, "reason": reason, "least": least, "most": most}
+    """Declare one field of a group; the reason is what the documented file prints.
+
+    secret: its value is never shown.
+    """
+    about = {"unit": unit, "reason": reason, "least": least, "most": most, "secret": secret}
     declared: _Value = dataclasses.field(default=default, metadata=about)
     return declared
 

@@ -56,6 +56,18 @@ class Form:
             for name, kind in self._groups.items()
         }
 
+    def given(self, path: Path, overrides: Iterable[str] = ()) -> dict[str, str]:
+        """Return where each setting that is not at its default was read: `group.name` to a place.
+
+        Raises SettingError, as `read`.
+        """
+        values = self._read_file(path, must_exist=False)
+        found = {f"{group}.{key}": path.name for group, keys in values.items() for key in keys}
+        for override in overrides:
+            name = override.partition("=")[0].strip()
+            found[name] = "the command line"
+        return found
+
     def documented(self, given: Mapping[str, Mapping[str, object]] | None = None) -> str:
         """Return a file of all settings at their defaults, each with unit, range and reason.
 

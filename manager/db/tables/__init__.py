@@ -1,8 +1,9 @@
 """What the manager keeps, by subject. Every time is an integer: milliseconds since 1970, UTC.
 
 `archive` what came of the crawl; `clients` third parties who take of it;
-`managers` the managers themselves;
-`people` users, sessions, audit; `fleet` agents, join tokens, the clock; `hosts` hosts, units,
+`managers` the managers themselves, and what people are told;
+`people` users, sessions, tokens, audit; `fleet` agents, join tokens, the clock; `fleet_rules` what
+all agents keep to; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
 round; `records` reports and the sums made from them; `collection` what agents send to the centre,
@@ -28,9 +29,10 @@ from manager.db.tables.clients import (
 from manager.db.tables.collection import collection_orders, collection_schedules, transfers
 from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
+from manager.db.tables.fleet_rules import blocked_urls, fleet_limits
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
-from manager.db.tables.managers import alerts_told, leader, managers
-from manager.db.tables.people import audit, login_failures, sessions, users
+from manager.db.tables.managers import alert_silences, alerts_told, leader, managers
+from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import directory_sums, host_sums, reports
 from manager.db.tables.refetching import refetch_orders, refetch_pages
@@ -55,13 +57,16 @@ from manager.db.tables.work import (
 __all__ = [
     "agent_releases",
     "agents",
+    "alert_silences",
     "alerts_told",
+    "api_tokens",
     "archive_changes",
     "archive_jobs",
     "arrivals",
     "assignments",
     "audit",
     "bans",
+    "blocked_urls",
     "client_tokens",
     "client_usage",
     "clients",
@@ -72,6 +77,7 @@ __all__ = [
     "distance_model",
     "distances",
     "downloads",
+    "fleet_limits",
     "holdings",
     "host_addresses",
     "host_rests",

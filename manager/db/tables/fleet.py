@@ -87,6 +87,9 @@ agents: Final = sa.Table(
     # Where it may be fetched from, if it serves its segments (`prs serve`).
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
+    # Where it is, in degrees, for the map; NULL: nobody said.
+    sa.Column("latitude", sa.Float()),
+    sa.Column("longitude", sa.Float()),
     text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
     # Pages that were fetched again: whether it speaks that, and what came of its own.
     flag("refetches"),
@@ -117,7 +120,7 @@ clock: Final = sa.Table(
     count("epoch"),  # of the leader whose tick that was
     count("rounds_from"),  # after a restore new rounds have greater numbers
     count("held_until_ms"),  # after a restore no rights are given out before
-    count("quiet_until_ms"),  # nobody is told of troubles before
+    count("quiet_until_ms"),  # versions before `alert_silences` read it; nobody writes it
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

@@ -1,4 +1,4 @@
-"""The managers that serve this database, and which of them leads."""
+"""The managers that serve this database, which of them leads, and what people are told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import count, identity, metadata, moment, text
 
-__all__ = ["alerts_told", "leader", "managers"]
+__all__ = ["alert_silences", "alerts_told", "leader", "managers"]
 
 managers: Final = sa.Table(
     "managers",
@@ -40,4 +40,19 @@ alerts_told: Final = sa.Table(
     text("text"),
     moment("since_ms", required=True),
     moment("told_ms", required=True),
+)
+
+# When nobody is told of a trouble; key: of one; empty: of all, which is a maintenance window.
+alert_silences: Final = sa.Table(
+    "alert_silences",
+    metadata,
+    identity(),
+    text("key"),
+    moment("from_ms", required=True),
+    moment("until_ms", required=True),
+    text("reason"),
+    text("made_by"),
+    moment("made_ms", required=True),
+    moment("ended_ms"),  # by a person, before its time
+    sa.Index(None, "until_ms"),
 )

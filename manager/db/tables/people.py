@@ -17,7 +17,7 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["audit", "login_failures", "sessions", "users"]
+__all__ = ["api_tokens", "audit", "login_failures", "sessions", "users"]
 
 users: Final = sa.Table(
     "users",
@@ -38,6 +38,22 @@ sessions: Final = sa.Table(
     sa.Column("user_id", Whole, sa.ForeignKey("users.id"), nullable=False, index=True),
     moment("created_ms", required=True),
     moment("expires_ms", required=True),
+)
+
+# What scripts of a user show instead of a password.
+api_tokens: Final = sa.Table(
+    "api_tokens",
+    metadata,
+    identity(),
+    sa.Column("user_id", Whole, sa.ForeignKey("users.id"), nullable=False, index=True),
+    text("name"),
+    text("token_hash", unique=True),
+    text("role"),  # at most this, and at most what its user may now
+    moment("created_ms", required=True),
+    moment("expires_ms", required=True),
+    moment("last_used_ms"),  # to the minute
+    moment("revoked_ms"),
+    one_of("role", "viewer", "operator", "admin"),
 )
 
 # By name and not by user: a name that does not exist is slowed down as well.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.manager.asgi import Caller
 from tests.manager.running import Running
 
 PASSWORD = "correct horse battery"
@@ -33,3 +34,24 @@ def test_what_cannot_be_is_refused(prsm: Running) -> None:
         assert prsm.local.post("/api/v1/users", json={**good, **wrong}).status_code == 400
     missing = prsm.local.post("/api/v1/users/nobody/password", json={"password": PASSWORD})
     assert missing.status_code == 404
+
+
+def test_sessions_are_listed_and_ended(prsm: Running) -> None:
+    """One, or all; by an id with which nobody can log in."""
+    body = {"name": "ann", "password": PASSWORD, "role": "viewer"}
+    prsm.local.post("/api/v1/users", json=body)
+    callers = []
+    for _ in range(3):
+        answer = prsm.anybody.post("/api/v1/login", json={"name": "ann", "password": PASSWORD})
+        cookie = answer.headers["set-cookie"].partition(";")[0]
+        callers.append(Caller(prsm.public, headers={"Cookie": cookie}))
+        prsm.clock.advance(1)
+    listed = prsm.local.get("/api/v1/users/ann/sessions").json()
+    assert len(listed) == 3
+    assert all(one["id"] not in str(caller.headers) for one in listed for caller in callers)
+    end = "/api/v1/users/ann/sessions/end"
+    assert prsm.local.post(end, json={"session": listed[0]["id"]}).json() == {"ended": 1}
+    assert [caller.get("/api/v1/agents").status_code for caller in callers] == [200, 200, 401]
+    assert prsm.local.post(end, json={"session": listed[0]["id"]}).status_code == 404
+    assert prsm.local.post(end, json={}).json() == {"ended": 2}
+    assert [caller.get("/api/v1/agents").status_code for caller in callers] == [401, 401, 401]

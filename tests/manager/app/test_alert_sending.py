@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 
-from manager.app.alert_sending import SendingError, mail_sender, senders, signature, webhook_sender
-from manager.app.alerts import Alerts
+from manager.app.alert_sending import SendingError, mail_sender, signature, ways, webhook_sender
+from manager.app.alerts import Alerts, alert_desk
 from manager.operations.alerting import Message
-from manager.operations.standing import how_it_stands
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
 from tests.manager.running import Running, running
@@ -134,13 +133,8 @@ def test_who_does_not_answer_is_an_error_in_words() -> None:
 
 def looked(prsm: Running, settings: AlertSettings) -> Alerts:
     manager = prsm.manager
-    return Alerts(
-        manager.led,
-        manager.settings,
-        lambda: how_it_stands(manager.db, manager.layout.kept, manager.policy, prsm.clock()),
-        senders(settings, URL, prsm.clock),
-        prsm.clock,
-    )
+    desk = alert_desk(manager.settings, manager.alerts.standing, ways(settings, URL, prsm.clock))
+    return Alerts(manager.led, desk, prsm.clock)
 
 
 def test_what_one_way_did_not_take_is_tried_again(tmp_path: Path) -> None:

@@ -7,18 +7,26 @@ from pathlib import Path
 
 import pytest
 
+from manager.db import alerting
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
+from manager.errors import NotFoundError
 from manager.operations.alerting import (
     Limits,
     Message,
     Trouble,
     due,
-    list_told,
     messages,
-    tell_nobody,
     troubles,
+)
+from manager.operations.audit import audit_page
+from manager.operations.silences import (
+    add_window,
+    end_silence,
+    list_silences,
+    silence,
+    tell_nobody,
 )
 from manager.operations.standing import Standing, how_it_stands
 from shared.errors import FormatError
@@ -37,6 +45,11 @@ def told(world: World, limits: Limits = LIMITS) -> list[Message]:
     return messages(world.db, standing(world), [], limits, RESEND_S, world.now_ms)
 
 
+def told_keys(database: Database) -> list[str]:
+    with database.read() as tx:
+        return [row.key for row in alerting.all_told(tx)]
+
+
 def test_an_agent_that_is_late_is_told_once_and_again_and_when_it_is_back(
     database: Database,
 ) -> None:
@@ -52,12 +65,12 @@ def test_an_agent_that_is_late_is_told_once_and_again_and_when_it_is_back(
     world.wait(RESEND_S)
     (message,) = told(world)
     assert message.state == "still"
-    assert [row.key for row in list_told(database).troubles] == ["agent:a"]
+    assert told_keys(database) == ["agent:a"]
     world.sync("a")
     (message,) = told(world)
     assert message.state == "over"
     assert told(world) == []
-    assert list_told(database).troubles == []
+    assert told_keys(database) == []
 
 
 def test_in_a_window_nobody_is_told_until_it_ends(database: Database) -> None:
@@ -112,3 +125,61 @@ def test_what_is_over_is_told_even_without_reminders() -> None:
     assert due([Trouble("disk:", "full")], [row], 0, DAY_MS, quiet=False) == []
     assert due([], [row], 0, DAY_MS, quiet=False) == [Message("disk:", "over", "full", 1)]
     assert due([], [row], 0, DAY_MS, quiet=True) == []
+
+
+def test_what_somebody_knows_of_is_told_only_when_it_is_over(database: Database) -> None:
+    """A silence keeps reminders back; when it has ended early, what still is so is told."""
+    world = World(database)
+    world.join("a", "b")
+    world.wait(400)
+    assert {message.key for message in told(world)} == {"agent:a", "agent:b"}
+    for name in ("a", "b"):
+        until_ms = world.now_ms + 10 * round(RESEND_S) * 1000
+        silence(database, f"agent:{name}", until_ms, "its site moves", ADMIN, world.now_ms)
+    world.wait(RESEND_S)
+    assert told(world) == []
+    world.sync("a")
+    assert [(message.key, message.state) for message in told(world)] == [("agent:a", "over")]
+    (row, _) = list_silences(database, world.now_ms)
+    assert (row.key, row.reason, row.made_by) == ("agent:b", "its site moves", ADMIN.name)
+    end_silence(database, row.id, ADMIN, world.now_ms)
+    assert [(message.key, message.state) for message in told(world)] == [("agent:b", "still")]
+    assert audit_page(database, action="alert.speak")[0].subject == "agent:b"
+
+
+def test_a_window_that_is_planned_begins_and_ends_by_itself(database: Database) -> None:
+    """Before it and after it troubles are told; one that is taken back never was."""
+    world = World(database)
+    world.join("a")
+    hour_ms = 3_600_000
+    begin = world.now_ms + 100_000
+    add_window(database, begin, begin + hour_ms, "new switch", ADMIN, world.now_ms)
+    add_window(database, begin, begin + 2 * hour_ms, "mistaken", ADMIN, world.now_ms)
+    (mistaken,) = [row for row in list_silences(database, begin) if row.reason == "mistaken"]
+    end_silence(database, mistaken.id, ADMIN, world.now_ms)
+    world.wait(400)
+    assert told(world) == []
+    world.wait(3600)
+    assert [message.key for message in told(world)] == ["agent:a"]
+
+
+@pytest.mark.parametrize(
+    ("from_s", "until_s", "said"),
+    [
+        (10, 10, "after the beginning"),
+        (-50, -10, "not past"),
+        (0, 31 * 86_400, "30 days"),
+        (500 * 86_400, 501 * 86_400, "400 days ahead"),
+    ],
+)
+def test_what_is_no_window_is_refused(
+    database: Database, from_s: int, until_s: int, said: str
+) -> None:
+    """With what is wrong."""
+    now_ms = World(database).now_ms
+    with pytest.raises(FormatError, match=said):
+        add_window(database, now_ms + from_s * 1000, now_ms + until_s * 1000, "", ADMIN, now_ms)
+    with pytest.raises(FormatError, match="reason"):
+        silence(database, "agent:a", now_ms + 1000, " ", ADMIN, now_ms)
+    with pytest.raises(NotFoundError, match="silence 9"):
+        end_silence(database, 9, ADMIN, now_ms)

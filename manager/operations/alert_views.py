@@ -1,0 +1,124 @@
+"""Alerts as people look at them: what is wrong now, who is told and when next; a test message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from manager.db import alerting
+from manager.db.alerting import SilenceRow
+from manager.db.engine import Database
+from manager.errors import PrsmError
+from manager.operations.actor import Actor, note_alone
+from manager.operations.alerting import Limits, Message, look
+from manager.operations.silences import list_silences
+from manager.operations.standing import Standing
+
+__all__ = ["AlertDesk", "Alerts", "Going", "SentTest", "Way", "current_alerts", "send_test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How people are told. to: whom, without secrets. send: raises PrsmError."""
+
+    name: str
+    to: str
+    send: Callable[[Sequence[Message]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertDesk:
+    """What alerts are made from: how things stand, what ends when, limits, and who is told."""
+
+    standing: Callable[[], Standing]
+    expiries: Callable[[], Sequence[tuple[str, int]]]
+    limits: Limits
+    resend_s: float
+    ways: Sequence[Way]
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A trouble that goes on.
+
+    since_ms, told_ms: None: it was not told yet. next_ms: when it is told (again); None: it is not.
+    silence: why not, where somebody said so.
+    """
+
+    key: str
+    text: str
+    since_ms: int | None
+    told_ms: int | None
+    next_ms: int | None
+    silence: SilenceRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """All that goes on. quiet_until_ms: the end of the open window; 0: none is open."""
+
+    troubles: list[Going]
+    silences: list[SilenceRow]
+    quiet_until_ms: int
+    told_to: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SentTest:
+    """What became of a test message. error: empty: it was taken."""
+
+    way: str
+    to: str
+    error: str
+
+
+def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
+    """Return what is wrong now; what was told and is over since the last look is left out."""
+    found = look(db, desk.standing(), desk.expiries(), desk.limits, now_ms)
+    silences = list_silences(db, now_ms)
+    with db.read() as tx:
+        told = {row.key: row for row in alerting.all_told(tx)}
+    open_now = {row.key: row for row in silences if row.holds(now_ms)}
+    window = open_now.get("")
+    going = []
+    for trouble in found:
+        row = told.get(trouble.key)
+        silence = open_now.get(trouble.key) or window
+        due_ms: int | None = now_ms
+        if row is not None:
+            due_ms = row.told_ms + round(desk.resend_s * 1000) if desk.resend_s else None
+        if silence is not None and due_ms is not None:
+            due_ms = max(due_ms, silence.until_ms)
+        going.append(
+            Going(
+                trouble.key,
+                trouble.text,
+                None if row is None else row.since_ms,
+                None if row is None else row.told_ms,
+                due_ms if desk.ways else None,
+                silence,
+            )
+        )
+    return Alerts(
+        sorted(going, key=lambda one: (one.silence is not None, -(one.since_ms or now_ms))),
+        silences,
+        max((row.until_ms for row in silences if not row.key and row.holds(now_ms)), default=0),
+        [f"{way.name}: {way.to}" for way in desk.ways],
+    )
+
+
+def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
+    """Send everybody who is told of troubles a message that says it is none."""
+    text = f"this is a test by {actor.name}: nothing is wrong, and alerts reach you"
+    made = [Message("test:", "begun", text, now_ms)]
+    results = []
+    for way in desk.ways:
+        try:
+            way.send(made)
+        except PrsmError as error:
+            results.append(SentTest(way.name, way.to, str(error)))
+        else:
+            results.append(SentTest(way.name, way.to, ""))
+    said = {result.way: result.error or "taken" for result in results}
+    note_alone(db, now_ms, actor, "alerts.test", "", results=said)
+    return results

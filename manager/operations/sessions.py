@@ -1,0 +1,54 @@
+"""Where people are logged in: seen by administrators, who may end it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import users
+from manager.db.engine import Database
+from manager.errors import NotFoundError
+from manager.operations.actor import Actor, note
+
+__all__ = ["OpenSession", "end_sessions", "list_sessions"]
+
+SHOWN: Final = 16
+"""Digits of the hash of a session's token by which people name it; nobody logs in with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A login that is not over. id: the first digits of its token's hash."""
+
+    id: str
+    user: str
+    created_ms: int
+    expires_ms: int
+
+
+def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
+    """Return the sessions of a user, the newest first. Raises NotFoundError."""
+    with db.read() as tx:
+        user = users.by_name(tx, name)
+        if user is None:
+            raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+        rows = users.sessions_of(tx, user.id, now_ms)
+    return [
+        OpenSession(row.token_hash[:SHOWN], name, row.created_ms, row.expires_ms) for row in rows
+    ]
+
+
+def end_sessions(db: Database, name: str, actor: Actor, now_ms: int, session: str = "") -> int:
+    """End a session of a user, or all; return how many. Raises NotFoundError."""
+    with db.write() as tx:
+        user = users.by_name(tx, name)
+        if user is None:
+            raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+        rows = users.sessions_of(tx, user.id, now_ms)
+        chosen = [row for row in rows if not session or row.token_hash[:SHOWN] == session]
+        if session and not chosen:
+            raise NotFoundError(f"session {session[:SHOWN]!a}: {name} has none, or it is over")
+        for row in chosen:
+            users.delete_session(tx, row.token_hash)
+        note(tx, now_ms, actor, "user.end-sessions", name, ended=len(chosen))
+    return len(chosen)

@@ -1,0 +1,118 @@
+"""When nobody is told of troubles: maintenance windows, and troubles that somebody knows of.
+
+A silence has a reason and an end; nothing is silent for ever. Invariant: rows are only added and
+ended, so the page can say who silenced what, when and why.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import alerting
+from manager.db.alerting import SilenceRow
+from manager.db.engine import Database, Transaction
+from manager.errors import NotFoundError
+from manager.operations.actor import Actor, note
+from shared.errors import FormatError
+
+__all__ = [
+    "LONGEST_MS",
+    "SilenceRow",
+    "add_window",
+    "end_quiet",
+    "end_silence",
+    "list_silences",
+    "silence",
+    "tell_nobody",
+]
+
+DAY_MS: Final = 86_400_000
+LONGEST_MS: Final = 30 * DAY_MS
+AHEAD_MS: Final = 400 * DAY_MS
+REASON_MOST: Final = 500
+SHOWN_MS: Final = 30 * DAY_MS
+
+
+def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
+    """Tell nobody of one trouble until a moment, but that it is over. Raises FormatError.
+
+    key: as the trouble has it, `agent:robot.example.ac.jp`; it need not go on now.
+    """
+    if not key.strip() or len(key) > REASON_MOST:
+        raise FormatError("key: name the trouble, as `prsm alerts` shows it")
+    if not reason.strip():
+        raise FormatError("reason: is missing; say why nobody needs to be told")
+    _check(now_ms, until_ms, reason, now_ms)
+    with db.write() as tx:
+        alerting.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
+        note(tx, now_ms, actor, "alert.silence", key, until_ms=until_ms, reason=reason.strip())
+
+
+def add_window(
+    db: Database, from_ms: int, until_ms: int, reason: str, actor: Actor, now_ms: int
+) -> None:
+    """Tell nobody of anything from one moment to another: maintenance. Raises FormatError."""
+    _check(from_ms, until_ms, reason, now_ms)
+    with db.write() as tx:
+        alerting.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)
+        note(
+            tx,
+            now_ms,
+            actor,
+            "alerts.window",
+            "",
+            from_ms=from_ms,
+            until_ms=until_ms,
+            reason=reason.strip(),
+        )
+
+
+def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
+    """Begin a maintenance window now; an end that is past ends those that are open."""
+    if until_ms > now_ms:
+        add_window(db, now_ms, until_ms, reason, actor, now_ms)
+    else:
+        end_quiet(db, actor, now_ms)
+
+
+def end_quiet(db: Database, actor: Actor, now_ms: int) -> None:
+    """End all maintenance windows that are open; what still is wrong is told with the next look."""
+    with db.write() as tx:
+        for row in alerting.silences_since(tx, now_ms):
+            if not row.key and row.holds(now_ms):
+                _end(tx, row, actor, now_ms)
+
+
+def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
+    """End a silence or a window, or take back one that is to come. Raises NotFoundError.
+
+    One that is over changes nothing.
+    """
+    with db.write() as tx:
+        row = alerting.silence_by_id(tx, number)
+        if row is None:
+            raise NotFoundError(f"silence {number}: there is none; see `prsm alerts silences`")
+        if row.ended_ms is None and row.until_ms > now_ms:
+            _end(tx, row, actor, now_ms)
+
+
+def list_silences(db: Database, now_ms: int) -> list[SilenceRow]:
+    """Return what goes on, what is to come, and what was over within a month."""
+    with db.read() as tx:
+        return alerting.silences_since(tx, now_ms - SHOWN_MS)
+
+
+def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
+    alerting.end_silence(tx, row.id, now_ms)
+    note(tx, now_ms, actor, "alert.speak" if row.key else "alerts.speak", row.key, silence=row.id)
+
+
+def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
+    if until_ms <= max(from_ms, now_ms):
+        raise FormatError("until: must be after the beginning, and not past")
+    if until_ms - from_ms > LONGEST_MS:
+        raise FormatError("quiet for more than 30 days: nobody would remember; say it again then")
+    if from_ms - now_ms > AHEAD_MS:
+        raise FormatError("from: is more than 400 days ahead; add it when it is nearer")
+    if len(reason) > REASON_MOST:
+        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}")

@@ -1,0 +1,60 @@
+"""The settings as people look at them: value, default, where it was said, meaning; no secrets."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from manager.settings.groups import Settings
+from shared.settings import shown
+
+__all__ = ["SettingLine", "setting_lines"]
+
+HIDDEN = "set, not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """One setting. value, default: as TOML writes them. source: empty: nobody set it."""
+
+    name: str
+    value: str
+    default: str
+    unit: str
+    least: float | None
+    most: float | None
+    reason: str
+    source: str
+    secret: bool
+
+    @property
+    def is_default(self) -> bool:
+        """Tell whether it is as it comes."""
+        return self.value == self.default
+
+
+def setting_lines(settings: Settings) -> list[SettingLine]:
+    """Return all settings in the order of the documented file."""
+    lines, given = [], dict(settings.given)
+    for group in dataclasses.fields(settings):
+        values = getattr(settings, group.name)
+        if not dataclasses.is_dataclass(values):
+            continue
+        for field in dataclasses.fields(values):
+            name, about = f"{group.name}.{field.name}", field.metadata
+            value = getattr(values, field.name)
+            hides = bool(about["secret"] and value)
+            lines.append(
+                SettingLine(
+                    name,
+                    HIDDEN if hides else shown(value),
+                    shown(field.default),
+                    about["unit"],
+                    about["least"],
+                    about["most"],
+                    about["reason"],
+                    given.get(name, ""),
+                    about["secret"],
+                )
+            )
+    return lines
