@@ -59,6 +59,7 @@ NEEDS = [
     ("GET", "/api/v1/audit", None, "viewer"),
     ("GET", "/api/v1/reports", None, "viewer"),
     ("GET", "/api/v1/check", None, "viewer"),
+    ("GET", "/api/v1/logs", None, "viewer"),
     ("GET", "/api/v1/session", None, "viewer"),
     ("POST", "/api/v1/hosts/import", None, "operator"),
     ("POST", "/api/v1/hosts/exclude", {"host": "a.example"}, "operator"),
