@@ -1,4 +1,7 @@
-"""When requests may be sent: hours on the site's own clock, weekdays and weekends apart.
+"""When requests may be sent: hours on the site's own clock, by the kind of day.
+
+Monday to Friday and the weekend have hours; single days of the week may have others (`days`), and
+so may dates, as holidays do (`dates`). A date goes before a day, a day before its part of the week.
 
 A moment is inside when the clock on the site's wall shows an hour of the window. So it is at both
 changes of daylight saving: an hour that is skipped is not waited for, one that comes twice is
@@ -10,7 +13,8 @@ Source: seed 004, 5.1.4 (weekdays 02:00-08:00, weekends 02:00-22:00).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
@@ -30,11 +34,13 @@ _DAY_MINUTES: Final = 24 * 60
 
 @frozen
 class Windows:
-    """The hours of one site."""
+    """The hours of one site. days: by day of the week, 0 is Monday."""
 
     zone: tzinfo
     weekday: Sequence[Window] = (ALWAYS,)
     weekend: Sequence[Window] = (ALWAYS,)
+    days: Mapping[int, Sequence[Window]] = field(default_factory=dict)
+    dates: Mapping[date, Sequence[Window]] = field(default_factory=dict)
 
     def is_open(self, now: datetime) -> bool:
         """Tell whether a request may be sent at an instant."""
@@ -51,16 +57,22 @@ class Windows:
     def next_change(self, now: datetime) -> datetime | None:
         """Return when the window opens or closes next; None: never."""
         state = self.is_open(now)
-        for instant in sorted(set(self._candidates(now))):
-            if instant > now and self.is_open(instant) != state:
-                return instant
+        today = now.astimezone(self.zone).date()
+        first, end = -1, _HORIZON_DAYS
+        while first < end:
+            for instant in sorted(set(self._candidates(today, range(first, end)))):
+                if instant > now and self.is_open(instant) != state:
+                    return instant
+            # A holiday of weeks: what is listed ends some day.
+            last = max(((day - today).days for day in self.dates), default=0)
+            first, end = end, min(end + _HORIZON_DAYS, last + _HORIZON_DAYS)
         return None
 
     def open_share(self) -> float:
-        """Return the part of a week that is open, 0 to 1; changes of the clock left out."""
+        """Return the part of a week that is open, 0 to 1; no dates, no changes of the clock."""
         week = [False] * (7 * _DAY_MINUTES)
         for day in range(7):
-            for first, end in self.weekend if day >= _SATURDAY else self.weekday:
+            for first, end in self._on(day):
                 length = end - first if end > first else end + _DAY_MINUTES - first
                 for minute in range(length):
                     week[(day * _DAY_MINUTES + first + minute) % len(week)] = True
@@ -89,12 +101,19 @@ class Windows:
         return now + left / share
 
     def _of(self, day: date) -> Sequence[Window]:
-        return self.weekend if day.weekday() >= _SATURDAY else self.weekday
+        found = self.dates.get(day)
+        return self._on(day.weekday()) if found is None else found
 
-    def _candidates(self, now: datetime) -> Iterator[datetime]:
-        """Yield every instant near `now` at which the answer may change."""
-        today = now.astimezone(self.zone).date()
-        for number in range(-1, _HORIZON_DAYS):
+    def _on(self, day: int) -> Sequence[Window]:
+        """Return the hours of a day of the week."""
+        found = self.days.get(day)
+        if found is not None:
+            return found
+        return self.weekend if day >= _SATURDAY else self.weekday
+
+    def _candidates(self, today: date, numbers: Iterable[int]) -> Iterator[datetime]:
+        """Yield every instant of days, counted from today, at which the answer may change."""
+        for number in numbers:
             day = today + timedelta(days=number)
             for edge in {0, *(minute for window in self._of(day) for minute in window)}:
                 local = datetime.combine(day, time()) + timedelta(minutes=edge)

@@ -3,11 +3,13 @@
 A manager gives out work only to agents that have just called, so an empty list at first says
 nothing: the run ends when several syncs in a row have brought no news. Segments that the manager
 asked for are sent to their end, also beyond the hours of the crawl, within those of collection.
+A start on a day without hours, a holiday, does not wait for the next one: cron comes again.
 Source: seed 004, 5.1.5 (started by cron at night, ended after the log was sent).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from agent.app.collecting import Collecting
@@ -17,6 +19,7 @@ from agent.app.parts import Parts
 __all__ = ["SingleRun"]
 
 ANSWERS_WITHOUT_NEWS: Final = 3
+WAIT_MOST_S: Final = 20 * 3600.0  # for the hours to begin; whoever starts it once a day waits too
 _NEED_A_PERSON: Final = frozenset({401, 403, 404, 409, 426})
 
 
@@ -56,11 +59,18 @@ class SingleRun:
         elif not is_open:
             if self._was_open:
                 return "the hours of this site are over, and all is reported"
+            if talk.answers and self._opens_in_s() > WAIT_MOST_S:
+                return "this site has no hours today, and all is reported"
         elif not self._parts.worked_off:
             self._answers_at_news = talk.answers
         elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
             return "all units are finished, and all is reported"
         return ""
+
+    def _opens_in_s(self) -> float:
+        change_ms = self._parts.permission.window_change_ms
+        now_ms = self._parts.clock.epoch_ms()
+        return math.inf if change_ms is None else (change_ms - now_ms) / 1000
 
     def _all_told(self, talk: Conversation) -> bool:
         session = self._parts.session

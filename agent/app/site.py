@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from agent.control.zone import zone_named
-from agent.settings import NetworkSettings, Settings, window_minutes
+from agent.settings import NetworkSettings, Settings, day_windows, window_minutes
+from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
-from shared.wire.sync import Capacity
+from shared.wire.sync import Capacity, DayHours
 
 __all__ = ["capacity_of", "windows_of"]
 
@@ -18,10 +19,13 @@ HOURS_TOLD: Final = 24  # windows a day that the wire takes
 def windows_of(settings: Settings) -> Windows:
     """Return the hours of the site."""
     site = settings.windows
+    days, dates = day_windows(site.days)
     return Windows(
         zone_named(site.zone),
         tuple(window_minutes(text) for text in site.weekday),
         tuple(window_minutes(text) for text in site.weekend),
+        days,
+        dates,
     )
 
 
@@ -39,8 +43,15 @@ def capacity_of(settings: Settings) -> Capacity:
         reserve_bytes=settings.disk.reserve_bytes,
         weekday=list(windows.weekday)[:HOURS_TOLD],
         weekend=list(windows.weekend)[:HOURS_TOLD],
+        days=_days_of(windows),
         zone=getattr(windows.zone, "key", None) or "UTC",
     )
+
+
+def _days_of(windows: Windows) -> list[DayHours]:
+    named = [(DAY_NAMES[day], hours) for day, hours in sorted(windows.days.items())]
+    dated = [(day.isoformat(), hours) for day, hours in sorted(windows.dates.items())]
+    return [DayHours(day=day, hours=list(hours)[:HOURS_TOLD]) for day, hours in named + dated]
 
 
 def _bytes_per_s(network: NetworkSettings, open_share: float) -> int:

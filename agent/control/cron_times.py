@@ -3,13 +3,15 @@
 A start where an agent works already does nothing, so the next hour mends whatever ended the last
 one: a crash, a reboot, a hang, or a round that had nothing left to do. Outside the hours no process
 is left that somebody must end before he switches the machine off.
+Dates with hours of their own have lines of their own, where the lines of the week do not start it.
 Source: seed 004, 5.1.5 and 5.1.7 (started by cron at night, ended with the hours).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from shared.windows import Windows
@@ -17,6 +19,7 @@ from shared.windows import Windows
 __all__ = ["cron_times"]
 
 _DAY_HOURS: Final = 24
+_NEVER_ALL: Final = 99  # days of a month are listed, also where they are all
 _SAMPLES: Final = (datetime(2026, 1, 12), datetime(2026, 7, 13))  # noqa: DTZ001  # a zone joins below
 """Two Mondays: in each half of the year a zone keeps its own time, and two zones may differ."""
 
@@ -26,12 +29,11 @@ def cron_times(windows: Windows, minute: int, machine: tzinfo) -> list[str]:
 
     machine: the zone in which cron reads them, which need not be that of the hours.
     """
+    week = replace(windows, dates={})
     hours_of: dict[int, set[int]] = {day: set() for day in range(7)}  # cron's: 0 is Sunday
     for monday in _SAMPLES:
-        for number in range(7 * _DAY_HOURS):
-            start = (monday + timedelta(hours=number, minutes=minute)).replace(tzinfo=machine)
-            if any(windows.is_open(start + timedelta(minutes=one)) for one in range(60)):
-                hours_of[start.isoweekday() % 7].add(start.hour)
+        for start in _starts(week, monday, 7, minute, machine):
+            hours_of[start.isoweekday() % 7].add(start.hour)
     days_of: dict[frozenset[int], list[int]] = {}
     for day, hours in hours_of.items():
         if hours:
@@ -39,7 +41,39 @@ def cron_times(windows: Windows, minute: int, machine: tzinfo) -> list[str]:
     return [
         f"{minute} {_ranges(hours, _DAY_HOURS)} * * {_ranges(days, 7)}"
         for hours, days in days_of.items()
+    ] + [
+        f"{minute} {_ranges(hours, _DAY_HOURS)} {_ranges(days, _NEVER_ALL)} {month} *"
+        for (month, hours), days in _dated(windows, hours_of, minute, machine).items()
     ]
+
+
+def _dated(
+    windows: Windows, hours_of: Mapping[int, set[int]], minute: int, machine: tzinfo
+) -> dict[tuple[int, frozenset[int]], list[int]]:
+    """Return days of the month, by month and hours, that the lines of the week leave out."""
+    found: dict[date, set[int]] = {}
+    for day, hours in sorted(windows.dates.items()):
+        if not hours:
+            continue
+        # The day before too: its last hour, and where cron's zone is another.
+        before = datetime.combine(day - timedelta(days=1), time())
+        for start in _starts(windows, before, 3, minute, machine):
+            if start.hour not in hours_of[start.isoweekday() % 7]:
+                found.setdefault(start.date(), set()).add(start.hour)
+    days_of: dict[tuple[int, frozenset[int]], list[int]] = {}
+    for day, hours_left in found.items():
+        days_of.setdefault((day.month, frozenset(hours_left)), []).append(day.day)
+    return days_of
+
+
+def _starts(
+    windows: Windows, midnight: datetime, days: int, minute: int, machine: tzinfo
+) -> Iterator[datetime]:
+    """Yield the starts, one an hour, from which on an hour of the site's begins or goes on."""
+    for number in range(days * _DAY_HOURS):
+        start = (midnight + timedelta(hours=number, minutes=minute)).replace(tzinfo=machine)
+        if any(windows.is_open(start + timedelta(minutes=one)) for one in range(60)):
+            yield start
 
 
 def _ranges(numbers: Iterable[int], whole: int) -> str:

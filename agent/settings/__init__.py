@@ -1,31 +1,35 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
-`groups` declares them, `reading` reads `prs.toml`, `texts` checks those with a form of their own,
+`crawling` and `residence` declare them, `groups` puts them together, `reading` reads `prs.toml`,
+`texts` checks those with a form of their own,
 `asked` lays the manager's wishes over them, `live` says which can change while the agent runs,
 `home` names the files beside them.
 """
 
 from agent.settings.asked import tightened
-from agent.settings.groups import (
-    CollectionSettings,
-    DiskSettings,
+from agent.settings.crawling import (
     LimitSettings,
-    ManagerSettings,
     MemorySettings,
     NetworkSettings,
     PageSettings,
     PolitenessSettings,
-    ReportSettings,
-    RobotSettings,
-    Settings,
-    WindowSettings,
 )
+from agent.settings.groups import Settings
 from agent.settings.home import Home
 from agent.settings.live import TakenUp, taken_up
 from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, read_settings
+from agent.settings.residence import (
+    CollectionSettings,
+    DiskSettings,
+    ManagerSettings,
+    ReportSettings,
+    RobotSettings,
+    WindowSettings,
+)
 from agent.settings.texts import (
     check_manager_url,
     day_minutes,
+    day_windows,
     window_minutes,
 )
 
@@ -48,6 +52,7 @@ __all__ = [
     "check_can_run",
     "check_manager_url",
     "day_minutes",
+    "day_windows",
     "documented",
     "read_settings",
     "taken_up",

@@ -32,7 +32,7 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
     ),
     "pages": frozenset({"most_load"}),
     "network": frozenset({"parallel_hosts", "bytes_per_s", "month_bytes"}),
-    "windows": frozenset({"weekday", "weekend", "zone"}),
+    "windows": frozenset({"weekday", "weekend", "days", "zone"}),
     "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s"}),
     "collection": frozenset(
         {

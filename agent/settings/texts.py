@@ -9,13 +9,14 @@ from __future__ import annotations
 import ipaddress
 import re
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from agent.settings.groups import Settings
 from shared import day_times
+from shared.day_hours import Dates, Days, day_hours
 from shared.errors import FormatError, SettingError
 from shared.settings import check_network, name_server
 from shared.windows import Window
@@ -27,6 +28,7 @@ __all__ = [
     "check_manager_url",
     "check_texts",
     "day_minutes",
+    "day_windows",
     "is_loopback",
     "window_minutes",
 ]
@@ -63,7 +65,8 @@ def check_texts(settings: Settings) -> None:
     name_server(collection.serve_listen, "collection.serve_listen")
     if collection.serve_url:
         check_serve_url(collection.serve_url)
-    if not windows.weekday and not windows.weekend:
+    days, dates = day_windows(windows.days, "windows.days")
+    if not any((windows.weekday, windows.weekend, *days.values(), *dates.values())):
         raise SettingError(
             "windows.weekday and windows.weekend are both empty: the agent would never work; "
             'the default is ["00:00-24:00"], always'
@@ -123,6 +126,12 @@ def window_minutes(text: str, name: str = "window") -> Window:
     """Return (first, end) of `02:00-08:00`, as `shared.day_times` does; raises SettingError."""
     with _as_setting():
         return day_times.window_minutes(text, name)
+
+
+def day_windows(lines: Iterable[str], name: str = "days") -> tuple[Days, Dates]:
+    """Return hours by day and by date, as `shared.day_hours` does; raises SettingError."""
+    with _as_setting():
+        return day_hours(lines, name)
 
 
 def day_minutes(text: str, name: str) -> int:

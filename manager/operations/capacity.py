@@ -6,9 +6,10 @@ zone that this machine does not know counts as UTC.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import UTC, date, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -23,7 +24,8 @@ from manager.balancing.work import (
     unit_work_ms,
 )
 from manager.db.agents import AgentRow
-from shared.windows import Windows
+from shared.day_hours import DAY_NAMES
+from shared.windows import Window, Windows
 from shared.wire import sync
 
 __all__ = ["AgentWork", "Work", "capacity_of"]
@@ -88,13 +90,30 @@ def capacity_of(agent: AgentRow) -> Capacity:
         burst=said.burst,
         bytes_per_s=said.bytes_per_s,
         room_kb=None if free is None else max(0, free - said.reserve_bytes) / 1000,
-        hours=Windows(_zone(said.zone), _open(said.weekday), _open(said.weekend)),
+        hours=Windows(
+            _zone(said.zone), _open(said.weekday), _open(said.weekend), *_days(said.days)
+        ),
     )
 
 
 def _open(hours: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     # An hour that ends where it begins is none.
     return tuple((first, end) for first, end in hours if first != end and first < 24 * 60)
+
+
+def _days(
+    said: Sequence[sync.DayHours],
+) -> tuple[dict[int, Sequence[Window]], dict[date, Sequence[Window]]]:
+    """Return hours by day of the week and by date; what is neither was said by a newer agent."""
+    days: dict[int, Sequence[Window]] = {}
+    dates: dict[date, Sequence[Window]] = {}
+    for one in said:
+        if one.day in DAY_NAMES:
+            days[DAY_NAMES.index(one.day)] = _open(one.hours)
+            continue
+        with contextlib.suppress(ValueError):
+            dates[date.fromisoformat(one.day)] = _open(one.hours)
+    return days, dates
 
 
 def _zone(name: str) -> tzinfo:

@@ -133,11 +133,19 @@ class Counters(_Message):
     stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
 
 
+class DayHours(_Message):
+    """Hours of one day of the week (`sat`) or of one date (`2026-12-29`); none: never then."""
+
+    day: Annotated[str, StringConstraints(max_length=10)]
+    hours: Hours = []
+
+
 class Capacity(_Message):
     """How much the agent may do at most, so that it is given its share of the work.
 
     The defaults are those of the agent's settings. weekday, weekend: hours in which it may fetch,
     as first and end minute of the day in its zone; an end before the first is after midnight.
+    days: where a day has other hours than its part of the week; a date goes before a day.
     """
 
     parallel_hosts: Annotated[int, Field(ge=1, le=100_000)] = 200
@@ -147,6 +155,7 @@ class Capacity(_Message):
     reserve_bytes: Count = 0  # of its disk, not to be filled
     weekday: Hours = [(0, 1440)]
     weekend: Hours = [(0, 1440)]
+    days: Annotated[list[DayHours], Field(max_length=500)] = []
     zone: Annotated[str, StringConstraints(max_length=64)] = "UTC"
 
 

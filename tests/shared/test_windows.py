@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.day_hours import day_hours
+from shared.errors import FormatError
 from shared.windows import ALWAYS, Window, Windows
 
 BERLIN, TOKYO = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Tokyo")
 NIGHT: Window = (2 * 60, 8 * 60)
-SOURCE = {"weekday": (NIGHT,), "weekend": ((2 * 60, 22 * 60),)}
+SOURCE = ((NIGHT,), ((2 * 60, 22 * 60),))
 
 
 def at(text: str) -> datetime:
@@ -23,7 +25,7 @@ def at(text: str) -> datetime:
 
 def test_the_hours_of_the_source() -> None:
     """Weekdays 02:00-08:00, weekends 02:00-22:00, by the clock in Tokyo."""
-    windows = Windows(TOKYO, **SOURCE)
+    windows = Windows(TOKYO, *SOURCE)
     friday = datetime(2026, 11, 20, tzinfo=TOKYO)
     for hours, expected in [(1.99, False), (2, True), (7.99, True), (8, False), (23, False)]:
         assert windows.is_open(friday + timedelta(hours=hours)) is expected
@@ -153,7 +155,7 @@ def test_the_open_part_of_a_week() -> None:
     assert Windows(UTC, (night, (3 * 60, 4 * 60)), (night,)).open_share() == 0.25
     assert Windows(UTC, ((22 * 60, 4 * 60),), ((22 * 60, 4 * 60),)).open_share() == 0.25
     assert Windows(UTC, (), ()).open_share() == 0
-    assert Windows(TOKYO, **SOURCE).open_share() == pytest.approx((5 * 6 + 2 * 20) / 168)
+    assert Windows(TOKYO, *SOURCE).open_share() == pytest.approx((5 * 6 + 2 * 20) / 168)
 
 
 def test_work_goes_on_in_the_hours_only() -> None:
@@ -169,3 +171,88 @@ def test_work_goes_on_in_the_hours_only() -> None:
     years = windows.worked_off(noon, timedelta(days=1000))
     assert years is not None
     assert (years - noon) / timedelta(days=4000) == pytest.approx(1, rel=0.01)
+
+
+def test_a_date_goes_before_a_day_and_a_day_before_its_week() -> None:
+    """Fridays are shorter; over the new year the house is empty, and the machine may work."""
+    days, dates = day_hours(
+        ["fri 02:00-06:00", "2026-12-29..2027-01-03 always", "2026-12-25 never"]
+    )
+    windows = Windows(TOKYO, *SOURCE, days=days, dates=dates)
+    friday = datetime(2026, 11, 20, tzinfo=TOKYO)
+    assert windows.next_change(friday) == friday + timedelta(hours=2)
+    assert windows.next_change(friday + timedelta(hours=3)) == friday + timedelta(hours=6)
+    christmas = datetime(2026, 12, 25, tzinfo=TOKYO)
+    assert not any(windows.is_open(christmas + timedelta(hours=hour)) for hour in range(24))
+    assert windows.next_change(christmas) == christmas + timedelta(hours=26)
+    began = datetime(2026, 12, 29, tzinfo=TOKYO)
+    assert windows.next_change(began - timedelta(minutes=1)) == began
+    assert windows.next_change(began) == datetime(2027, 1, 4, tzinfo=TOKYO)
+    assert windows.open_share() == pytest.approx((4 * 6 + 4 + 2 * 20) / (7 * 24)), "no dates"
+
+
+def test_a_window_over_midnight_belongs_to_the_date_it_begins_on() -> None:
+    """A holiday has no evening; the evening before ends on it."""
+    night: Window = (22 * 60, 6 * 60)
+    _, dates = day_hours(["2026-11-23 never"])
+    windows = Windows(TOKYO, (night,), (night,), dates=dates)
+    holiday = datetime(2026, 11, 23, tzinfo=TOKYO)
+    assert windows.is_open(holiday + timedelta(hours=5))
+    assert not windows.is_open(holiday + timedelta(hours=23))
+    assert not windows.is_open(holiday + timedelta(hours=26))
+    assert windows.next_change(holiday + timedelta(hours=6)) == holiday + timedelta(hours=46)
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"),
+    [("2026-03-29", 23), ("2026-10-25", 25), ("2026-03-30", 24)],
+    ids=["spring", "autumn", "another day"],
+)
+def test_a_date_with_a_change_of_the_clock_is_as_long_as_it_is(day: str, hours: int) -> None:
+    """Always on such a date is 23 or 25 hours, and the clock on the wall says when it ends."""
+    _, dates = day_hours([f"{day} always"])
+    windows = Windows(BERLIN, (), (), dates=dates)
+    opens = windows.next_change(at("2026-01-01 00:00"))
+    assert opens is not None
+    assert opens.astimezone(BERLIN).isoformat()[:16] == f"{day}T00:00"
+    closes = windows.next_change(opens)
+    assert closes is not None
+    assert closes - opens == timedelta(hours=hours)
+    assert windows.next_change(closes) is None
+
+
+def test_holidays_of_weeks_end() -> None:
+    """A summer without hours: the agent knows when it begins again, and plans wait for it."""
+    _, dates = day_hours(["2026-07-01..2026-08-31 never"])
+    windows = Windows(BERLIN, *SOURCE, dates=dates)
+    summer = at("2026-07-01 12:00")
+    assert windows.next_change(summer) == datetime(2026, 9, 1, 2, tzinfo=BERLIN)
+    done = windows.worked_off(summer, timedelta(hours=3))
+    assert done == datetime(2026, 9, 1, 5, tzinfo=BERLIN)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("sat", "must be days and hours"),
+        ("sat 02:00-08:00 always", "must be days and hours"),
+        ("caturday always", '"caturday": is no day'),
+        ("2026-02-30 always", "is no day"),
+        ("2026-01-02..2026-01-01 always", "must end 0 to 399 days after it begins"),
+        ("2026-01-01..2027-12-31 always", "must end 0 to 399 days"),
+        ("sat 08:00", "must be HH:MM-HH:MM"),
+        ("sat,fri-sun never", "sat has hours twice"),
+    ],
+)
+def test_a_line_that_is_no_day_is_refused_with_its_form(line: str, why: str) -> None:
+    """What, and how it is written."""
+    with pytest.raises(FormatError, match=why):
+        day_hours([line])
+
+
+def test_days_are_written_as_people_do() -> None:
+    """Names with commas and dashes, also over the end of the week; several windows."""
+    days, dates = day_hours(["Mon-Wed,fri 02:00-06:00,22:00-24:00", "sat-sun never"])
+    assert days == {**dict.fromkeys((0, 1, 2, 4), ((120, 360), (1320, 1440))), 5: (), 6: ()}
+    assert dates == {}
+    assert day_hours(["fri-mon always"])[0] == dict.fromkeys((4, 5, 6, 0), (ALWAYS,))

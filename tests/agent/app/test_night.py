@@ -23,7 +23,7 @@ from agent.link.backoff import Backoff
 from agent.link.poller import ListHeld, Poller
 from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
-from agent.settings.groups import ReportSettings
+from agent.settings import ReportSettings
 from shared.windows import Windows
 from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page

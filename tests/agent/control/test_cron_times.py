@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.control.cron_times import cron_times
+from shared.day_hours import day_hours
 from shared.windows import Window, Windows
 
 TOKYO = ZoneInfo("Asia/Tokyo")
@@ -40,3 +41,23 @@ def test_a_machine_in_another_zone_starts_by_its_own_clock() -> None:
 def test_a_start_late_in_the_hour_counts_the_hour_behind_it() -> None:
     """At minute 59 the start before the window is a minute early, not an hour."""
     assert cron_times(Windows(TOKYO, ((120, 480),), ((120, 480),)), 59, TOKYO) == ["59 1-7 * * *"]
+
+
+def test_dates_have_lines_where_the_week_has_none() -> None:
+    """Holidays at which the machine may work all day; one at which it may not needs no line."""
+    days, dates = day_hours(
+        ["wed never", "2026-12-29..2027-01-03 always", "2026-12-25 never", "2026-11-25 03:00-04:00"]
+    )
+    windows = Windows(TOKYO, SOURCE.weekday, SOURCE.weekend, days, dates)
+    lines = cron_times(windows, 17, TOKYO)
+    week = ["17 1-21 * * 0,6", "17 1-7 * * 1-2,4-5"]
+    # The night of 28 December begins at 23:17; at the weekend only what the week leaves out.
+    assert lines == [
+        *week,
+        "17 2-3 25 11 *",
+        "17 23 28 12 *",
+        "17 0,8-23 29,31 12 *",
+        "17 * 30 12 *",
+        "17 0,8-23 1 1 *",
+        "17 0,22-23 2-3 1 *",
+    ]

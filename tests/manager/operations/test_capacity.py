@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -13,7 +14,7 @@ from manager.operations.capacity import capacity_of
 from manager.operations.contact import sync
 from manager.operations.plans import make_plan, plan_detail
 from manager.operations.rounds import start_round
-from shared.wire.sync import Capacity
+from shared.wire.sync import Capacity, DayHours
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 NIGHT = Capacity(weekday=[(120, 480)], weekend=[(120, 480)], zone="Asia/Tokyo", parallel_hosts=50)
@@ -108,3 +109,18 @@ def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) ->
             for name in ("narrow", "wide")
         }
     assert had == {"narrow": 20, "wide": 50}
+
+
+def test_days_of_their_own_are_kept(database: Database) -> None:
+    """Fridays and holidays count in what a plan says by the clock; what is no day is skipped."""
+    world = World(database)
+    world.join("a")
+    days = [
+        DayHours(day="fri", hours=[]),
+        DayHours(day="2026-12-29", hours=[(0, 1440)]),
+        DayHours(day="someday", hours=[(0, 1440)]),
+    ]
+    tell(world, "a", NIGHT.model_copy(update={"days": days}))
+    said = capacity_of(agent_detail(database, "a", world.now_ms).view.row)
+    assert said.hours.open_share() == pytest.approx(6 * 6 / (7 * 24))
+    assert said.hours.dates == {date(2026, 12, 29): ((0, 1440),)}
