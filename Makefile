@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -52,6 +52,10 @@ bundle: venv  ## the archive that sites install from: Python 3.11 to 3.13, x86-6
 
 bundle-here: venv  ## the same for this Python and machine only
 	@$(VENV)/python -m tools.bundle --here $(ARGS)
+
+show-site: venv  ## a partner's site: archive to first page, cron, updates good and bad; as root with a user of its own
+	@tools/test_packages.sh
+	@$(VENV)/python -m tools.show_site $(ARGS)
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.bundle.__main__ import make
 from tools.bundle.chosen import Platform
+from tools.bundle.making import make
 
 HERE = Platform((sys.version_info[0], sys.version_info[1]), platform.machine())
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import argparse
 import platform
-import shutil
 import sys
-import tempfile
-import tomllib
 from pathlib import Path
 
-from tools.bundle.chosen import Platform, locked, needed
-from tools.bundle.fetched import fetch, sha256_of
-from tools.bundle.packed import ROOT, lay_out, own_wheel, pack, version_in
+from tools.bundle.chosen import Platform
+from tools.bundle.fetched import sha256_of
+from tools.bundle.making import make
+from tools.bundle.packed import ROOT, version_in
 
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 MACHINES = ("x86_64", "aarch64")
@@ -32,29 +30,6 @@ def main() -> None:
     options.into.mkdir(parents=True, exist_ok=True)
     archive = make(version, platforms, name, options.into, options.root)
     print(f"{archive}  {archive.stat().st_size / 1e6:.1f} MB  sha256:{sha256_of(archive)}")
-
-
-def make(
-    version: str, platforms: tuple[Platform, ...], name: str, into: Path, root: Path | None = None
-) -> Path:
-    """Make an archive of a version for platforms, and return it. root: the first of releases."""
-    lock = locked((ROOT / "requirements.lock").read_text())
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        project = tomllib.load(file)["project"]
-    declared = [*project["dependencies"], *project["optional-dependencies"]["agent"], "pip"]
-    names = needed(declared, (one.name for one in lock))
-    entries = [one for one in lock if one.name in names]
-    with tempfile.TemporaryDirectory(prefix="prs-bundle-") as scratch:
-        folder = Path(scratch) / name
-        (folder / "wheels").mkdir(parents=True)
-        fetch(entries, platforms, folder / "wheels")
-        own_wheel(version, Path(scratch), folder / "wheels")
-        lay_out(folder, version, entries, platforms)
-        if root is not None:
-            shutil.copy(root, folder / "root.json")
-        archive = into / f"{name}.tar.gz"
-        pack(folder, archive)
-    return archive
 
 
 def _options() -> argparse.Namespace:

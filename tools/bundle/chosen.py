@@ -30,6 +30,12 @@ class Platform:
     python: tuple[int, int]
     machine: str
 
+    @classmethod
+    def named(cls, name: str) -> Platform:
+        """Return the platform of `cp311-x86_64`."""
+        abi, _, machine = name.partition("-")
+        return cls((int(abi[2]), int(abi[3:])), machine)
+
     @property
     def name(self) -> str:
         """Return it as `cp311-x86_64`."""

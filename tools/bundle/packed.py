@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tools.bundle.chosen import Locked, Platform
@@ -29,8 +29,13 @@ def version_in(project: Path) -> str:
     return match[1]
 
 
-def own_wheel(version: str, scratch: Path, into: Path) -> Path:
-    """Build this tree's wheel as a version, outside of the tree. Raises CalledProcessError."""
+def own_wheel(
+    version: str, scratch: Path, into: Path, change: Callable[[Path], None] | None = None
+) -> Path:
+    """Build this tree's wheel as a version, outside of the tree. Raises CalledProcessError.
+
+    change: edits the copy of the tree that it is built from.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -45,6 +50,8 @@ def own_wheel(version: str, scratch: Path, into: Path) -> Path:
             shutil.copy2(ROOT / name, tree / name)
     project = tree / "pyproject.toml"
     project.write_text(_VERSION.sub(f'version = "{version}"', project.read_text(), count=1))
+    if change is not None:
+        change(tree)
     words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(scratch)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(_time_of_commit())}
     subprocess.run(words, cwd=tree, env=environment, stdout=subprocess.DEVNULL, check=True)

@@ -1,0 +1,57 @@
+"""`make show-site`: from the archive to the first page, and what becomes of releases, good or bad.
+
+With root it makes a user without rights and starts Debian's cron, in namespaces that nobody else
+sees; without, the same goes on as this user, and no cron runs. Takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from tools.show_site import room
+from tools.show_site.centre import Centre
+from tools.show_site.installing import Installing
+from tools.show_site.partner import Partner
+from tools.show_site.updating import Updating
+
+
+def main() -> None:
+    """Tell the whole story; end with code 1 where it goes otherwise. The last line is `RESULT `."""
+    parser = argparse.ArgumentParser(prog="python -m tools.show_site", description=__doc__)
+    parser.add_argument("--part", choices=["install", "update", "all"], default="all")
+    options = parser.parse_args()
+    why_not = room.why_not()
+    if not why_not:
+        room.enter()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    begun = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="prs-show-site-") as name,
+        ExitStack() as stack,
+    ):
+        folder = Path(name)
+        folder.chmod(0o755)
+        if why_not:
+            print(f"no user of its own and no cron: {why_not}")
+            partner = Partner(folder)
+        else:
+            room.furnish(folder)
+            partner = Partner(Path("/home") / room.PARTNER, room.PARTNER)
+        centre = Centre(folder / "centre", stack)
+        installing = Installing(centre, partner, folder)
+        figures = installing.tell(stack)
+        if options.part != "install":
+            figures |= Updating(centre, partner, installing.archive).tell()
+        partner.types("~/prs/bin/prs uninstall", most=6)
+    print(f"RESULT {json.dumps({**figures, 'seconds': round(time.monotonic() - begun)})}")
+
+
+if __name__ == "__main__":
+    main()

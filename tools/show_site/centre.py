@@ -1,0 +1,176 @@
+"""The coordinating institute: people with keys, the signing process, a manager, a web to crawl."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from simweb.launch import SimulatedWeb
+from tools.demo.system import BIN, CommandError, Manager, Program, command, wait_for
+from tools.show_site.partner import StoryError
+
+__all__ = ["AGENT", "Centre"]
+
+AGENT = "robot.example.jp"
+PASSPHRASE = "words of the story"  # noqa: S105  # of keys that are deleted with it
+ROOTS = ("anna", "ben", "cleo")
+
+SETTINGS = """\
+[policy]
+tick_s = 0.3
+next_poll_s = 1.0
+soon_poll_s = 0.2
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
+[releases]
+signer = "{socket}"
+"""
+
+
+class Centre:
+    """All of it, in one folder; the stack ends what was started."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.keys = folder / "keys"
+        self.keys.mkdir()
+        self.web = stack.enter_context(
+            SimulatedWeb(folder / "web", hosts=4, regions=1, pages_mean=6.0, trouble_scale=0.0)
+        )
+        socket = folder / "sign.sock"
+        settings = SETTINGS.format(dns_port=self.web.dns_port, socket=socket)
+        self.manager = Manager(folder / "manager", settings)
+        self._signer = Program(
+            [
+                *("prsm", "release", "signer", "--keys", str(self.keys / "signer")),
+                *("--socket", str(socket), "--root", str(self.root)),
+            ],
+            folder / "signer.log",
+        )
+        stack.callback(self._signer.stop)
+        stack.callback(self.manager.stop)
+
+    @property
+    def root(self) -> Path:
+        """The first root."""
+        return self.keys / "1.root.json"
+
+    def ceremony(self) -> None:
+        """Let people make keys and sign the first root and targets; docs/operations.md has it."""
+        for name in (*ROOTS, "release"):
+            self._keys("key", f"{name}.pem")
+        self._keys("signer-keys", "signer")
+        words = ["--root-threshold", "2", "--targets-key", "release.pem.pub"]
+        for name in ROOTS:
+            words += ["--root-key", f"{name}.pem.pub"]
+        words += ["--snapshot-key", "signer/snapshot.pem.pub"]
+        words += ["--timestamp-key", "signer/timestamp.pem.pub"]
+        self._keys("root", "-o", "1.root.json", *words)
+        for name in ROOTS[:2]:
+            self._keys("cosign", "1.root.json", "--key", f"{name}.pem")
+        self._keys("sign", "--key", "release.pem", "-o", "targets.json")
+
+    def open(self) -> None:
+        """Start signing process and manager, and begin with releases and hosts."""
+        self._signer.start()
+        wait_for("the signing process", (self.folder / "sign.sock").exists, seconds=60)
+        self.manager.start()
+        self.prsm("release", "init", str(self.root), str(self.keys / "targets.json"))
+        self.prsm("hosts", "import", str(self.folder / "web" / "seeds.txt"))
+
+    def prsm(self, *words: str, show: bool = False, most: int = 12) -> str:
+        """Run a `prsm` command; show: as the administrator sees it."""
+        said = command("prsm", *words, PRSM_DATA=str(self.manager.data))
+        if show:
+            print(f"centre$ prsm {' '.join(words)}")
+            for line in said.rstrip().splitlines()[-most:]:
+                print(f"    {line}")
+        return said
+
+    def refused(self, *words: str) -> str:
+        """Run a `prsm` command that must be refused; show and return what it said."""
+        print(f"centre$ prsm {' '.join(words)}")
+        try:
+            self.prsm(*words)
+        except CommandError as error:
+            said = str(error).partition("Error: ")[2].strip()
+            print(f"    Error: {said}")
+            return said
+        raise StoryError(f"prsm {' '.join(words)} was not refused")
+
+    def publish(self, bundle: Path, version: str) -> None:
+        """Have people sign a release, serve it, and offer it to all."""
+        self._sign(bundle, version)
+        self.prsm("release", "publish", str(bundle), str(self.keys / "targets.json"))
+        self.prsm("release", "rollout", version, "--ring", "all")
+        print(f"centre$ prsm release publish {bundle.name}; rollout {version} --ring all")
+
+    def forge(self, bundle: Path, version: str) -> str:
+        """Have a stranger sign a release, and try to publish it; return what the centre says."""
+        self._keys("key", "stranger.pem")
+        self._sign(bundle, version, key="stranger.pem", output="forged.json")
+        return self.refused("release", "publish", str(bundle), str(self.keys / "forged.json"))
+
+    def tamper(self, version: str) -> None:
+        """Change one byte of a release's file, as whoever owns the manager can."""
+        sha256 = self.row("SELECT sha256 FROM releases WHERE version = ?", version)[0]
+        (path,) = self.manager.data.rglob(str(sha256))
+        with path.open("r+b") as file:
+            file.seek(path.stat().st_size // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        print(f"thief$ one byte of {version} on the manager's disk is another now")
+
+    def invent(self, version: str) -> None:
+        """Offer what nobody signed, as whoever owns the manager can: a row in its database."""
+        self.change(
+            "INSERT INTO releases (version, target, sha256, size_bytes, published_by, published_ms,"
+            " ring) VALUES (?, 'x.tar.gz', ?, 1, 'thief', 1, 'all')",
+            version,
+            "0" * 64,
+        )
+        print(f"thief$ the manager's database offers {version}, which nobody signed")
+
+    def forget(self, version: str) -> None:
+        """Undo `invent`."""
+        self.change("DELETE FROM releases WHERE version = ?", version)
+
+    def agent(self) -> dict[str, Any]:
+        """Return what the manager knows of the site."""
+        found: dict[str, Any] = self.manager.prsm("agents", "show", AGENT)
+        return found
+
+    def row(self, query: str, *values: object) -> tuple[Any, ...]:
+        """Return a row of the manager's database."""
+        with closing(sqlite3.connect(self.manager.data / "prsm.sqlite")) as database:
+            found: tuple[Any, ...] = database.execute(query, values).fetchone()
+            return found
+
+    def change(self, statement: str, *values: object) -> None:
+        """Change the manager's database behind its back."""
+        with closing(sqlite3.connect(self.manager.data / "prsm.sqlite", timeout=30)) as database:
+            database.execute(statement, values)
+            database.commit()
+
+    def _sign(
+        self, bundle: Path, version: str, key: str = "release.pem", output: str = "targets.json"
+    ) -> None:
+        words = ["sign", str(bundle), "--version", version, "--targets", "targets.json"]
+        self._keys(*words, "--key", key, "-o", output)
+
+    def _keys(self, *words: str) -> None:
+        """Run a command on the machine that has the keys."""
+        subprocess.run(
+            [str(BIN / "prsm"), "release", *words],
+            cwd=self.keys,
+            env={**os.environ, "PRSM_KEY_PASSPHRASE": PASSPHRASE},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )

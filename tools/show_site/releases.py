@@ -1,0 +1,59 @@
+"""The archives of the story: real ones, made from this tree, of which some must not be run.
+
+Each is what `make bundle-here` makes, with another version and one edit in the copy of the tree
+that its wheel is built from.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from tools.bundle.chosen import Platform
+from tools.bundle.making import make, make_again
+
+__all__ = ["FIRST", "NEXT", "NO_LAUNCHER", "NO_SYNC", "TAMPERED", "make_first", "make_others"]
+
+FIRST, NEXT, NO_SYNC, NO_LAUNCHER, TAMPERED = "1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"
+
+
+def make_first(into: Path, root: Path, python: tuple[int, int]) -> Path:
+    """Make the archive that the site is installed from; root: by which it judges others."""
+    here = Platform(python, platform.machine())
+    return make(FIRST, (here,), f"prs-{FIRST}-{here.name}", into, root)
+
+
+def make_others(first: Path) -> dict[str, Path]:
+    """Make what is published later, and return it by version."""
+    changes: dict[str, Callable[[Path], None]] = {
+        NEXT: lambda _: None,
+        NO_SYNC: _calls_elsewhere,
+        NO_LAUNCHER: _cannot_be_replaced,
+        TAMPERED: lambda _: None,
+    }
+    return {
+        version: make_again(
+            first, version, first.name.removesuffix(".tar.gz").replace(FIRST, version), change
+        )
+        for version, change in changes.items()
+    }
+
+
+def _calls_elsewhere(tree: Path) -> None:
+    """The agent starts, and asks its manager for what no manager has: it never completes a sync."""
+    _edit(tree / "agent" / "link" / "client.py", '"/api/v1/sync"', '"/api/v2/sync"')
+
+
+def _cannot_be_replaced(tree: Path) -> None:
+    """The launcher ends with an error: nobody could ever update this release."""
+    _edit(
+        tree / "launcher" / "__main__.py", 'print("launcher works")', "raise ImportError(name='x')"
+    )
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    if old not in text:
+        raise ValueError(f"{path}: has no {old}; the story needs another way to break a release")
+    path.write_text(text.replace(old, new))
