@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -27,6 +27,9 @@ lint: venv  ## ruff, mypy strict, import contracts
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports
+
+messages: venv  ## take the console's sentences into its catalogues, and compile them
+	@$(VENV)/python -m tools.messages $(ARGS)
 
 format: venv  ## let ruff lay the code out
 	$(VENV)/ruff check --fix .

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from manager.console import cookies
+from manager.console import cookies, language
 from manager.console.door import ConsoleDoor
 from manager.console.failures import answer_failure
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
@@ -91,6 +91,8 @@ def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
 
 def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:
     tls = cookies.is_tls(request)
+    accepted = request.headers.get("accept-language", "")
+    language.speak(language.choose(cookies.read_look(request).language, accepted))
     query = dict(request.query_params)
     return Visit(request, door, query, form, None, "", door.now_ms(), tls)
 

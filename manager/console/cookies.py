@@ -2,7 +2,8 @@
 
 `session` is the one cookie for pages and `/api/v1`: over TLS it has the prefix `__Host-`, which
 browsers take from this very host over TLS only. `visit` stands in for it before the login, so that
-the login form has a token too. `flash` is a sentence for the next page, `theme` light or dark.
+the login form has a token too. `flash` is a sentence for the next page; how the console looks and
+which language it speaks (`Look`) is a cookie each, for a year.
 SameSite is Lax: with Strict a link in a mail would look logged out. Lax is not what keeps forms of
 others out, the token and the origin are (`manager.console.access`).
 """
@@ -18,13 +19,17 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from manager.console.language import LANGUAGES
 from shared.wire.names import hash_of_key
 
-__all__ = ["FLASH", "THEME", "Flash", "csrf_of", "is_tls", "read_flash", "session_cookie"]
+__all__ = ["Flash", "Look", "csrf_of", "is_tls", "read_flash", "read_look", "session_cookie"]
 
 FLASH: Final = "prsm-flash"
-THEME: Final = "prsm-theme"
-THEMES: Final = ("light", "dark")
+LOOKS: Final = {
+    "theme": ("light", "dark"),
+    "bar": ("wide", "narrow"),
+    "language": tuple(LANGUAGES),
+}
 PATH: Final = "/console"
 YEAR_S: Final = 365 * 86400
 FLASH_LIMIT: Final = 1000
@@ -36,6 +41,18 @@ class Flash:
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a person has the console; an empty text: not chosen, as the system or the window has it.
+
+    theme: light or dark. bar: with names (wide) or icons only (narrow). language: of `LANGUAGES`.
+    """
+
+    theme: str = ""
+    bar: str = ""
+    language: str = ""
 
 
 def is_tls(request: Request) -> bool:
@@ -111,17 +128,22 @@ def forget_flash(response: Response, *, tls: bool) -> None:
     response.delete_cookie(FLASH, path=PATH, secure=tls, httponly=True, samesite="lax")
 
 
-def read_theme(request: Request) -> str:
-    """Return `light` or `dark`, or an empty text: as the system has it."""
-    theme = request.cookies.get(THEME, "")
-    return theme if theme in THEMES else ""
+def read_look(request: Request) -> Look:
+    """Return what a person chose; what is not among the choices was not chosen."""
+    given = {name: request.cookies.get(_look_cookie(name), "") for name in LOOKS}
+    return Look(**{name: value for name, value in given.items() if value in LOOKS[name]})
 
 
-def set_theme(response: Response, theme: str, *, tls: bool) -> None:
-    """Keep a choice of light or dark; anything else follows the system again."""
-    if theme in THEMES:
+def set_look(response: Response, name: str, value: str, *, tls: bool) -> None:
+    """Keep a choice, one of `LOOKS`; any other value takes it back."""
+    cookie = _look_cookie(name)
+    if value in LOOKS[name]:
         response.set_cookie(
-            THEME, theme, max_age=YEAR_S, path=PATH, secure=tls, httponly=True, samesite="lax"
+            cookie, value, max_age=YEAR_S, path=PATH, secure=tls, httponly=True, samesite="lax"
         )
     else:
-        response.delete_cookie(THEME, path=PATH, secure=tls, httponly=True, samesite="lax")
+        response.delete_cookie(cookie, path=PATH, secure=tls, httponly=True, samesite="lax")
+
+
+def _look_cookie(name: str) -> str:
+    return f"prsm-{name}"

@@ -1,6 +1,7 @@
 """Numbers and times as the console shows them: short, with units, the same everywhere.
 
-Nothing known is an en dash. A number and its unit do not part at the end of a line.
+Nothing known is an en dash. A number and its unit do not part at the end of a line. Signs of
+numbers, units of time and the order of a date are the language's of the request.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from manager.assignment import spoken_duration
+from manager.console.language import _, pgettext
+from manager.console.language import number as written
 
 __all__ = [
     "NOTHING",
@@ -34,7 +36,7 @@ _SIZES: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB
 
 def count(number: float | None) -> str:
     """Return a whole number in groups of three digits."""
-    return NOTHING if number is None else f"{number:,.0f}"
+    return NOTHING if number is None else written(number)
 
 
 def amount(size_bytes: float | None) -> str:
@@ -44,7 +46,7 @@ def amount(size_bytes: float | None) -> str:
     for least, unit in _SIZES:
         if abs(size_bytes) >= least:
             return f"{_three_digits(size_bytes / least)}{GAP}{unit}"
-    return f"{size_bytes:.0f}{GAP}B"
+    return f"{written(size_bytes)}{GAP}B"
 
 
 def kbytes(volume_kb: float | None) -> str:
@@ -67,7 +69,7 @@ def change(number: float, before: float) -> str:
     if before <= 0:
         return NOTHING
     share = 100 * (number / before - 1)
-    return f"{'+' if share >= 0 else '−'}{abs(share):.1f}{GAP}%"
+    return f"{'+' if share >= 0 else '−'}{written(abs(share), 1)}{GAP}%"
 
 
 def duration(length_ms: float | None) -> str:
@@ -76,9 +78,9 @@ def duration(length_ms: float | None) -> str:
         return NOTHING
     whole_ms = max(0, int(length_ms))
     if whole_ms < 1000:
-        return f"{whole_ms}{GAP}ms"
+        return f"{whole_ms}{GAP}{pgettext('unit', 'ms')}"
     if whole_ms < 10_000:
-        return f"{whole_ms // 100 / 10}{GAP}s"
+        return f"{written(whole_ms // 100 / 10, 1)}{GAP}{pgettext('unit', 's')}"
     return _spoken(whole_ms)
 
 
@@ -90,7 +92,7 @@ def sentence(text: str) -> str:
 def skew(difference_ms: int) -> str:
     """Return how far a clock is ahead (+) or behind (-)."""
     if not difference_ms:
-        return f"0{GAP}ms"
+        return f"0{GAP}{pgettext('unit', 'ms')}"
     sign = "+" if difference_ms > 0 else "−"
     return f"{sign}{duration(abs(difference_ms))}"
 
@@ -98,15 +100,15 @@ def skew(difference_ms: int) -> str:
 def ago(at_ms: int, now_ms: int) -> str:
     """Return how long ago a moment was, or in how long it will be."""
     if abs(now_ms - at_ms) < 1000:
-        return "now"
+        return pgettext("time", "now")
     if at_ms > now_ms:
-        return f"in{GAP}{_spoken(at_ms - now_ms)}"
-    return f"{_spoken(now_ms - at_ms)}{GAP}ago"
+        return _("in %(time)s", time=_spoken(at_ms - now_ms)).replace(" ", GAP)
+    return _("%(time)s ago", time=_spoken(now_ms - at_ms)).replace(" ", GAP)
 
 
 def moment(at_ms: int) -> str:
     """Return a moment in UTC, to the second: `2026-11-21 06:30:05 UTC`."""
-    return f"{_utc(at_ms):%Y-%m-%d %H:%M:%S}{GAP}UTC"
+    return f"{_utc(at_ms).strftime(pgettext('date', '%Y-%m-%d %H:%M:%S'))}{GAP}UTC"
 
 
 def iso(at_ms: int) -> str:
@@ -115,7 +117,20 @@ def iso(at_ms: int) -> str:
 
 
 def _spoken(length_ms: int) -> str:
-    return spoken_duration(length_ms).replace(" ", GAP)
+    """Return a length of a second or more in its two largest parts: `3 h 20 min`."""
+    units = (
+        (86_400_000, pgettext("unit", "d")),
+        (3_600_000, pgettext("unit", "h")),
+        (60_000, pgettext("unit", "min")),
+        (1000, pgettext("unit", "s")),
+    )
+    place = next((n for n, (size_ms, _name) in enumerate(units) if length_ms >= size_ms), 3)
+    parts: list[str] = []
+    for size_ms, name in units[place : place + 2]:
+        many, length_ms = divmod(length_ms, size_ms)
+        if many or not parts:
+            parts.append(f"{many}{GAP}{name}")
+    return GAP.join(parts)
 
 
 def _utc(at_ms: int) -> datetime:
@@ -124,5 +139,5 @@ def _utc(at_ms: int) -> datetime:
 
 def _three_digits(number: float) -> str:
     if abs(number) >= 100:
-        return f"{number:,.0f}"
-    return f"{number:.1f}" if abs(number) >= 10 else f"{number:.2f}"
+        return written(number)
+    return written(number, 1 if abs(number) >= 10 else 2)

@@ -2,7 +2,8 @@
 
 Invariants: every expression is escaped, and before that its hidden characters are made visible; a
 name that a template does not know is an error, not an empty text. Functions here return finished
-marks (`Markup`); what goes into them is treated the same way.
+marks (`Markup`); what goes into them is treated the same way. So are the values of translated
+sentences: `{{ _("…") }}` is a text and is escaped, `{% trans %}` holds marks of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from manager.console import figures
+from manager.console import figures, language, phrases, words
+from manager.console.language import Lazy
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
 
@@ -30,7 +32,32 @@ def render(template: str, **values: Any) -> str:
 
 
 def _finished(value: Any) -> Any:
+    if isinstance(value, Lazy):
+        return str(value)
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _text(text: str, **values: Any) -> Markup | str:
+    """Return a sentence for `{{ _("…") }}`; values that are marks stay marks."""
+    said = language._(text)
+    return escape(said) % _all_finished(values) if values else said
+
+
+def _marked(text: str, **values: Any) -> Markup:
+    """Return a sentence for `{% trans %}`: its own marks hold, its values are escaped."""
+    said = language._(text)
+    return Markup(said) % _all_finished(values)  # noqa: S704  # the template's or a catalogue's
+
+
+def _marked_number(one: str, many: str, num: int, **values: Any) -> Markup:
+    """Return a sentence for `{% trans %}` with `{% pluralize %}`; Jinja hands `num` on itself."""
+    said = language.plural(one, many, num)
+    shown = {"num": language.number(num), **_all_finished(values)}
+    return Markup(said) % shown  # noqa: S704  # the template's or a catalogue's
+
+
+def _all_finished(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _finished(value) for name, value in values.items()}
 
 
 def _icon(name: str) -> Markup:
@@ -47,19 +74,19 @@ def _moment(at_ms: int | None) -> Markup | str:
     )
 
 
-def _ago(at_ms: int | None, now_ms: int, never: str = "never") -> Markup | str:
-    """Return how long ago a moment was; the moment itself on hover."""
+def _ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
+    """Return how long ago a moment was; the moment itself on hover. never: where there was none."""
     if at_ms is None:
-        return never
+        return never or language._("never")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
     )
 
 
-def _state(word: str) -> Markup:
+def _state(text: str) -> Markup:
     """Return a state as a word with a mark before it, coloured by the style sheet."""
-    name = word if _STATES.fullmatch(word) else "unknown"
-    return Markup('<span class="state state-{}">{}</span>').format(name, visible(word))
+    name = text if _STATES.fullmatch(text) else "unknown"
+    return Markup('<span class="state state-{}">{}</span>').format(name, visible(words.word(text)))
 
 
 def _outward(url: str | None) -> Markup | str:
@@ -92,13 +119,23 @@ def _typed(text: str) -> Markup:
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(FOLDER),
+        extensions=["jinja2.ext.i18n"],
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_finished,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.policies["ext.i18n.trimmed"] = True
+    # The extension hands values to gettext itself, so that each goes through `_finished`.
+    made.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
     made.globals |= {
+        "_": _text,
+        "gettext": _marked,
+        "ngettext": _marked_number,
+        "pgettext": language.pgettext,
+        "languages": language.LANGUAGES,
+        "word": words.word,
         "asset": asset_url,
         "icon": _icon,
         "moment": _moment,
@@ -117,6 +154,7 @@ def _environment() -> Environment:
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence": figures.sentence,
+        "spoken": phrases.spoken,
         "typed": _typed,
     }
     return made

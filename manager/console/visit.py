@@ -6,7 +6,7 @@ person may be there at all was decided before (`manager.console.access`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from manager.console import cookies
-from manager.console.cookies import Flash, csrf_of
+from manager.console import cookies, language, navigation
+from manager.console.cookies import Flash, Look, csrf_of
 from manager.console.door import ConsoleDoor
 from manager.console.rendering import render
 from manager.db import Database
@@ -86,9 +86,19 @@ class Visit:
         return csrf_of(self.token)
 
     @property
-    def theme(self) -> str:
-        """Return `light`, `dark`, or nothing: as the system has it."""
-        return cookies.read_theme(self.request)
+    def look(self) -> Look:
+        """Return how the person has the console."""
+        return cookies.read_look(self.request)
+
+    @property
+    def language(self) -> str:
+        """Return the language of the answer."""
+        return language.current()
+
+    @property
+    def pages(self) -> Sequence[navigation.Group]:
+        """Return the pages that the bar leads the person to."""
+        return navigation.shown_to(self.user.role if self.user is not None else "")
 
     @property
     def here(self) -> str:
@@ -100,6 +110,11 @@ class Visit:
         """Return the path of this page with its query."""
         query = self.request.url.query
         return f"{self.here}?{query}" if query else self.here
+
+    @property
+    def back_here(self) -> str:
+        """Return where a change of the looks leads back to."""
+        return self.address if self.request.method == "GET" else "/console/"
 
     @property
     def number(self) -> int:

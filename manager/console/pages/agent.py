@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.assignment import spoken_duration
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.attention import agent_notices, spoken_detail
 from manager.console.svg import Part, stacked
@@ -94,7 +94,7 @@ def show(visit: Visit) -> Response:
         sending=sending_of(detail.view.row),
         sending_said=spoken_limits(sending_of(detail.view.row)),
         hours=_shown_hours(sending_of(detail.view.row)),
-        grace=spoken_duration(round(visit.policy.grace_s * 1000)),
+        grace=figures.duration(visit.policy.grace_s * 1000),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.assignment import spoken_duration
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.visit import Visit
 from manager.operations.enrolment import issue_join_token
@@ -20,7 +20,7 @@ def show(visit: Visit) -> Response:
         "new_agent.html",
         name=visit.query.get("name", ""),
         token=None,
-        valid=spoken_duration(round(visit.door.settings.policy.join_token_s * 1000)),
+        valid=figures.duration(visit.door.settings.policy.join_token_s * 1000),
     )
 
 
@@ -34,7 +34,7 @@ def issue(visit: Visit) -> Response:
         status=201,
         name=name,
         token=token,
-        valid=spoken_duration(round(valid_s * 1000)),
+        valid=figures.duration(valid_s * 1000),
     )
 
 

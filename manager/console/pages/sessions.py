@@ -1,4 +1,4 @@
-"""Log in, log out, and light or dark.
+"""Log in, log out, and how the console looks and speaks.
 
 Invariant: a login makes a new session id and ends the one before. What a form held whose session
 was over goes through the login as hidden fields and is shown again afterwards; it is not sent
@@ -108,10 +108,12 @@ def logout(visit: Visit) -> Response:
     return response
 
 
-def choose_theme(visit: Visit) -> Response:
-    """Keep light or dark, or follow the system again."""
+def choose_look(visit: Visit) -> Response:
+    """Keep light or dark, the language, the bar wide or narrow; or follow the system again."""
     response = visit.go(safe_target(visit.form.get("next", "")))
-    cookies.set_theme(response, visit.form.get("theme", ""), tls=visit.tls)
+    for name in cookies.LOOKS:
+        if name in visit.form:
+            cookies.set_look(response, name, visit.form[name], tls=visit.tls)
     return response
 
 
@@ -119,5 +121,5 @@ PAGES: Final = (
     Page("GET", "/login", None, show_login),
     Page("POST", "/login", None, login),
     Page("POST", "/logout", None, logout),
-    Page("POST", "/theme", None, choose_theme),
+    Page("POST", "/look", None, choose_look),
 )

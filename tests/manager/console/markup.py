@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 __all__ = ["Element", "Form", "Markup", "read"]
 
 VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
-BOOLEAN = frozenset({"autofocus", "checked", "defer", "download", "hidden", "required", "selected"})
+BOOLEAN = frozenset(
+    ("autofocus", "checked", "defer", "download", "hidden", "popover", "required", "selected")
+)
 
 
 @dataclass

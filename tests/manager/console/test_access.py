@@ -35,7 +35,7 @@ def test_every_route_is_there_once() -> None:
     named = [(page.method, page.path) for page in PAGES]
     assert len(named) == len(set(named))
     public = {page.path for page in PAGES if page.role is None}
-    assert public == {"/login", "/logout", "/theme"}
+    assert public == {"/login", "/logout", "/look"}
 
 
 def test_reading_pages_change_nothing() -> None:

@@ -198,11 +198,11 @@ def test_an_old_login_form_is_not_taken(prsm: Running) -> None:
 def test_light_or_dark_is_kept_in_a_cookie(person: Visitor, theme: str) -> None:
     """The choice holds on every page, and can be given back to the system."""
     browser = person("viewer")
-    answer = browser.act("/console/hosts?q=jp", "/console/theme", {"theme": theme})
+    answer = browser.act("/console/hosts?q=jp", "/console/look", {"theme": theme})
     assert answer.headers["location"] == "/console/hosts?q=jp"
     (root,) = browser.page("/console/agents").all("html")
     assert root.attributes["data-bs-theme"] == theme
-    browser.act("/console/agents", "/console/theme", {"theme": "system"})
+    browser.act("/console/agents", "/console/look", {"theme": "system"})
     (root,) = browser.page("/console/agents").all("html")
     assert "data-bs-theme" not in root.attributes
 

@@ -1,0 +1,138 @@
+"""The language of a page: which one, and how sentences come into it.
+
+English is the source: a message's id is the English sentence, and a language is a catalogue of what
+stands for each. Which language holds is a matter of the request (`speak`), so that neither pages
+nor operations hand it on; before any request it is English, as in logs, `/api/v1` and `prsm`.
+Values are named: `_("%(name)s is disabled.", name=name)`. A catalogue of ours is believed: that it
+lacks nothing and that its placeholders agree is tested, not caught here.
+"""
+
+from __future__ import annotations
+
+import gettext as library
+from collections.abc import Sequence
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = [
+    "LANGUAGES",
+    "Lazy",
+    "Words",
+    "_",
+    "choose",
+    "current",
+    "lazy",
+    "ngettext",
+    "number",
+    "pgettext",
+    "plural",
+    "speak",
+]
+
+LANGUAGES: Final = {"en": "English", "ja": "日本語"}
+"""Each by its name in itself."""
+
+SOURCE: Final = "en"
+FOLDER: Final = Path(__file__).parent / "locale"
+DOMAIN: Final = "console"
+ACCEPTED_MOST: Final = 20
+_spoken: ContextVar[str] = ContextVar("language", default=SOURCE)
+
+
+class Lazy:
+    """A message that is translated when it is shown, for sentences made before any request."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return _(self.text)
+
+
+Words = str | Lazy
+
+
+def lazy(text: str) -> Lazy:
+    """Return a message for constants of modules."""
+    return Lazy(text)
+
+
+def speak(language: str) -> None:
+    """Let this request (its context) be answered in a language; in English for any other."""
+    _spoken.set(language if language in LANGUAGES else SOURCE)
+
+
+def current() -> str:
+    """Return the language of this request, as HTML names it."""
+    return _spoken.get()
+
+
+def choose(chosen: str, accepted: str) -> str:
+    """Return the language for a person. chosen: by the menu, or nothing. accepted: the browser's
+    Accept-Language (RFC 9110, 12.5.4)."""
+    if chosen in LANGUAGES:
+        return chosen
+    wanted: list[tuple[float, int, str]] = []
+    for place, part in enumerate(accepted[:1000].split(",")[:ACCEPTED_MOST]):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = _weight(parameters)
+        if weight > 0:
+            wanted.append((-weight, place, name.partition("-")[0]))
+    for _weighed, _place, name in sorted(wanted):
+        if name in LANGUAGES:
+            return name
+        if name == "*":
+            break
+    return SOURCE
+
+
+def _weight(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        name, mark, value = parameter.partition("=")
+        if name.strip() == "q" and mark:
+            try:
+                return min(1.0, max(0.0, float(value)))
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+@cache
+def _catalogue(language: str) -> library.NullTranslations:
+    if language == SOURCE:
+        return library.NullTranslations()
+    return library.translation(DOMAIN, FOLDER, [language])
+
+
+def _(text: str, **values: Any) -> str:
+    """Return a sentence in the language of this request, with its values."""
+    said = _catalogue(current()).gettext(text)
+    return said % values if values else said
+
+
+def pgettext(context: str, text: str) -> str:
+    """Return a word that means different things in different places; context says which."""
+    return _catalogue(current()).pgettext(context, text)
+
+
+def ngettext(one: str, many: str, num: int, **values: Any) -> str:
+    """Return a sentence about so many; `%(num)s` is the number in groups of three digits."""
+    return plural(one, many, num) % {"num": number(num), **values}
+
+
+def plural(one: str, many: str, num: int) -> str:
+    """Return the form of a sentence for so many, its values not filled in."""
+    return _catalogue(current()).ngettext(one, many, num)
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Return a number with so many digits behind the point, as the language writes it."""
+    plain = f"{value:,.{digits}f}"
+    group, point = pgettext("sign between thousands", ","), pgettext("decimal point", ".")
+    if (group, point) == (",", "."):
+        return plain
+    return plain.replace(",", "\0").replace(".", point).replace("\0", group)

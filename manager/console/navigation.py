@@ -1,0 +1,78 @@
+"""The pages that the bar at the side leads to: a new page is one line here.
+
+A line: the section that the page's template names (`{% set section = "agents" %}`), which is also
+its path; its label; its icon of `static/vendor/icons`; the least role; the letter after `g` that
+goes there. Groups stand in the order in which an administrator asks: is all well, who crawls what,
+what became of the pages, the centre itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from manager.console.language import Words, lazy
+from manager.operations.users import ROLES, Role
+
+__all__ = ["GROUPS", "Entry", "Group", "shown_to"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page in the bar. section: also its path. key: goes there after `g`."""
+
+    section: str
+    label: Words
+    icon: str
+    role: Role
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pages that belong together; the first group has no title."""
+
+    title: Words
+    entries: tuple[Entry, ...]
+
+
+GROUPS: Final = (
+    Group("", (Entry("", lazy("Overview"), "apps", "viewer", "o"),)),
+    Group(
+        lazy("Crawl"),
+        (
+            Entry("agents", lazy("Agents"), "server", "viewer", "a"),
+            Entry("hosts", lazy("Hosts"), "world", "viewer", "h"),
+            Entry("rounds", lazy("Rounds"), "route", "viewer", "r"),
+            Entry("restart", lazy("Restart"), "refresh", "viewer", "s"),
+            Entry("reports", lazy("Reports"), "file-text", "viewer", "e"),
+        ),
+    ),
+    Group(
+        lazy("Pages taken"),
+        (
+            Entry("collection", lazy("Collection"), "package-import", "viewer", "c"),
+            Entry("data", lazy("Data"), "package-export", "viewer", "d"),
+        ),
+    ),
+    Group(
+        lazy("Centre"),
+        (
+            Entry("logs", lazy("Logs"), "file-search", "viewer", "l"),
+            Entry("audit", lazy("Audit"), "history", "viewer", "t"),
+            Entry("users", lazy("Users"), "user", "admin", "u"),
+        ),
+    ),
+)
+
+
+def shown_to(role: str) -> Sequence[Group]:
+    """Return the groups with what a role may open; a group with nothing left is none."""
+    held = ROLES.index(role) if role in ROLES else -1
+    found = []
+    for group in GROUPS:
+        entries = tuple(entry for entry in group.entries if ROLES.index(entry.role) <= held)
+        if entries:
+            found.append(Group(group.title, entries))
+    return found
