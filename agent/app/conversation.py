@@ -33,6 +33,7 @@ from agent.link.actions import (
 from agent.link.client import ManagerClient
 from agent.link.errors import LinkError, RefusedError
 from agent.link.manager_list import ManagerList
+from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
 from agent.link.poller import ListHeld, Poller
 from agent.pipeline.messages import ServerList
@@ -62,6 +63,7 @@ class Conversation:
         poller: Poller,
         memory: Memory,
         server_list: ManagerList,
+        manager_time: ManagerTime,
         view: Callable[[], View],
         take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
         take_limits: Callable[[sync.SendingLimits | None], None],
@@ -82,6 +84,7 @@ class Conversation:
         self._client = client
         self._memory = memory
         self._list = server_list
+        self._manager_time = manager_time
         self._view = view
         self._take_orders = take_orders
         self._take_limits = take_limits
@@ -135,6 +138,7 @@ class Conversation:
             return
         self.refusal = None
         self.answers += 1
+        self._manager_time.note(answer.server_time_ms, sent_s)
         await self._do(self.poller.answered(sequence, answer, self._parts.clock.boottime_s()))
         self._reached()
 

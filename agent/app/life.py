@@ -42,6 +42,7 @@ from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
 from agent.link.keys import Identity
 from agent.link.manager_list import ManagerList
+from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
 from agent.link.outbox import Outbox, Report
 from agent.link.poller import Poller
@@ -194,6 +195,7 @@ def _put_together(
         fetching=permission.fetching,
         nursery=nursery,
     )
+    manager_time = ManagerTime(clock)
     parts = Parts(
         home=home,
         name=identity.name,
@@ -208,7 +210,7 @@ def _put_together(
         outbox=outbox,
         sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
         session=session,
-        reporting=Reporting(session, outbox, memory, clock, say),
+        reporting=Reporting(session, outbox, memory, manager_time, say),
         schedule=ReportSchedule(
             settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
         ),
@@ -249,6 +251,7 @@ def _put_together(
         poller=poller,
         memory=memory,
         server_list=server_list,
+        manager_time=manager_time,
         view=Viewing(parts).view,
         take_orders=collecting.take,
         take_limits=collecting.take_limits,

@@ -16,9 +16,9 @@ from typing import Final
 
 from agent.adapters.reports import OutsideBatch
 from agent.app.session import CrawlSession
+from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
 from agent.link.outbox import Outbox
-from agent.pipeline.ports import Clock
 from agent.settings import ReportSettings, day_minutes
 from shared.frozen import frozen
 from shared.wire.server_list import UrlLine, encode
@@ -135,9 +135,10 @@ class Reporting:
         session: CrawlSession,
         outbox: Outbox,
         memory: Memory,
-        clock: Clock,
+        clock: ManagerTime,
         say: Callable[[str], None],
     ) -> None:
+        """clock: by which logs say when their lines were written, and get their names."""
         self._session = session
         self._outbox = outbox
         self._memory = memory
@@ -151,14 +152,14 @@ class Reporting:
 
     async def close_log(self, reason: str) -> None:
         """Close the open log and put it, and any that a crash left, into the outbox."""
-        self._session.ledger.close_log(self._clock.epoch_ms())
+        self._session.ledger.close_log(self._clock.now_ms())
         await self.hand_over_logs(reason)
 
     async def hand_over_logs(self, reason: str) -> None:
         """Put closed logs into the outbox."""
         ledger = self._session.ledger
         for log in ledger.closed_logs():
-            minute = self._memory.next_log_minute(self._clock.epoch_ms())
+            minute = self._memory.next_log_minute(self._clock.now_ms())
             # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
             report = await asyncio.to_thread(self._outbox.put_log, log.key, minute, log.body())
             ledger.forget_log(log)

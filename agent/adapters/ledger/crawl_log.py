@@ -124,7 +124,8 @@ class CrawlLog:
     def turn(self, now_ms: int) -> ClosedLog:
         """Begin a new log; what is returned is synced, and closed with the next transaction."""
         before = self._file
-        closed = ClosedLog(self._serial, before.path, self._since_ms, now_ms, before.size_bytes)
+        since_ms = min(self._since_ms, now_ms)  # a clock may have been set back
+        closed = ClosedLog(self._serial, before.path, since_ms, now_ms, before.size_bytes)
         self._file = AppendedFile(self.path(self._serial + 1), 0, self._open_file)
         before.close()
         self._serial += 1

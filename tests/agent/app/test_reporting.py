@@ -17,11 +17,13 @@ import pytest
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.reports import DurableReports
 from agent.app.reporting import Moment, Reporting, ReportSchedule
+from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
 from agent.link.outbox import Outbox
 from agent.pipeline.messages import Outside
 from agent.settings import Home, ReportSettings
 from shared.archive.encode import SegmentInfo
+from shared.wire.crawl_log import Comment, decode
 from tests.agent.link.fake_clock import FakeClock
 from tests.agent.modules.answers import due_of, ended
 
@@ -164,7 +166,10 @@ class Desk:
         self.outbox = Outbox(self.home, agent="prs1", limit_bytes=10**9, keep_logs_s=60.0)
         memory = Memory.open(self.home.link_state, epoch_ms=0, chance=Random(1))
         session: Any = SimpleNamespace(ledger=self.ledger, reports=self.reports)
-        self.reporting = Reporting(session, self.outbox, memory, self.clock, self.said.append)
+        self.manager_time = ManagerTime(self.clock)
+        self.reporting = Reporting(
+            session, self.outbox, memory, self.manager_time, self.said.append
+        )
 
     def die(self) -> None:
         self.ledger.abandon()
@@ -183,6 +188,46 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk = Desk(tmp_path)
     yield desk
     desk.ledger.close()
+
+
+def said_times(desk: Desk) -> list[tuple[int, int]]:
+    """Return since and until of each log that waits, milliseconds since 1970."""
+    found = []
+    for report in desk.outbox.waiting():
+        with report.path.open("rb") as file:
+            file.readline()
+            texts = [one.text for one in decode([file.read()]) if isinstance(one, Comment)]
+        values = dict(text.split("=") for text in texts if "=" in text)
+        found.append((int(values["Since"]), int(values["Until"])))
+    return found
+
+
+def test_a_clock_that_is_set_does_not_move_the_times_of_a_log(desk: Desk) -> None:
+    """They are the manager's: by its clock it is judged what the agent held."""
+    manager_ms = desk.clock.epoch_ms()
+    desk.manager_time.note(manager_ms, desk.clock.boottime_s())
+    for days in (0, -30, 30):
+        desk.clock.epoch_0_ms += days * 86_400_000
+        desk.clock.now_s += 5.0
+        desk.fetched(f"http://a.jp/{days}")
+        asyncio.run(desk.reporting.close_log("it is time"))
+    begun_ms = manager_ms
+    for number, (since_ms, until_ms) in enumerate(said_times(desk), 1):
+        assert (since_ms, until_ms) == (begun_ms, manager_ms + number * 5000)
+        begun_ms = until_ms
+
+
+def test_a_log_does_not_end_before_it_began(desk: Desk) -> None:
+    """The clock was 30 days ahead before the manager said the time."""
+    desk.clock.epoch_0_ms += 30 * 86_400_000
+    desk.fetched("http://a.jp/1")
+    asyncio.run(desk.reporting.close_log("it is time"))
+    desk.manager_time.note(desk.clock.epoch_ms() - 30 * 86_400_000, desk.clock.boottime_s())
+    desk.clock.now_s += 5.0
+    desk.fetched("http://a.jp/2")
+    asyncio.run(desk.reporting.close_log("it is time"))
+    since_ms, until_ms = said_times(desk)[-1]
+    assert since_ms <= until_ms == desk.manager_time.now_ms()
 
 
 def test_a_log_goes_from_the_ledger_to_the_outbox(desk: Desk) -> None:
