@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from agent.app.mapping import blocked_by, permit_margin_s
 from agent.app.parts import Parts
-from agent.app.site import capacity_of
+from agent.app.site import ca_file_of, capacity_of
 from agent.control.drain import Holds, change_holds
 from agent.control.launching import start_launcher
 from agent.errors import HomeError
@@ -234,6 +234,7 @@ class Conversation:
     def take_site(self, site: Settings) -> None:
         """Go on under other settings of the site; what the manager asked for still holds."""
         self._site = site
+        self._client.go_by(ca_file=ca_file_of(site), proxy=site.manager.proxy)
         self.poller.capacity = capacity_of(site)
         settings = tightened(site, self._asked)
         self.tightened = _words(self._asked) if settings != site else ()

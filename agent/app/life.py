@@ -24,7 +24,7 @@ from agent.app.reporting import Reporting, ReportSchedule
 from agent.app.retuning import Retuning
 from agent.app.session import CrawlSession
 from agent.app.single_run import SingleRun
-from agent.app.site import capacity_of, windows_of
+from agent.app.site import ca_file_of, capacity_of, windows_of
 from agent.app.viewing import Viewing
 from agent.app.watching import Watch
 from agent.collection.allowance import read_limits
@@ -75,7 +75,7 @@ def client_of(settings: Settings, identity: Identity) -> ManagerClient:
         identity.manager,
         name=identity.name,
         key=identity.key,
-        ca_file=settings.home / site.ca_file if site.ca_file else None,
+        ca_file=ca_file_of(settings),
         proxy=site.proxy,
         timeout_s=site.timeout_s,
         user_agent=user_agent(settings),

@@ -19,6 +19,7 @@ import httpx
 from pydantic import ValidationError
 
 from agent.errors import HomeError
+from agent.link.door import Door
 from agent.link.errors import LinkError
 from agent.link.exchange import (
     CHUNK_BYTES,
@@ -78,15 +79,21 @@ class ManagerClient:
         headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        self._http = httpx.AsyncClient(
-            headers=headers,
-            timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            verify=tls_context(ca_file, encrypted=url.lower().startswith("https:")),
-            proxy=(proxy or None) if not near else None,
-            trust_env=not near,  # HTTPS_PROXY and NO_PROXY; never for this very machine
-            follow_redirects=False,
-            transport=transport,
-        )
+        self._way = (ca_file, proxy)
+
+        def connections() -> httpx.AsyncClient:
+            authorities, by_proxy = self._way
+            return httpx.AsyncClient(
+                headers=headers,
+                timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+                verify=tls_context(authorities, encrypted=url.lower().startswith("https:")),
+                proxy=(by_proxy or None) if not near else None,
+                trust_env=not near,  # HTTPS_PROXY and NO_PROXY; never for this very machine
+                follow_redirects=False,
+                transport=transport,
+            )
+
+        self._door = Door(connections)
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,7 +103,13 @@ class ManagerClient:
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._http.aclose()
+        await self._door.close()
+
+    def go_by(self, *, ca_file: Path | None, proxy: str) -> None:
+        """Go another way from the next exchange on, where it is another."""
+        if self._way != (ca_file, proxy):
+            self._way = (ca_file, proxy)
+            self._door.renew()
 
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Send a sync and return the answer. Raises LinkError."""
@@ -199,7 +212,7 @@ class ManagerClient:
 
     def asking(self, method: str, path: str, **how: Any) -> Asking:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
-        return Asking(self._http, self._http.build_request(method, self._url + path, **how))
+        return Asking(self._door, method, self._url + path, how)
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import httpx
 
+from agent.link.door import Door, is_unbelieved
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 
 __all__ = [
@@ -37,26 +39,35 @@ _REQUEST_ID: Final = re.compile("[0-9a-f]{16}")
 class Asking:
     """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
 
-    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
-        self._http = http
-        self._request = request
-        self._answer: httpx.Response | None = None
+    def __init__(self, door: Door, method: str, url: str, how: Mapping[str, Any]) -> None:
+        """how: the rest of the request, as httpx has it."""
+        self._door = door
+        self._asked = (method, url, how)
+        self._open = AsyncExitStack()
 
     async def __aenter__(self) -> httpx.Response:
         try:
-            self._answer = await self._http.send(self._request, stream=True)
-        except httpx.HTTPError as error:
-            raise _network_error(self._request, error) from error
-        try:
-            await _check(self._answer)
+            answer = await self._send()
+            self._open.push_async_callback(answer.aclose)
+            await _check(answer)
         except BaseException:
-            await self._answer.aclose()
+            await self._open.aclose()
             raise
-        return self._answer
+        return answer
 
     async def __aexit__(self, *_: object) -> None:
-        if self._answer is not None:
-            await self._answer.aclose()
+        await self._open.aclose()
+
+    async def _send(self) -> httpx.Response:
+        method, url, how = self._asked
+        http = await self._open.enter_async_context(self._door.opened())
+        request = http.build_request(method, url, **how)
+        try:
+            return await http.send(request, stream=True)
+        except httpx.HTTPError as error:
+            if is_unbelieved(error):
+                self._door.renew()
+            raise _network_error(request, error) from error
 
 
 async def _check(answer: httpx.Response) -> None:

@@ -17,6 +17,7 @@ from shared.frozen import frozen
 __all__ = ["LIVE", "TakenUp", "taken_up"]
 
 LIVE: Final[Mapping[str, frozenset[str]]] = {
+    "manager": frozenset({"ca_file", "proxy"}),
     "politeness": frozenset(
         {
             *("interval_s", "fast_interval_s", "fast_bytes_per_ms", "times_last", "burst"),

@@ -1,0 +1,78 @@
+"""The open connections to the manager, made anew where what they were made with is out of date.
+
+What they are made with: the proxy, and the authorities that judge the manager's certificate. Both
+change while an agent runs for months: a site's proxy gets another password, a file of authorities
+is replaced, the system's are updated. So `renew` may be called at any time; it is called too after
+each certificate that was not believed.
+Invariant: an exchange ends on the connections on which it began.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from agent.errors import HomeError
+from agent.link.errors import LinkError
+
+__all__ = ["Door", "is_unbelieved"]
+
+
+@dataclass
+class _Connections:
+    http: httpx.AsyncClient
+    in_use: int = 0
+    stale: bool = False
+
+
+class Door:
+    """The way of one agent to one manager."""
+
+    def __init__(self, make: Callable[[], httpx.AsyncClient]) -> None:
+        """make: opens new connections; raises HomeError."""
+        self._make = make
+        self._newest = _Connections(make())
+
+    def renew(self) -> None:
+        """Let the next exchange begin on new connections."""
+        self._newest.stale = True
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[httpx.AsyncClient]:
+        """Give the connections for one exchange. Raises LinkError: no new ones can be made."""
+        chosen = await self._chosen()
+        chosen.in_use += 1
+        try:
+            yield chosen.http
+        finally:
+            chosen.in_use -= 1
+            if chosen is not self._newest and not chosen.in_use:
+                await chosen.http.aclose()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._newest.http.aclose()
+
+    async def _chosen(self) -> _Connections:
+        old = self._newest
+        if old.stale:
+            try:
+                self._newest = _Connections(self._make())
+            except HomeError as error:  # a file that is being written, or was removed
+                raise LinkError(str(error)) from error
+            if not old.in_use:
+                await old.http.aclose()
+        return self._newest
+
+
+def is_unbelieved(error: BaseException | None) -> bool:
+    """Tell whether a certificate was not believed, whatever that became on its way up."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
