@@ -35,6 +35,7 @@ from agent.link.errors import LinkError, RefusedError
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
+from agent.link.moved import Moved, is_elsewhere
 from agent.link.poller import ListHeld, Poller
 from agent.pipeline.messages import ServerList
 from agent.settings import Settings, tightened
@@ -48,6 +49,7 @@ __all__ = ["Conversation"]
 NO_ROOM_S = 10.0  # what needs room on the disk is tried again so often
 LOOK_S = 1.0  # a machine that slept finds out within this
 GOODBYE_S = 3.0
+CONFLICT = 409  # the manager takes this process for a copy of another, or the other way round
 URL_CHARS = 4000  # of a unit: sync takes 4096, with the port written out
 
 
@@ -70,11 +72,12 @@ class Conversation:
         withdraw: Callable[[tuple[str, ...], int], None],
         reached: Callable[[], None],
         settings_held: sync.Settings,
+        place: str,
     ) -> None:
         """view: the agent as it is now. take_orders: keeps what is to be sent to the centre;
         take_limits: how fast and when. withdraw: deletes what is here of hosts.
 
-        reached: called when the manager has answered.
+        reached: called when the manager has answered. place: whose key is used where.
         """
         self.poller = poller
         self._site = site
@@ -85,6 +88,8 @@ class Conversation:
         self._memory = memory
         self._list = server_list
         self._manager_time = manager_time
+        self._place = place
+        self._moved = Moved(elsewhere=is_elsewhere(memory.place, place))
         self._view = view
         self._take_orders = take_orders
         self._take_limits = take_limits
@@ -132,6 +137,8 @@ class Conversation:
             answer = await self._client.sync(request)
         except LinkError as error:
             self.refusal = error if isinstance(error, RefusedError) else None
+            if self.refusal is not None and self.refusal.status == CONFLICT:
+                self._moved.refused()
             actions = self.poller.failed(sequence, error, self._parts.clock.boottime_s())
             self._parts.say(f"manager: {self.poller.trouble}")
             await self._do(actions)
@@ -182,6 +189,16 @@ class Conversation:
                         self._parts.say(f"the manager says: {text}")
 
     def _grant(self, permit: GrantPermit) -> None:
+        waits_s = self._moved.granted(permit, self._parts.clock.boottime_s())
+        if waits_s:
+            self._parts.permission.no_permit = (
+                "this home was moved or copied here, and where it was an agent may still work for "
+                f"{waits_s:.0f} s. If it is a copy, stop one of the two, and let it join with a "
+                "token of its own"
+            )
+            return
+        with contextlib.suppress(DiskFullError):  # the next process waits once more, then
+            self._memory.remember_place(self._place)
         fetched = self._parts.gate.may_fetch()
         # The gate's margin holds the site's interval; one that the manager asked for is longer.
         wider_s = permit_margin_s(self._parts.session.settings) - self._margin_s

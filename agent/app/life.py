@@ -34,6 +34,7 @@ from agent.control.drain import read_holds
 from agent.control.launching import UntoldUpdates
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
+from agent.control.place import place_of
 from agent.control.rereading import Rereading
 from agent.control.status import Status
 from agent.control.stop import Stopping
@@ -53,6 +54,7 @@ from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
 from shared.wire import sync
+from shared.wire.names import hash_of_key
 
 __all__ = ["Ended", "client_of", "live"]
 
@@ -258,5 +260,6 @@ def _put_together(
         withdraw=collecting.withdraw,
         reached=reached,
         settings_held=settings_held,
+        place=f"{hash_of_key(identity.key)} {place_of(home.path)}",
     )
     return parts, talk, collecting

@@ -1,4 +1,4 @@
-"""What the link must not forget over restarts: its sequence number, its minute, its last command.
+"""What the link must not forget over restarts: sequence number, minute, last command, place.
 
 Invariant: a number is handed out only after the disk says that it is used up, so it is never
 handed out again. Numbers are taken from the disk by the hundred: most syncs write nothing, and a
@@ -32,6 +32,7 @@ class _Kept:
     spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls
     command_done: str = ""
     log_minute: str = ""  # of the last log, yyyymmddHHMM
+    place: str = ""  # which key was used where when an agent last worked here; empty: not known
 
 
 class Memory:
@@ -52,6 +53,7 @@ class Memory:
                 int(values["spread_minute"]) % 60,
                 str(values["command_done"]),
                 str(values["log_minute"]),
+                str(values.get("place", "")),
             )
         except FileNotFoundError:
             kept = _Kept(epoch_ms, chance.randrange(60))
@@ -74,6 +76,16 @@ class Memory:
     def command_done(self) -> str:
         """The id of the last command that was carried out; empty: none yet."""
         return self._kept.command_done
+
+    @property
+    def place(self) -> str:
+        """Which key was used where when an agent last worked here; empty: not known."""
+        return self._kept.place
+
+    def remember_place(self, place: str) -> None:
+        """Keep which key is used where. Raises DiskFullError."""
+        if place != self._kept.place:
+            self._keep(replace(self._kept, place=place))
 
     def next_sequence(self) -> int:
         """Return a number greater than all before, over restarts. Raises DiskFullError."""

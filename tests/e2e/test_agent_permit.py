@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -58,6 +59,25 @@ def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
         seen = len(it.web.requests())
         it.manager.away = False
         it.until("requests again", lambda: len(it.web.requests()) > seen)
+
+
+def test_a_copy_waits_until_what_it_was_copied_from_is_over(tmp_path: Path) -> None:
+    """Nothing is fetched for one permit after the first answer; the home itself never waits."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.manager.permit_s = MARGIN_S + 4.0
+        it.give_all()
+        begin(it)
+        it.agent.stop()
+        begin(it)
+        it.agent.stop()
+        shutil.copytree(it.home, tmp_path / "copy")
+        it.agent.environment["PRS_HOME"] = str(tmp_path / "copy")
+        seen, calls = len(it.web.requests()), len(it.manager.calls)
+        it.agent.start()
+        it.until("requests again", lambda: len(it.web.requests()) > seen)
+        asked_s = min(float(event["mono_start"]) for event in it.web.requests()[seen:])
+        assert asked_s > it.manager.calls[calls].at + it.manager.permit_s - MARGIN_S
+        assert "moved or copied here" in it.said()
 
 
 def test_no_permit_no_request(tmp_path: Path) -> None:

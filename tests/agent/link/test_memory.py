@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def test_minute_and_command_are_remembered(tmp_path: Path) -> None:
     again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, chance=random.Random(99))
     assert 0 <= again.spread_minute < 60
     assert (again.spread_minute, again.command_done) == (memory.spread_minute, "c7")
+
+
+def test_the_place_is_remembered(tmp_path: Path) -> None:
+    """And one that was written before places were is none."""
+    opened(tmp_path / "m").remember_place("key1 here")
+    assert opened(tmp_path / "m").place == "key1 here"
+    values = json.loads((tmp_path / "m").read_bytes())
+    del values["place"]
+    (tmp_path / "m").write_text(json.dumps(values))
+    assert opened(tmp_path / "m").place == ""
 
 
 def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:
