@@ -20,6 +20,8 @@ if [ "${1:-}" = all ]; then
     tool node nodejs
     tool npm npm
     ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$missing faketime"
+    tool ip iproute2
+    tool nft nftables
     folder /usr/share/doc/python3-doc/html python3-doc
     folder /usr/share/doc/postgresql-doc-15/html postgresql-doc-15
     folder /usr/share/doc/git/html git-doc

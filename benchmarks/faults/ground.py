@@ -91,6 +91,7 @@ class Ground:
         self.front = ""
         self.clocks_right = True
         self.supervisor = Supervisor()
+        self.ending = ExitStack()  # of what faults add to the ground, and leave there
 
     def leader(self) -> Replica:
         """Wait until a manager leads, and return it."""
@@ -164,7 +165,7 @@ def running_ground(folder: Path) -> Iterator[Ground]:
     """Start everything, and end it with the block. Raises FaultError."""
     ground = Ground(folder)
     folder.chmod(0o711)  # PostgreSQL's user has to get to its folder
-    with ExitStack() as stack:
+    with ExitStack() as stack, ground.ending:
         ground.web = stack.enter_context(
             SimulatedWeb(
                 folder / "web", hosts=16, seeds=0, regions=4, pages_mean=30.0, pages_sigma=0.5,

@@ -1,0 +1,19 @@
+"""Why a fault cannot be made on this machine, in words; empty where it can."""
+
+from __future__ import annotations
+
+import os
+
+from benchmarks.faults.causes.clocks import faketime
+
+__all__ = ["needs_faketime", "needs_mounting"]
+
+
+def needs_mounting() -> str:
+    """Return why no small disk can be made here, or nothing."""
+    return "" if os.geteuid() == 0 else "only root may mount a small disk: run it as root"
+
+
+def needs_faketime() -> str:
+    """Return why no clock can be set here, or nothing."""
+    return "" if faketime() else "no libfaketime: tools/test_packages.sh all installs it on Debian"
