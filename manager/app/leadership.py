@@ -29,6 +29,9 @@ __all__ = ["Leadership", "boot_s"]
 BEATS_A_TERM: Final = 4
 ALONE_S: Final = 10.0
 """Between two signs of life where nobody waits for them."""
+ANSWER_S: Final = 5.0
+"""A sign of life waits for nobody's turn: a PostgreSQL that has not taken it by then is stopped, or
+cut off without a word."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -61,6 +64,7 @@ class Leadership:
         self._silent_s = 0.0
         self._looked_s = 0.0
         self._gone_since_s: float | None = None
+        self._sent_s: float | None = None  # a sign of life that was not answered yet
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -73,6 +77,10 @@ class Leadership:
     def gone_s(self) -> float:
         """Return for how long the database has not answered; 0: it does."""
         since_s = self._gone_since_s
+        if since_s is None and not self._db.is_sqlite:
+            sent_s = self._sent_s
+            late = sent_s is not None and self._clock_s() - sent_s > ANSWER_S
+            since_s = sent_s if late else None
         return 0.0 if since_s is None else max(0.001, self._clock_s() - since_s)
 
     def fence(self, tx: Transaction) -> None:
@@ -105,7 +113,7 @@ class Leadership:
 
     def step(self) -> None:
         """Give one sign of life; take the lead where nobody has it."""
-        sent_s = self._clock_s()
+        sent_s = self._sent_s = self._clock_s()
         try:
             place = f"{socket.gethostname()}, process {os.getpid()}"
             seen = live(self._db, self.name, place, version("prsm"), self._now_ms())
@@ -114,6 +122,8 @@ class Leadership:
             self._is_gone(error, sent_s)
         else:
             self._is_back()
+        finally:
+            self._sent_s = None
 
     def start(self) -> None:
         """Give signs of life until `stop`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from manager.errors import NotLeadingError
 from manager.operations.actor import Actor
 from manager.operations.audit import audit_page
 from manager.operations.hosts import import_hosts
-from manager.operations.managers import list_managers
+from manager.operations.managers import LeaderRow, list_managers, live
 from tests.postgres import PostgresServer, database, database_url, postgres_server, sqlite_template
 
 __all__ = ["database", "database_url", "postgres_server", "sqlite_template"]
@@ -151,3 +152,24 @@ def test_a_refused_job_ends_in_words(shared: Database, caplog: pytest.LogCapture
         tx.execute(sa.text("UPDATE leader SET epoch = 7, holder = 'another'"))
     one.only(lambda: import_hosts(led, [(1, "h1.jp")], ADMIN, 1))()
     assert "another manager leads since epoch 7" in caplog.text
+
+
+def test_a_sign_of_life_without_an_answer_is_a_database_that_is_gone(
+    shared: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is stopped refuses nothing: whoever asks waits, and says so meanwhile."""
+    time = Time()
+    one = made(shared, time)
+    waited: list[float] = []
+
+    def slow(*of: Any) -> LeaderRow:
+        for _ in range(2):
+            time.now_s += 4
+            waited.append(one.gone_s)
+        return live(*of)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("manager.app.leadership.live", slow)
+        one.step()
+    assert waited == [0.0, 8.0]
+    assert one.gone_s == 0.0
