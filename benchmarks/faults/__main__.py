@@ -74,16 +74,18 @@ def _make(fault: Fault, grounds: _Grounds, folder: Path, *, quick: bool) -> Outc
     ground = None if fault.alone else grounds.get(fresh=fault.fresh)
     trial = Trial(folder, times, _say, ground)
     outcome = Outcome(fault, trial, 0.0)
+    trial.usual_s = ground.watch.usual_s() if ground is not None else 0.0
     try:
         fault.act(trial)
         if ground is not None:
             trial.recovered()
             outcome.verdict = ground.check()
-            trial.broken += outcome.verdict.lines()
+            trial.wrong += outcome.verdict.lines()
     except (FaultError, TimeoutError, OSError) as error:
         outcome.missing = f"{type(error).__name__}: {error}"
     outcome.wall_s = time.monotonic() - begun_s
-    if outcome.missing or trial.broken or fault.fresh:
+    well = outcome.verdict is None or outcome.verdict.ok
+    if outcome.missing or trial.unwell or fault.fresh or not well:
         grounds.close()  # what follows is not to be judged by what it did not do
     return outcome
 

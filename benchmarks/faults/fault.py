@@ -36,7 +36,7 @@ AGENT_S: Final = 30.0
 """An agent calls after a request that hung (`manager.timeout_s`) and its longest pause."""
 TAKE_OVER_S: Final = 60.0
 """After the end of the permit, as the manager counts it."""
-PATIENCE_S: Final = 120.0
+PATIENCE_S: Final = 300.0
 
 
 class FaultError(Exception):
@@ -63,14 +63,22 @@ class Fault:
 
 @dataclass
 class Trial:
-    """One fault being made. Times are the worst of all its repetitions, in seconds."""
+    """One fault being made. Times are the worst of all its repetitions, in seconds.
+
+    unwell: something did not come back at all. usual_s: how long a good answer took before.
+    """
 
     folder: Path
     times: int = 1
     say: Callable[[str], None] = lambda _: None
     on: Ground | None = None
-    broken: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
     figures: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+    unwell: bool = False
+    usual_s: float = 0.0
+    troubles: list[str] = field(default_factory=list)
+    waits: bool = False
     causes: int = 0
     begun_s: float = field(default_factory=time.monotonic)
 
@@ -80,6 +88,16 @@ class Trial:
         assert self.on is not None, "this fault said that it needs no ground"
         return self.on
 
+    @property
+    def broken(self) -> list[str]:
+        """Return the promises that were broken, in sentences."""
+        late = [
+            f"{name}: {self.figures[name]:.1f} s, promised are {limit_s:g} s"
+            for name, limit_s in self.limits.items()
+            if self.figures[name] > limit_s
+        ]
+        return late + self.wrong
+
     def lasts(self, seconds: float) -> None:
         """Let the cause last."""
         time.sleep(seconds)
@@ -87,33 +105,38 @@ class Trial:
     def gone(self) -> None:
         """Say that the cause is gone now, or that what died will not come back by itself."""
         self.causes += 1
+        self.waits = True
         self.ground.watch.cause_is_gone()
 
     def recovered(self) -> None:
         """Wait until all is back that the last `gone` is about, and note how long it took."""
+        if not self.waits:
+            return
+        self.waits = False
         for name, limit_s in (("service", SERVICE_S), ("leader", LEADER_S), ("agents", AGENT_S)):
             back_s = self.ground.watch.back_after(name, PATIENCE_S)
             self.within(name, back_s, limit_s)
+            if name == "service" and (back_s is None or back_s > limit_s):
+                self.troubles = self.ground.watch.troubles()
 
     def within(self, name: str, seconds: float | None, limit_s: float) -> None:
         """Note a time, which must not be above its limit; None: it never came."""
         if seconds is None:
-            self.broken.append(f"{name}: not back within {PATIENCE_S:g} s")
-            seconds = PATIENCE_S
-        elif seconds > limit_s:
-            self.broken.append(f"{name}: {seconds:.1f} s, promised are {limit_s:g} s")
+            self.unwell, seconds = True, PATIENCE_S
+        self.limits[name] = limit_s
         self.figures[name] = max(self.figures.get(name, 0.0), seconds)
 
     def claim(self, what: str, holds: bool) -> None:
         """Note a promise that is kept or not. what: as it should be."""
         if not holds:
-            self.broken.append(f"not so: {what}")
+            self.wrong.append(f"not so: {what}")
 
     def wait(self, what: str, ready: Callable[[], object], seconds: float = PATIENCE_S) -> None:
         """Wait for a state that the fault needs, or promises; one that does not come is noted."""
         end = time.monotonic() + seconds
         while not ready():
             if time.monotonic() > end:
-                self.broken.append(f"{what}: not within {seconds:g} s")
+                self.wrong.append(f"{what}: not within {seconds:g} s")
+                self.unwell = True
                 return
             time.sleep(0.1)

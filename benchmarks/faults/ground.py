@@ -33,6 +33,7 @@ from tools.demo.system import Agent, free_port, wait_for
 __all__ = ["Ground", "running_ground"]
 
 AGENTS: Final = 3
+INTERVAL_S: Final = 0.5
 PERMIT_S: Final = 10.0  # the least that a policy may say
 GAP_S: Final = 2.0
 TERM_S: Final = 6.0  # database.leader_s, as shipped
@@ -43,8 +44,8 @@ AGENT_SETTINGS: Final = """\
 contact = "tests@example.org"
 
 [politeness]
-interval_s = 0.25
-fast_interval_s = 0.25
+interval_s = {interval_s}
+fast_interval_s = {interval_s}
 times_last = 0.0
 
 [limits]
@@ -148,7 +149,7 @@ class Ground:
             outside=Outside(requests, list(self.watch.marks)),
         )
         verdict.counted["requests"] = len(requests)
-        polite = self.web.judge(interval_ms=250.0)
+        polite = self.web.judge(interval_ms=INTERVAL_S * 1000)
         verdict.other += [] if polite.ok else list(polite.lines())
         found = self.call("GET", "/check")["findings"]
         verdict.other += [f"prsm check: {each}" for each in found]
@@ -168,7 +169,7 @@ def running_ground(folder: Path) -> Iterator[Ground]:
     with ExitStack() as stack, ground.ending:
         ground.web = stack.enter_context(
             SimulatedWeb(
-                folder / "web", hosts=16, seeds=0, regions=4, pages_mean=30.0, pages_sigma=0.5,
+                folder / "web", hosts=12, seeds=0, regions=4, pages_mean=12.0, pages_sigma=0.5,
                 trouble_scale=0, names_per_address=1.2, delay_ms=1.0, bandwidth_kb_s=0.0,
                 robots=["crawl-delay=0", "error=0"], seed=11,
             )
@@ -224,6 +225,7 @@ def _start_agents(ground: Ground, stack: ExitStack) -> None:
         ground.agent_lines.append(line)
         name = f"a{number}.example"
         settings = AGENT_SETTINGS.format(
+            interval_s=INTERVAL_S,
             address=f"127.10.{number}.1",
             dns_port=ground.web.dns_port,
             certificate=ground.folder / "front" / "cert.pem",

@@ -26,9 +26,9 @@ url = "{url}"
 files = "{files}"
 
 [policy]
-tick_s = 0.3
-next_poll_s = 0.5
-soon_poll_s = 0.3
+tick_s = 0.5
+next_poll_s = 1.0
+soon_poll_s = 0.5
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0

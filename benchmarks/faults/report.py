@@ -44,13 +44,17 @@ class Outcome:
         """Return a line while others are still to come."""
         times = ", ".join(f"{name} {s:.1f} s" for name, s in self.trial.figures.items())
         state = "not made" if self.missing else "held" if self.held else "BROKEN"
-        return (
-            f"{self.fault.name}: {state}; {self.trial.causes}x; {times}; {self.wall_s:.0f} s in all"
-        )
+        made = f"{self.fault.name}: {state}; {self.trial.causes}x"
+        before = f"an answer took {self.trial.usual_s:.2f} s before" if self.trial.usual_s else ""
+        return "; ".join(filter(None, (made, times, before, f"{self.wall_s:.0f} s in all")))
 
     def problems(self) -> list[str]:
         """Return what is to be said of it in sentences."""
-        return ([self.missing] if self.missing else []) + self.trial.broken
+        return [
+            *([self.missing] if self.missing else []),
+            *self.trial.broken,
+            *self.trial.troubles,
+        ]
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
@@ -79,5 +83,6 @@ def result_of(outcomes: list[Outcome]) -> dict[str, float]:
             max((one.trial.figures.get("service", 0.0) for one in made), default=0.0), 1
         ),
         "not_made": len(outcomes) - len(made),
+        "usual_answer_s": round(max((one.trial.usual_s for one in made), default=0.0), 2),
         "causes": sum(one.trial.causes for one in made),
     }

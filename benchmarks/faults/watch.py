@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Final
 
 import psycopg
@@ -85,6 +86,21 @@ class Watch:
         since = [one for one in list(self._witness.answers) if one.began_s >= at_s]
         good = sum(one.good for one in since)
         return good, len(since) - good
+
+    def usual_s(self) -> float:
+        """Return how long a good answer takes, the median of the last twenty: how busy it is."""
+        good = [one.ended_s - one.began_s for one in self._witness.answers if one.good]
+        return median(good[-20:]) if good else 0.0
+
+    def troubles(self) -> list[str]:
+        """Return what went wrong with requests since the cause was gone, a few."""
+        bad = [
+            f"{one.began_s - self._before.at_s:+.1f} s, for {one.ended_s - one.began_s:.1f} s: "
+            f"{one.said}"
+            for one in self._witness.answers
+            if not one.good and one.ended_s > self._before.at_s
+        ]
+        return bad[:5]
 
     def cause_is_gone(self) -> None:
         """Count from now on."""
