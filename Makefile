@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -63,7 +63,7 @@ show-site: venv  ## a partner's site: archive to first page, cron, updates good 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-manager bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -95,6 +95,10 @@ bench-hostile: venv  ## how much later good hosts are done among hostile ones
 
 bench-live: venv  ## a random round and a balanced one by the clock: 8 agents, 400 hosts; ARGS="--seed 2"
 	$(VENV)/python -m benchmarks.live $(ARGS)
+
+bench-manager: venv  ## 10,000 agents before one manager, and before two on PostgreSQL; ARGS="--quick" for a look
+	@tools/test_packages.sh
+	$(VENV)/python -m benchmarks.manager $(ARGS)
 
 bench-split: venv  ## a host of 20,000 pages, by one agent and split among four; ARGS="--pages 3000" for a quick look
 	$(VENV)/python -m benchmarks.split $(ARGS)

@@ -57,12 +57,16 @@ OPTIONS = ("listen_addresses=", "fsync=off", "full_page_writes=off", "synchronou
 
 @dataclass
 class PostgresServer:
-    """A server: where its socket and data are, who its superuser is, how it is started."""
+    """A server: where its socket and data are, who its superuser is, how it is started.
+
+    options: settings of the server; those of the tests lose what was committed with the machine.
+    """
 
     folder: Path
     user: str
     binaries: Path
     as_user: list[str]
+    options: tuple[str, ...] = OPTIONS
     databases: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -84,7 +88,7 @@ class PostgresServer:
         """Start it, and wait until it answers."""
         command = [str(self.binaries / "postgres"), "-D", str(self.folder / "data"),
                    "-k", str(self.folder)]  # fmt: skip
-        for option in OPTIONS:
+        for option in self.options:
             command += ["-c", option]
         self.process = subprocess.Popen(
             [*self.as_user, "sh", "-c", LIFELINE, "sh", str(self.folder), *command],
