@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
+from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
@@ -23,7 +24,7 @@ from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.wire.names import check_agent_name, hash_of_key
 
-__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line"]
+__all__ = ["Agent", "AgentDoor", "SyncingAgent", "door_of", "require_private_line"]
 
 KEY_LIMIT: Final = 1000
 
@@ -40,6 +41,7 @@ class AgentDoor:
     lists: ListFiles
     logs: LogIntake
     uploads: Uploads
+    syncs: Syncs
     desk: UploadDesk
     now_ms: Callable[[], int]
     bundles: Bundles
@@ -50,8 +52,12 @@ class AgentDoor:
         return Receiving(self.limits.upload_idle_s, self.limits.upload_least_bytes_per_s)
 
 
-def door_of(request: Request) -> AgentDoor:
+async def door_of(request: Request) -> AgentDoor:
     """Return what the application was put together with."""
+    return _door(request)
+
+
+def _door(request: Request) -> AgentDoor:
     door = request.app.state.agent_door
     assert isinstance(door, AgentDoor)
     return door
@@ -67,8 +73,8 @@ def require_private_line(request: Request) -> None:
         )
 
 
-async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
-    """The agent whose key the request carries as `Authorization: Bearer KEY`."""
+def _shown_key_hash(request: Request) -> str:
+    """Return the hash of the key that a request carries; raises UnknownKeyError, ForbiddenError."""
     require_private_line(request)
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     key = key.strip()
@@ -77,16 +83,37 @@ async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
             "no key: send it as `Authorization: Bearer KEY`; the administrator gives out join "
             "tokens for new agents"
         )
-    known = None
-    if len(key) <= KEY_LIMIT:
-        known = await asyncio.to_thread(authenticate, door_of(request).db, hash_of_key(key))
+    if len(key) > KEY_LIMIT:
+        raise _unknown_key()
+    return hash_of_key(key)
+
+
+def _unknown_key() -> UnknownKeyError:
+    """Return what who shows a key that nobody has is told."""
+    return UnknownKeyError(
+        "unknown key: it was replaced, or is of another manager; join with a new token"
+    )
+
+
+async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
+    """The agent whose key the request carries as `Authorization: Bearer KEY`."""
+    key_hash = _shown_key_hash(request)
+    known = await asyncio.to_thread(authenticate, _door(request).db, key_hash)
     if known is None:
-        raise UnknownKeyError(
-            "unknown key: it was replaced, or is of another manager; join with a new token"
-        )
+        raise _unknown_key()
     if host is not None and check_agent_name(host) != known.name:
         raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
     return known
 
 
+async def _syncing_agent_of(request: Request) -> tuple[AgentIdentity, str]:
+    """The agent whose key it was a moment ago, and the key's hash: the answer looks again."""
+    key_hash = _shown_key_hash(request)
+    known = await _door(request).syncs.whose(key_hash)
+    if known is None:
+        raise _unknown_key()
+    return known, key_hash
+
+
 Agent = Annotated[AgentIdentity, Depends(_agent_of)]
+SyncingAgent = Annotated[tuple[AgentIdentity, str], Depends(_syncing_agent_of)]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.agent_api.door import Agent, AgentDoor, door_of, require_private_line
-from manager.operations import contact
+from manager.agent_api.door import (
+    Agent,
+    AgentDoor,
+    SyncingAgent,
+    door_of,
+    require_private_line,
+)
 from manager.operations.enrolment import enrol, replace_key
 from shared.wire.sync import AgentName, SyncAnswer, SyncRequest
 
@@ -65,7 +70,8 @@ async def change_key(door: Door, agent: Agent, asked: KeyRequest) -> EnrolAnswer
     return EnrolAnswer(agent=agent.name, repeated=False)
 
 
-@router.post("/sync")
-async def sync(door: Door, agent: Agent, asked: SyncRequest) -> SyncAnswer:
+@router.post("/sync", response_model=SyncAnswer)
+async def sync(door: Door, agent: SyncingAgent, asked: SyncRequest) -> Response:
     """Say what the agent holds and did; hear what it is to do."""
-    return await asyncio.to_thread(contact.sync, door.db, agent, asked, door.now_ms(), door.policy)
+    answer = await door.syncs.answer(*agent, asked)
+    return Response(answer.model_dump_json(), media_type="application/json")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
 
 __all__ = [
@@ -18,12 +18,14 @@ __all__ = [
     "add_load",
     "all_agents",
     "by_id",
+    "by_ids",
     "by_key",
     "by_name",
     "names",
     "raise_generation",
     "raise_generations",
     "update",
+    "update_each",
     "with_changed_lists",
 ]
 
@@ -111,6 +113,15 @@ def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     return tx.row(AgentRow, sa.select(agents).where(agents.c.id == agent_id))
 
 
+def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:
+    """Return the agents with these numbers."""
+    found: dict[int, AgentRow] = {}
+    for part in chunks(agent_ids):
+        rows = tx.rows(AgentRow, sa.select(agents).where(agents.c.id.in_(part)))
+        found.update({row.id: row for row in rows})
+    return found
+
+
 def by_name(tx: Transaction, name: str) -> AgentRow | None:
     """Return the agent of this name."""
     return tx.row(AgentRow, sa.select(agents).where(agents.c.name == name))
@@ -156,6 +167,18 @@ def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> No
         agent_ids = [agent_ids]
     if agent_ids:
         tx.execute(agents.update().where(agents.c.id.in_(agent_ids)).values(**values))
+
+
+def update_each(tx: Transaction, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Set the same columns of some agents, each to its own values; `id` says whose they are."""
+    if changes:
+        named: dict[str, Any] = {
+            name: sa.bindparam(f"new_{name}") for name in changes[0] if name != "id"
+        }
+        tx.execute(
+            agents.update().where(agents.c.id == sa.bindparam("new_id")).values(named),
+            [{f"new_{name}": value for name, value in one.items()} for one in changes],
+        )
 
 
 def add_load(tx: Transaction, added_ms: Mapping[int, float]) -> None:

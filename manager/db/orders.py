@@ -15,7 +15,7 @@ from manager.db.pins import not_banned
 from manager.db.rights import nobody_else
 from manager.db.tables import agents, hosts
 
-__all__ = ["OPEN", "agents_with_open", "is_free_for", "set_granted"]
+__all__ = ["OPEN", "agents_waiting", "agents_with_open", "is_free_for", "set_granted"]
 
 OPEN = ("waiting", "granted", "finished")
 
@@ -44,6 +44,12 @@ def set_granted(
             )
             .values(state="granted", granted_ms=now_ms)
         )
+
+
+def agents_waiting(tx: Transaction, orders: sa.Table) -> list[int]:
+    """Return the agents that have orders which they were not given yet."""
+    mine = sa.exists().where(orders.c.agent_id == agents.c.id, orders.c.state == "waiting")
+    return tx.values(sa.select(agents.c.id).where(mine))
 
 
 def agents_with_open(tx: Transaction, orders: sa.Table) -> list[int]:

@@ -15,7 +15,9 @@ from manager.db.tables import hosts, probe_orders, units
 __all__ = [
     "OrderRow",
     "WaitingOrder",
+    "agents_waiting",
     "agents_with_open",
+    "agents_with_unlogged",
     "any_open",
     "counts",
     "counts_of_agent",
@@ -186,6 +188,27 @@ def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list
         )
         .limit(limit)
     )
+
+
+def agents_with_unlogged(tx: Transaction, agent_ids: Collection[int], before_ms: int) -> list[int]:
+    """Return those of some agents of which `unlogged` would find something."""
+    found: list[int] = []
+    for part in chunks(agent_ids):
+        found += tx.values(
+            sa.select(probe_orders.c.agent_id)
+            .where(
+                probe_orders.c.agent_id.in_(part),
+                probe_orders.c.state == "finished",
+                probe_orders.c.finished_ms < before_ms,
+            )
+            .distinct()
+        )
+    return found
+
+
+def agents_waiting(tx: Transaction) -> list[int]:
+    """Return the agents that have orders which they were not given yet."""
+    return orders.agents_waiting(tx, probe_orders)
 
 
 def agents_with_open(tx: Transaction) -> list[int]:

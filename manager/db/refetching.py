@@ -18,6 +18,7 @@ from manager.db.tables import hosts, refetch_orders, refetch_pages, rights, unit
 __all__ = [
     "OrderRow",
     "WaitingUnit",
+    "agents_waiting",
     "agents_with_open",
     "fail",
     "finish",
@@ -183,6 +184,11 @@ def fail(tx: Transaction, order_ids: Collection[int], reason: str) -> None:
             .where(refetch_orders.c.id.in_(part), refetch_orders.c.state.in_(orders.OPEN))
             .values(state="failed", reason=reason)
         )
+
+
+def agents_waiting(tx: Transaction) -> list[int]:
+    """Return the agents that have orders which they were not given yet."""
+    return orders.agents_waiting(tx, refetch_orders)
 
 
 def agents_with_open(tx: Transaction) -> list[int]:

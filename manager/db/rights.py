@@ -29,6 +29,7 @@ __all__ = [
     "Condition",
     "Grant",
     "RightRow",
+    "agents_with_withdrawn",
     "count_of",
     "counts",
     "free",
@@ -262,6 +263,18 @@ def _give_back_refetches(tx: Transaction, condition: Condition) -> None:
         )
         .values(state="waiting")
     )
+
+
+def agents_with_withdrawn(tx: Transaction, agent_ids: Collection[int]) -> list[int]:
+    """Return those of some agents that have rights which were withdrawn and are not free yet."""
+    found: list[int] = []
+    for part in chunks(agent_ids):
+        found += tx.values(
+            sa.select(rights.c.agent_id)
+            .where(rights.c.agent_id.in_(part), rights.c.withdrawn_generation.is_not(None))
+            .distinct()
+        )
+    return found
 
 
 def set_limit(tx: Transaction, agent_id: int, max_transfer: int) -> None:

@@ -11,13 +11,14 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.pins import not_banned
 from manager.db.rights import may_crawl
-from manager.db.tables import assignments, hosts, metadata, rounds, unit_rounds, units
+from manager.db.tables import agents, assignments, hosts, metadata, rounds, unit_rounds, units
 
 __all__ = [
     "FinishedRow",
     "RoundRow",
     "WaitingUnit",
     "add",
+    "agents_waiting",
     "any_unfinished",
     "begun",
     "by_number",
@@ -181,6 +182,16 @@ def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
             .values(agent_id=sa.bindparam("to_agent"), state="waiting", quiet_ms=None),
             [{"unit": unit, "to_agent": agent} for unit, agent in owners.items()],
         )
+
+
+def agents_waiting(tx: Transaction, number: int) -> list[int]:
+    """Return the agents that own units of a round which wait for a right."""
+    mine = sa.exists().where(
+        unit_rounds.c.agent_id == agents.c.id,
+        unit_rounds.c.state == "waiting",
+        unit_rounds.c.round == number,
+    )
+    return tx.values(sa.select(agents.c.id).where(mine))
 
 
 def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:

@@ -12,7 +12,7 @@ from typing import Final, get_args
 
 from manager.db import agents, collection
 from manager.db.agents import AgentRow
-from manager.db.collection import ListedOrder
+from manager.db.collection import ListedOrder, OrderRow
 from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -29,7 +29,7 @@ __all__ = [
     "collect_now",
     "list_orders",
     "order_in",
-    "orders_for",
+    "order_message",
     "report_order",
 ]
 
@@ -120,20 +120,17 @@ def list_orders(db: Database, *, agent: str = "", limit: int = 100) -> list[List
         return collection.list_orders(tx, agent=agent, limit=limit)
 
 
-def orders_for(tx: Transaction, row: AgentRow) -> list[CollectionOrder]:
-    """Return what an agent is to send, as its sync is answered."""
-    return [
-        CollectionOrder.model_validate(
-            {
-                "id": order.id,
-                "condition": order.condition,
-                "way": order.way,
-                "from_ms": order.from_ms,
-                "until_ms": order.until_ms,
-            }
-        )
-        for order in collection.open_orders(tx, [row.id])
-    ]
+def order_message(order: OrderRow) -> CollectionOrder:
+    """Return an order as a sync is answered with it."""
+    return CollectionOrder.model_validate(
+        {
+            "id": order.id,
+            "condition": order.condition,
+            "way": order.way,
+            "from_ms": order.from_ms,
+            "until_ms": order.until_ms,
+        }
+    )
 
 
 def report_order(

@@ -17,6 +17,7 @@ from shared.wire.sync import Permit as SyncPermit
 __all__ = [
     "end_permit",
     "renew_permit",
+    "renewed",
 ]
 
 
@@ -29,23 +30,36 @@ def renew_permit(
     policy: Policy,
 ) -> SyncPermit | None:
     """Renew the permit, or return None: not a member, an old list, or another key's not over."""
-    if not row.subscribed or row.rejoined:
-        return None
-    kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)
-    at_ms = manager_time(now_ms, clock.last_tick(tx) or now_ms)
-    # 0: no list is in force there, and the one that it takes next is new.
-    held = generation_held or row.fence_generation
-    renewed = kept.renew(held, at_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
-    if renewed is None:
+    last_tick_ms = clock.last_tick(tx)
+    kept = renewed(row, generation_held, now_ms, last_tick_ms, duration_s, policy)
+    if kept is None:
         return None
     agents.update(
         tx,
         row.id,
-        permit_epoch=renewed.epoch,
+        permit_epoch=kept.epoch,
         permit_set_ms=now_ms,
-        permit_until_ms=renewed.until_ms,
+        permit_until_ms=kept.until_ms,
     )
-    return SyncPermit(epoch=renewed.epoch, duration_s=duration_s)
+    return SyncPermit(epoch=kept.epoch, duration_s=duration_s)
+
+
+def renewed(
+    row: AgentRow,
+    generation_held: int,
+    now_ms: int,
+    last_tick_ms: int | None,
+    duration_s: float,
+    policy: Policy,
+) -> Permit | None:
+    """Return the permit as it is to be written down, or None, as `renew_permit` does."""
+    if not row.subscribed or row.rejoined:
+        return None
+    kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)
+    at_ms = manager_time(now_ms, last_tick_ms or now_ms)
+    # 0: no list is in force there, and the one that it takes next is new.
+    held = generation_held or row.fence_generation
+    return kept.renew(held, at_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
 
 
 def end_permit(tx: Transaction, row: AgentRow) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from manager.balancing import make_plan
-from manager.db import agents, refetching, rounds
+from manager.db import agents, probes, refetching, rounds
 from manager.db.engine import Database
 from manager.operations.collection_schedules import start_collections
 from manager.operations.giving_back import give_back
@@ -101,10 +101,13 @@ def tick(
 
 def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
     with db.read() as tx:
-        able = [row.id for row in agents.all_agents(tx) if may_receive(row, now_ms)]
-        if rounds.open_round(tx) is None:
-            busy = set(refetching.agents_with_open(tx))
-            able = [agent_id for agent_id in able if agent_id in busy]
+        current = rounds.open_round(tx)
+        waiting = set(refetching.agents_waiting(tx))
+        if current is not None:
+            waiting.update(probes.agents_waiting(tx))
+            waiting.update(rounds.agents_waiting(tx, current.number))
+        rows = agents.by_ids(tx, waiting).values()
+        able = sorted(row.id for row in rows if may_receive(row, now_ms))
     given = 0
     for agent_id in able:
         with db.write() as tx:

@@ -16,14 +16,16 @@ __all__ = ["withdrawn_for"]
 HOSTS_AT_ONCE: Final = 1000
 
 
-def withdrawn_for(tx: Transaction, agent_id: int, held: int | None) -> tuple[list[str], int | None]:
+def withdrawn_for(
+    tx: Transaction, agent_id: int, held: int | None, newest: int
+) -> tuple[list[str], int | None]:
     """Return the hosts that an agent is to drop, and the number that it is to say then.
 
     held: the number that it said; None: it cannot drop anything, and is told nothing.
+    newest: the number of the newest withdrawal of all.
     """
     if held is None:
         return [], None
-    newest = withdrawals.newest(tx)
     if held == newest:
         return [], newest
     # A number that was never given: the database is older than what the agent heard.

@@ -77,6 +77,15 @@ rights: Final = sa.Table(
     one_of("kind", "probe", "crawl", "refetch"),
     sa.Index(None, "group_id", "agent_id"),
     sa.Index(None, "agent_id", "unit_id"),
+    # The order of a list, so that its next page is found and not sorted out.
+    sa.Index("ix_rights_listed", "agent_id", "max_transfer", "unit_id"),
+    # Each sync asks whether there are any; few are, for minutes.
+    sa.Index(
+        "ix_rights_withdrawn",
+        "agent_id",
+        sqlite_where=sa.text("withdrawn_generation IS NOT NULL"),
+        postgresql_where=sa.text("withdrawn_generation IS NOT NULL"),
+    ),
 )
 
 # Rights that ended: what an agent held when, which its logs are judged by.

@@ -30,7 +30,7 @@ def give(world: World, agent: str, *names: str) -> None:
 def told(world: World, agent: str, held: int | None) -> tuple[list[str], int | None]:
     """Return what an agent hears that has heard so far."""
     with world.db.read() as tx:
-        return withdrawn_for(tx, world.agents[agent].identity.id, held)
+        return withdrawn_for(tx, world.agents[agent].identity.id, held, withdrawals.newest(tx))
 
 
 def test_who_had_a_host_hears_that_it_is_withdrawn(database: Database) -> None:

@@ -1,0 +1,144 @@
+"""Syncs that wait are answered together: one transaction, one look at the disk for all of them.
+
+While one batch is in the database the next gathers, so nobody waits for others to come, and a busy
+manager writes less often, not more slowly. Invariants: of one agent one sync a batch, in the order
+in which they came; what goes wrong with one is told to that one; an answer is given only when the
+transaction that it is of was committed. Source: group commit; docs/adr/0114.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import Database
+from manager.errors import BusyError, PrsmError, UnknownKeyError
+from manager.operations.enrolment import AgentIdentity, authenticate
+from manager.operations.policy import Policy
+from manager.operations.syncing import Asked, fleet_size, sync_all
+from shared.wire.sync import SyncAnswer, SyncRequest
+
+__all__ = ["Syncs"]
+
+AT_ONCE: Final = 100
+"""Syncs in one transaction: others that want to write wait no longer than some tens of ms."""
+
+KEYS_REMEMBERED: Final = 100_000
+FLEET_S: Final = 10.0
+"""How long the size of the fleet is good for: it only says how often agents call."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    asked: Asked
+    answer: asyncio.Future[SyncAnswer]
+
+
+class Syncs:
+    """Who asks, and who answers many at once. For one event loop."""
+
+    def __init__(self, db: Database, policy: Policy, now_ms: Callable[[], int]) -> None:
+        self._db = db
+        self._policy = policy
+        self._now_ms = now_ms
+        self._waiting: list[_Waiting] = []
+        self._answering: asyncio.Task[None] | None = None
+        self._keys: dict[str, AgentIdentity] = {}
+        self._fleet = 0
+        self._fleet_until = 0.0
+
+    async def whose(self, key_hash: str) -> AgentIdentity | None:
+        """Return whose key it is, or was a moment ago; `answer` looks again."""
+        known = self._keys.get(key_hash)
+        if known is None:
+            known = await asyncio.to_thread(authenticate, self._db, key_hash)
+            if known is not None:
+                if len(self._keys) >= KEYS_REMEMBERED:
+                    self._keys.clear()
+                self._keys[key_hash] = known
+        return known
+
+    async def answer(self, agent: AgentIdentity, key_hash: str, request: SyncRequest) -> SyncAnswer:
+        """Do `manager.operations.syncing.sync`; raises what it raises, UnknownKeyError too."""
+        waiting = _Waiting(
+            Asked(agent, request, key_hash), asyncio.get_running_loop().create_future()
+        )
+        self._waiting.append(waiting)
+        if self._answering is None:
+            self._answering = asyncio.create_task(self._answer_all())
+        try:
+            return await waiting.answer
+        except UnknownKeyError:
+            self._keys.pop(key_hash, None)
+            raise
+
+    async def _answer_all(self) -> None:
+        try:
+            while self._waiting:
+                batch = self._next_batch()
+                try:
+                    await asyncio.to_thread(self._answer_batch, batch, asyncio.get_running_loop())
+                except Exception as error:  # noqa: BLE001  # told to those who wait
+                    _tell(batch, [error] * len(batch))
+        finally:
+            self._answering = None
+
+    def _next_batch(self) -> list[_Waiting]:
+        """Take what waits, of each agent the first; who went away is left out."""
+        batch: dict[int, _Waiting] = {}
+        later = []
+        for one in self._waiting:
+            if one.answer.done():
+                continue
+            if one.asked.agent.id in batch or len(batch) >= AT_ONCE:
+                later.append(one)
+            else:
+                batch[one.asked.agent.id] = one
+        self._waiting = later
+        return list(batch.values())
+
+    def _answer_batch(self, batch: Sequence[_Waiting], loop: asyncio.AbstractEventLoop) -> None:
+        """Answer a batch in a thread; where one spoils the others', each by itself."""
+        try:
+            outcomes = self._outcomes(batch)
+        except BusyError:
+            raise
+        except Exception:
+            if len(batch) == 1:
+                raise
+            _log.exception("%d syncs together failed; now one by one", len(batch))
+            for one in batch:
+                self._answer_alone(one, loop)
+        else:
+            loop.call_soon_threadsafe(_tell, batch, outcomes)
+
+    def _answer_alone(self, one: _Waiting, loop: asyncio.AbstractEventLoop) -> None:
+        outcomes: Sequence[SyncAnswer | Exception]
+        try:
+            outcomes = self._outcomes([one])
+        except Exception as error:  # noqa: BLE001  # told to who waits
+            outcomes = [error]
+        loop.call_soon_threadsafe(_tell, [one], outcomes)
+
+    def _outcomes(self, batch: Sequence[_Waiting]) -> list[SyncAnswer | PrsmError]:
+        if time.monotonic() > self._fleet_until:
+            self._fleet = fleet_size(self._db)
+            self._fleet_until = time.monotonic() + FLEET_S
+        asked = [one.asked for one in batch]
+        return sync_all(self._db, asked, self._now_ms(), self._policy, self._fleet)
+
+
+def _tell(batch: Sequence[_Waiting], outcomes: Sequence[SyncAnswer | Exception]) -> None:
+    for one, outcome in zip(batch, outcomes, strict=True):
+        if one.answer.done():
+            continue  # who asked has gone
+        if isinstance(outcome, Exception):
+            one.answer.set_exception(outcome)
+        else:
+            one.answer.set_result(outcome)

@@ -1,0 +1,128 @@
+"""Syncs that wait are answered together, each as if it were alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from manager.agent_api import Syncs, syncs
+from manager.db.engine import Database
+from manager.errors import BusyError, ConflictError, UnknownKeyError
+from manager.operations import syncing
+from manager.operations.enrolment import replace_key
+from manager.operations.syncing import Asked
+from shared.wire.names import hash_of_key, new_key
+from shared.wire.sync import SyncAnswer
+from tests.manager.operations.world import World
+from tests.postgres import database, database_url, postgres_server, sqlite_template
+
+__all__ = ["database", "database_url", "postgres_server", "sqlite_template"]
+
+NAMES = ("a", "b", "c", "d")
+
+
+def desk_of(world: World) -> Syncs:
+    """Return who answers for a world."""
+    return Syncs(world.db, world.policy, lambda: world.now_ms)
+
+
+async def asked(desk: Syncs, world: World, name: str, **more: Any) -> SyncAnswer:
+    """Let an agent ask with its key."""
+    key_hash = hash_of_key(f"key of {name}")
+    agent = await desk.whose(key_hash)
+    if agent is None:
+        raise UnknownKeyError("nobody's")
+    request = world.request(name).model_copy(update=more)
+    return await desk.answer(agent, key_hash, request)
+
+
+def test_who_waits_is_answered_in_one_transaction(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All agents get permits; of one agent the second sync comes after the first."""
+    world = World(database)
+    world.join(*NAMES)
+    sizes: list[list[str]] = []
+    whole = syncing.sync_all
+
+    def noted(db: Database, some: list[Asked], *rest: Any) -> Any:
+        sizes.append([one.agent.name for one in some])
+        return whole(db, some, *rest)
+
+    monkeypatch.setattr(syncs, "sync_all", noted)
+
+    async def ask() -> list[SyncAnswer]:
+        desk = desk_of(world)
+        for name in NAMES:
+            await desk.whose(hash_of_key(f"key of {name}"))
+        return await asyncio.gather(*(asked(desk, world, name) for name in (*NAMES, "a")))
+
+    answers = asyncio.run(ask())
+    assert all(one.permit is not None for one in answers)
+    assert sizes == [[world.agents[name].identity.name for name in NAMES],
+                     [world.agents["a"].identity.name]]  # fmt: skip
+
+
+def test_one_refusal_is_told_to_one(database: Database) -> None:
+    """Who repeats an old request hears so; the others are answered."""
+    world = World(database)
+    world.join(*NAMES)
+
+    async def ask() -> list[Any]:
+        desk = desk_of(world)
+        await asked(desk, world, "b", sequence=1000)
+        return await asyncio.gather(
+            *(asked(desk, world, name, sequence=500) for name in NAMES), return_exceptions=True
+        )
+
+    outcomes = asyncio.run(ask())
+    assert [type(one) for one in outcomes] == [SyncAnswer, ConflictError, SyncAnswer, SyncAnswer]
+
+
+def test_what_spoils_a_batch_spoils_one(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault with one agent's sync is its own; a database that is busy is told to all."""
+    world = World(database)
+    world.join(*NAMES)
+    whole = syncing.sync_all
+    fault: list[Exception] = [ValueError("a fault of ours")]
+
+    def faulty(db: Database, some: list[Asked], *rest: Any) -> Any:
+        if any(one.agent.id == world.agents["c"].identity.id for one in some):
+            raise fault[0]
+        return whole(db, some, *rest)
+
+    monkeypatch.setattr(syncs, "sync_all", faulty)
+
+    async def ask() -> list[Any]:
+        desk = desk_of(world)
+        return await asyncio.gather(
+            *(asked(desk, world, name) for name in NAMES), return_exceptions=True
+        )
+
+    kinds = [type(one) for one in asyncio.run(ask())]
+    assert kinds == [SyncAnswer, SyncAnswer, ValueError, SyncAnswer]
+    fault[0] = BusyError("no turn")
+    busy = asyncio.run(ask())
+    assert type(busy[2]) is BusyError
+
+
+def test_a_key_that_was_replaced_counts_no_more(database: Database) -> None:
+    """Also where it was known a moment ago: whose it is stands in the transaction."""
+    world = World(database)
+    world.join("a")
+
+    async def ask() -> None:
+        desk = desk_of(world)
+        assert (await asked(desk, world, "a")).permit is not None
+        new = new_key()
+        replace_key(world.db, world.agents["a"].identity, hash_of_key(new), world.now_ms)
+        for _ in range(2):
+            with pytest.raises(UnknownKeyError):
+                await asked(desk, world, "a")
+        assert await desk.whose(hash_of_key(new)) is not None
+
+    asyncio.run(ask())
