@@ -31,6 +31,7 @@ __all__ = [
     "by_version",
     "change",
     "change_agent",
+    "forget_metadata",
     "metadata_of",
     "minimum",
     "newest",
@@ -113,6 +114,11 @@ def add_metadata(
     """Keep a signed file; the same version again replaces it."""
     row = {"role": role, "version": version, "body": body.decode(), "expires_ms": expires_ms}
     tx.upsert(release_metadata, [{**row, "added_ms": now_ms}], ["role", "version"])
+
+
+def forget_metadata(tx: Transaction, role: str) -> None:
+    """Forget all signed files of a role."""
+    tx.execute(release_metadata.delete().where(release_metadata.c.role == role))
 
 
 def newest(tx: Transaction, role: str) -> MetadataRow | None:

@@ -87,6 +87,10 @@ def take_next(
         if root is not None:
             number = newest.signed.version
             releases.add_metadata(tx, "root", number, root, expires_ms(newest), now_ms)
+            for role in ("snapshot", "timestamp"):
+                if newest.signed.roles[role].keyids != current.signed.roles[role].keyids:
+                    # A signer that lost its disk counts from one; sites forget the old ones too.
+                    releases.forget_metadata(tx, role)
         _keep(tx, found, targets, signed, now_ms)
         subject = f"root {newest.signed.version}, targets {found.signed.version}"
         note(tx, now_ms, actor, "release.rotate", subject)

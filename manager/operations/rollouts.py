@@ -4,6 +4,10 @@ None of it needs a key: an offer can only name a release that people signed, and
 site checks that for itself. Invariant: a release that is halted or revoked is offered to nobody,
 and nobody is offered less than it runs, but where its own pin says so (the launcher still refuses
 what is older than all it had, except its last good one).
+
+Where they contradict, the minimum goes first: below it nothing is offered, pinned or not. So none
+is set that sites could not reach, and none is pinned below it. A site's own pin is the site's: it
+stays, and gets no work.
 """
 
 from __future__ import annotations
@@ -113,12 +117,18 @@ def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: b
 def pin_version(db: Database, agent: str, version: str, actor: Actor, now_ms: int) -> None:
     """Offer an agent this version and no other; empty: what its ring is offered.
 
-    Raises NotFoundError, ConflictError (revoked).
+    Raises NotFoundError, ConflictError (revoked, or below the minimum).
     """
     with db.write() as tx:
         row = _agent(tx, agent)
         if version and _release(tx, version).revoked_ms is not None:
             raise ConflictError(f"release {version}: was revoked; pin another version")
+        minimum = releases.minimum(tx)
+        if too_old(minimum, version):
+            raise ConflictError(
+                f"release {version}: agents below {minimum} get no work; pin a later version, or "
+                "lower the minimum first"
+            )
         releases.change_agent(tx, row.id, pin=version)
         note(tx, now_ms, actor, "release.pin", agent, version=version)
 
@@ -126,11 +136,19 @@ def pin_version(db: Database, agent: str, version: str, actor: Actor, now_ms: in
 def set_minimum_version(db: Database, version: str, actor: Actor, now_ms: int) -> None:
     """Give agents below a version no permit any more; empty: each version gets one.
 
-    What they have fetched is taken all the same. Raises FormatError.
+    What they have fetched is taken all the same. A pin below it does not hold any more. Raises
+    FormatError, ConflictError (no release from this version on is rolled out to all).
     """
     if version:
         version_key(version)
     with db.write() as tx:
+        found = releases.all_releases(tx)
+        offered = [row for row in found if _is_offered(row, version) and row.ring == "all"]
+        if version and found and not offered:
+            raise ConflictError(
+                f"minimum {version[:64]}: no release from it on is rolled out to all, so sites "
+                "below it could not get there; roll one out first"
+            )
         releases.set_minimum(tx, version)
         note(tx, now_ms, actor, "release.minimum", version or "none")
 
@@ -144,7 +162,7 @@ def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
         found = releases.all_releases(tx)
         told = releases.agent_release(tx, agent.id)
         minimum = releases.minimum(tx)
-    best, why = _best(found, told, agent.name)
+    best, why = _best(found, told, agent.name, minimum)
     if best is None or best.version == running:
         return Offer("", "", minimum, why if best is None else "you run what is offered")
     if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
@@ -157,19 +175,22 @@ def offers(db: Database) -> list[AgentOffer]:
     with db.read() as tx:
         found = releases.all_releases(tx)
         told = releases.agent_releases_of_all(tx)
+        minimum = releases.minimum(tx)
         rows = agents.all_agents(tx)
     made = []
     for row in rows:
         if row.retired_ms is not None or row.is_plain:
             continue
         own = told.get(row.id, AgentReleaseRow(row.id))
-        best, _ = _best(found, own, row.name)
-        made.append(_agent_offer(row, best, own))
+        best, _ = _best(found, own, row.name, minimum)
+        made.append(_agent_offer(row, best, own, minimum))
     return sorted(made, key=lambda one: one.agent)
 
 
-def _agent_offer(row: AgentRow, best: ReleaseRow | None, told: AgentReleaseRow) -> AgentOffer:
-    if told.pin:
+def _agent_offer(
+    row: AgentRow, best: ReleaseRow | None, told: AgentReleaseRow, minimum: str
+) -> AgentOffer:
+    if told.pin and not too_old(minimum, told.pin):
         offered, why = ("" if best is None else best.version), f"pinned to {told.pin}"
     elif best is None:
         offered, why = "", "nothing is rolled out to it"
@@ -188,17 +209,24 @@ def too_old(minimum: str, version: str) -> bool:
 
 
 def _best(
-    found: list[ReleaseRow], told: AgentReleaseRow, name: str
+    found: list[ReleaseRow], told: AgentReleaseRow, name: str, minimum: str
 ) -> tuple[ReleaseRow | None, str]:
-    offered = [row for row in found if row.revoked_ms is None and row.halted_ms is None]
-    if told.pin:
+    offered = [row for row in found if _is_offered(row, minimum)]
+    below = too_old(minimum, told.pin)
+    if told.pin and not below:
         pinned = [row for row in offered if row.version == told.pin]
         return (pinned[0] if pinned else None), f"the administrator pinned you to {told.pin}"
+    over = f"; your pin {told.pin} is below the minimum {minimum}" if below else ""
     mine = [row for row in offered if _is_for(row, told.canary, name)]
     if not mine:
-        return None, "nothing is rolled out to you"
+        return None, f"nothing is rolled out to you{over}"
     best = max(mine, key=lambda row: version_key(row.version))
-    return best, f"rolled out: {best.ring}"
+    return best, f"rolled out: {best.ring}{over}"
+
+
+def _is_offered(row: ReleaseRow, minimum: str) -> bool:
+    usable = row.revoked_ms is None and row.halted_ms is None
+    return usable and not too_old(minimum, row.version)
 
 
 def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:

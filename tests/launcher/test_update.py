@@ -10,8 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tuf.api.metadata import Root
 
 from launcher.errors import LauncherError
+from manager.releases import new_root, read, version_of
+from manager.signing import Signer, make_keys
 from tests.launcher.site import Centre, Site, archive
 
 
@@ -136,6 +139,32 @@ def test_without_a_root_nothing_is_believed(site: Site, centre: Centre) -> None:
     assert site.update() == 1
     assert "no root to judge releases by" in site.log
     assert site.running == "1.0"
+
+
+def test_a_new_signing_process_counts_from_one(site: Site, centre: Centre) -> None:
+    """The disk of the old one was lost: people sign a root with new keys, and sites go on."""
+    for version in ("1.1", "1.2"):
+        centre.publish(version)
+    assert site.update() == 0
+    keys = make_keys(centre.folder / "new")
+    last = read(Root, centre.roots[-1]).signed
+    centre.roots.append(
+        centre.keys.sign_root(
+            new_root(
+                last,
+                {"snapshot": [keys["snapshot"]], "timestamp": [keys["timestamp"]]},
+                {},
+                centre.now_ms,
+                365,
+            )
+        )
+    )
+    centre.signer = Signer(centre.folder / "new", lambda: centre.now_ms)
+    centre.signer.trust(centre.roots[0])
+    centre.publish("1.3")
+    assert version_of(centre.files["metadata/timestamp.json"]) == 1
+    assert site.update() == 0
+    assert site.running == "1.3"
 
 
 def test_an_agent_that_is_not_enrolled_is_told_so(site: Site) -> None:

@@ -26,8 +26,9 @@ def main() -> None:
     """Tell the whole story; end with code 1 where it goes otherwise. The last line is `RESULT `."""
     parser = argparse.ArgumentParser(prog="python -m tools.show_site", description=__doc__)
     parser.add_argument("--part", choices=["install", "update", "all"], default="all")
+    parser.add_argument("--plain", action="store_true", help="as this user, without cron")
     options = parser.parse_args()
-    why_not = room.why_not()
+    why_not = "it was asked for so" if options.plain else room.why_not()
     if not why_not:
         room.enter()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from securesystemslib.signer import CryptoSigner
+from tuf.api.metadata import Timestamp
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, TooOldError
@@ -30,8 +31,16 @@ from manager.operations.rollouts import (
 )
 from manager.operations.syncing import sync
 from manager.operations.update_reports import report_update, update_reports_of
-from manager.releases import Release, new_root, signed_anew, version_of, with_release
-from manager.signing import Signer
+from manager.releases import (
+    Release,
+    check_role,
+    new_root,
+    read,
+    signed_anew,
+    version_of,
+    with_release,
+)
+from manager.signing import Signer, make_keys
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer, SyncRequest
@@ -255,6 +264,8 @@ def test_what_was_told_late_is_kept_with_its_moment(centre: Centre) -> None:
 def test_an_agent_below_the_minimum_gets_no_work(centre: Centre) -> None:
     """Its sync is refused with what to do; from the minimum on it is answered."""
     agent = centre.agent("a.example")
+    centre.publish("1.2")
+    roll_out(centre.db, "1.2", "all", LOCAL, centre.clock())
     set_minimum_version(centre.db, "1.2", LOCAL, centre.clock())
 
     def call(version: str, sequence: int) -> SyncAnswer:
@@ -275,6 +286,8 @@ def test_an_agent_below_the_minimum_gets_no_work(centre: Centre) -> None:
 
 def test_a_minimum_is_below_or_above(centre: Centre) -> None:
     """Agents that say no version that is a release are not called old."""
+    centre.publish("1.2")
+    roll_out(centre.db, "1.2", "all", LOCAL, centre.clock())
     set_minimum_version(centre.db, "1.2", LOCAL, centre.clock())
     assert list_releases(centre.db).minimum == "1.2"
     assert too_old("1.2", "1.1.9")
@@ -282,3 +295,58 @@ def test_a_minimum_is_below_or_above(centre: Centre) -> None:
     assert not too_old("1.2", "made at home")
     with pytest.raises(FormatError):
         set_minimum_version(centre.db, "latest", LOCAL, centre.clock())
+
+
+def test_the_minimum_goes_before_rings_and_pins(centre: Centre) -> None:
+    """Nobody is offered what would get no work; nobody is left below what nobody can get."""
+    db, now_ms = centre.db, centre.clock()
+    for version in ("1.1", "1.2", "2.0"):
+        centre.publish(version)
+    roll_out(db, "1.1", "all", LOCAL, now_ms)
+    roll_out(db, "2.0", "canary", LOCAL, now_ms)
+    pinned, free, canary = (centre.agent(f"{name}.example") for name in ("p", "f", "c"))
+    set_canary(db, canary.name, LOCAL, now_ms, canary=True)
+    pin_version(db, pinned.name, "1.0", LOCAL, now_ms)
+    with pytest.raises(ConflictError, match="could not get there; roll one out first"):
+        set_minimum_version(db, "1.2", LOCAL, now_ms)  # 2.0 is the canaries' only
+    roll_out(db, "1.2", "all", LOCAL, now_ms)
+    set_minimum_version(db, "1.2", LOCAL, now_ms)
+    assert [centre.offered(one) for one in (pinned, free, canary)] == ["1.2", "1.2", "2.0"]
+    assert "your pin 1.0 is below the minimum 1.2" in offer_for(db, pinned, "1.0").why
+    with pytest.raises(ConflictError, match="pin a later version"):
+        pin_version(db, free.name, "1.1", LOCAL, now_ms)
+    pin_version(db, free.name, "1.2", LOCAL, now_ms)
+    halt(db, "1.2", LOCAL, now_ms)
+    assert centre.offered(free) == "", "a halt holds, also where that leaves somebody below"
+    set_minimum_version(db, "", LOCAL, now_ms)
+    assert centre.offered(pinned, "") == "1.0", "the pin holds again"
+
+
+def test_a_signing_process_that_lost_its_disk_begins_anew(centre: Centre, tmp_path: Path) -> None:
+    """New keys by a new root; it counts from one, and the old files are served no more."""
+    for number in range(3):
+        centre.publish(f"1.{number + 1}")
+    assert version_of(metadata_file(centre.db, "timestamp.json")) == 5
+    keys = make_keys(tmp_path / "new")
+    first = metadata_file(centre.db, "1.root.json")
+    made = new_root(
+        centre.keys.root.signed,
+        {"snapshot": [keys["snapshot"]], "timestamp": [keys["timestamp"]]},
+        {},
+        centre.clock(),
+        365,
+    )
+    centre.signer = Signer(tmp_path / "new", centre.clock)
+    centre.signer.trust(first)
+    root = centre.keys.sign_root(made)
+    take_next(centre.db, centre.signer, root, None, LOCAL, centre.clock())
+    served = {role: metadata_file(centre.db, f"{role}.json") for role in ("snapshot", "timestamp")}
+    assert {role: version_of(data) for role, data in served.items()} == {
+        "snapshot": 1,
+        "timestamp": 1,
+    }
+    check_role("timestamp", made, read(Timestamp, served["timestamp"]), centre.clock())
+    with pytest.raises(NotFoundError):
+        metadata_file(centre.db, "4.snapshot.json")
+    centre.publish("1.9")
+    assert version_of(metadata_file(centre.db, "timestamp.json")) == 2
