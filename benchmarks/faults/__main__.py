@@ -42,8 +42,9 @@ class _Grounds:
         self._stack: ExitStack | None = None
         self._ground: Ground | None = None
 
-    def get(self, *, fresh: bool) -> Ground:
-        if fresh:
+    def get(self, fault: Fault) -> Ground:
+        wrong = self._ground is not None and not self._ground.clocks_right
+        if fault.fresh or (wrong and not fault.clocks):
             self.close()
         if self._ground is None:
             self._number += 1
@@ -71,7 +72,7 @@ def _make(fault: Fault, grounds: _Grounds, folder: Path, *, quick: bool) -> Outc
     missing = fault.needs()
     if missing:
         return Outcome(fault, Trial(folder), 0.0, missing=missing)
-    ground = None if fault.alone else grounds.get(fresh=fault.fresh)
+    ground = None if fault.alone else grounds.get(fault)
     trial = Trial(folder, times, _say, ground)
     outcome = Outcome(fault, trial, 0.0)
     trial.usual_s = ground.watch.usual_s() if ground is not None else 0.0

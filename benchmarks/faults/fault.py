@@ -48,7 +48,7 @@ class Fault:
     """promise: in a few words, beside those of every fault. times: how often `act` repeats itself.
 
     needs: why it cannot be made here, or empty. fresh: it leaves a ground that nobody else wants,
-    and begins on one of its own. alone: it needs no ground at all.
+    and begins on one of its own. clocks: it sets clocks. alone: it needs no ground at all.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Fault:
     quick_times: int = 1
     needs: Callable[[], str] = lambda: ""
     fresh: bool = False
+    clocks: bool = False
     alone: bool = False
 
 

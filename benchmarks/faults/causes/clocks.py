@@ -18,7 +18,7 @@ from benchmarks.faults.fault import Fault, Trial
 __all__ = ["FAULTS", "faketime", "set_clock"]
 
 CACHE_S: Final = 1
-LASTS_S: Final = 8.0
+LASTS_S: Final = 4.0
 
 
 def faketime() -> str:
@@ -108,7 +108,7 @@ def _faults() -> list[Fault]:
                 name = f"clock-{where}{days:+d}d{'-monotonic' if monotonic else ''}"
                 promise = "no permit ends early, nobody is lost"
                 bound = partial(act, days=days, monotonic=monotonic)
-                made.append(Fault(name, promise, bound, needs=_needs))
+                made.append(Fault(name, promise, bound, needs=_needs, clocks=True))
     return made
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
+import sys
 import time
 from typing import Final
 
@@ -35,6 +37,21 @@ def _leader(trial: Trial) -> None:
         epoch = trial.ground.sample().epoch
         _kill(trial, trial.ground.leader())
         trial.claim("another epoch", trial.ground.sample().epoch > epoch)
+    _check_apart(trial)
+
+
+def _check_apart(trial: Trial) -> None:
+    """Have the database judged by a process that knows nothing else."""
+    ground = trial.ground
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.faults.check", ground.postgres.url,
+         "--acknowledged", str(ground.folder / "acknowledged.jsonl"),
+         "--files", str(ground.files)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    for line in done.stdout.splitlines():
+        trial.say(f"    check: {line}")
+    trial.claim("the separate script finds all as promised", done.returncode == 0)
 
 
 def _kill(trial: Trial, manager: Replica) -> None:
