@@ -110,6 +110,8 @@ def main() -> None:
         return
     # Ended by SIGTERM, it ends its programs too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # Programs start as they do where they are installed: compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     begun_s = time.monotonic()
     _say(f"{len(faults)} faults; load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     folder = Path(tempfile.mkdtemp(prefix="prsm-faults-"))

@@ -20,7 +20,7 @@ from benchmarks.faults.fault import FaultError
 from benchmarks.faults.history import install
 from benchmarks.faults.line import Line
 from benchmarks.faults.postgres import Postgres
-from benchmarks.faults.replica import Replica
+from benchmarks.faults.replica import START_S, Replica
 from benchmarks.faults.seen import Acknowledged, requests_of, sent_logs
 from benchmarks.faults.small_disk import small_disk
 from benchmarks.faults.supervisor import Supervisor
@@ -110,7 +110,7 @@ class Ground:
             others = [one for one in self.replicas if one not in at and one.program.running]
             return (at if leads else others)[0] if at and (leads or others) else None
 
-        one: Replica = wait_for("a manager that leads", found, seconds=60)
+        one: Replica = wait_for("a manager that leads", found, seconds=START_S)
         return one
 
     def sample(self) -> Sample:
@@ -185,9 +185,9 @@ def running_ground(folder: Path) -> Iterator[Ground]:
         stack.callback(ground.watch.close)
         stack.callback(ground.supervisor.close)
         ground.replicas[0].prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
-        wait_for("each agent's first call", lambda: _all_called(ground), seconds=120)
+        wait_for("each agent's first call", lambda: _all_called(ground), seconds=START_S)
         _supervise(ground)
-        wait_for("a round that crawls", lambda: _crawls(ground), seconds=120)
+        wait_for("a round that crawls", lambda: _crawls(ground), seconds=START_S)
         yield ground
 
 

@@ -141,7 +141,7 @@ class Postgres:
             return False
         return True
 
-    def wait_until_it_answers(self, database: str = NAME, seconds: float = 60) -> None:
+    def wait_until_it_answers(self, database: str = NAME, seconds: float = 300) -> None:
         """Wait; raises FaultError."""
         end = time.monotonic() + seconds
         while not self.answers(database):

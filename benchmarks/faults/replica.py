@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -14,10 +14,13 @@ from benchmarks.faults.fault import FaultError
 from benchmarks.faults.line import Line
 from benchmarks.faults.postgres import Postgres
 from tests.e2e.commands import AskedManager
+from tools.demo.system import wait_for
 
-__all__ = ["Replica"]
+__all__ = ["START_S", "Replica"]
 
-SETTINGS = """\
+START_S: Final = 300.0
+
+SETTINGS: Final = """\
 [server]
 behind_tls_proxy = true
 
@@ -69,6 +72,17 @@ class Replica(AskedManager):
         """Return its process."""
         assert self.program.process is not None
         return self.program.process.pid
+
+    def start(self) -> Replica:
+        """Start it and wait until it answers, however busy the machine is."""
+        self.program.start()
+        wait_for(f"manager {self.name}", self._answers_or_ended, seconds=START_S)
+        return self
+
+    def _answers_or_ended(self) -> bool:
+        if not self.program.running:
+            raise FaultError(f"{self.name} ended: {self.program.log.read_text()[-2000:]}")
+        return self.answers()
 
     def start_with(self, environment: Mapping[str, str]) -> None:
         """Start it with more in its environment, and wait until it answers."""
