@@ -21,6 +21,7 @@ from manager.api import (
     people,
     pins,
     plans,
+    probes,
     records,
     releases,
     rounds,
@@ -35,6 +36,7 @@ __all__ = ["AdminDoor", "router"]
 router = APIRouter(prefix="/api/v1")
 for subject in (
     sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
-    rounds, plans, records, logs, exports, collection, releases, alerts, fleet_rules, settings,
+    rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
+    settings,
 ):  # fmt: skip
     router.include_router(subject.router)

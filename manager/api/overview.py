@@ -6,10 +6,11 @@ import asyncio
 from collections import Counter
 from typing import Annotated, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import AdminDoor, Door, Viewer
+from manager.operations.activity import Rate, rates
 from manager.operations.addresses import names_waiting
 from manager.operations.agents import list_agents
 from manager.operations.audit import AuditRow, audit_page
@@ -60,6 +61,17 @@ class Overview(BaseModel):
 async def overview(door: Door, _: Viewer) -> Overview:
     """Show the state of everything at once."""
     return await asyncio.to_thread(_overview, door)
+
+
+@router.get("/overview/activity")
+async def activity(
+    door: Door,
+    _: Viewer,
+    steps: Annotated[int, Query(ge=1, le=1000)] = 24,
+    hours: Annotated[int, Query(ge=1, le=744, description="of each step")] = 1,
+) -> list[Rate]:
+    """Say what was fetched a second in the last steps of some hours, by the logs that came."""
+    return await asyncio.to_thread(rates, door.db, door.now_ms(), steps=steps, hours=hours)
 
 
 def _overview(door: AdminDoor) -> Overview:

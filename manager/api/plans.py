@@ -11,7 +11,9 @@ from pydantic import BaseModel, Field
 from manager.api.door import Door, Operator, Viewer
 from manager.api.rounds import Limit, Method, Seed
 from manager.db.plans import PlanRow
-from manager.operations import applying, plans
+from manager.operations import applying, plan_changes, plan_tree, plans
+from manager.operations.plan_changes import Change
+from manager.operations.plan_tree import PlanTree
 from manager.operations.plans import PlanDetail
 
 __all__ = ["router"]
@@ -25,6 +27,15 @@ class NewPlan(BaseModel):
     method: Method = "default"
     seed: Seed = 0
     compare: bool = True
+
+
+class Decided(BaseModel):
+    """Which plan stood when it was decided; refused where another one was applied since."""
+
+    standing: Annotated[
+        int | None,
+        Field(ge=0, description="the plan that was applied last, 0: none; absent: do not ask"),
+    ] = None
 
 
 class Applied(BaseModel):
@@ -71,19 +82,41 @@ async def plan_detail(
     return await asyncio.to_thread(plans.plan_detail, door.db, number, limit=limit, offset=offset)
 
 
+@router.get("/plans/{number}/tree")
+async def tree(door: Door, _: Viewer, number: int) -> PlanTree:
+    """Show the spanning tree of a plan's agents with Give and Move, and who gives what to whom."""
+    return await asyncio.to_thread(plan_tree.plan_tree, door.db, number)
+
+
+@router.get("/plans/{number}/changes")
+async def changes(door: Door, _: Viewer, number: int) -> list[Change]:
+    """Say what changed since a plan was made; of one that was applied nothing."""
+    return await asyncio.to_thread(plan_changes.changes_since, door.db, number)
+
+
 @router.post("/plans/{number}/apply")
-async def apply_plan(door: Door, actor: Operator, number: int) -> Applied:
-    """Carry a plan out, where nothing changed since it was made."""
-    moved = await asyncio.to_thread(applying.apply_plan, door.db, number, actor, door.now_ms())
+async def apply_plan(
+    door: Door, actor: Operator, number: int, decided: Decided | None = None
+) -> Applied:
+    """Carry a plan out, where nothing that it needs has changed since it was made."""
+    moved = await asyncio.to_thread(
+        applying.apply_plan,
+        door.db,
+        number,
+        actor,
+        door.now_ms(),
+        standing=decided.standing if decided is not None else None,
+    )
     return Applied(moved=moved)
 
 
 @router.post("/plans/undo", status_code=201)
-async def undo_plan(door: Door, actor: Operator) -> PlanDetail:
+async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
     """Give back what the last applied plan moved; the answer is the plan that does."""
 
     def undo() -> PlanDetail:
-        number = applying.undo_plan(door.db, actor, door.now_ms())
+        standing = decided.standing if decided is not None else None
+        number = applying.undo_plan(door.db, actor, door.now_ms(), standing=standing)
         return plans.plan_detail(door.db, number)
 
     return await asyncio.to_thread(undo)

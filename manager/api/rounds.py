@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import schedule_routes
 from manager.db.schedules import RoundSchedule
-from manager.operations import round_report, round_schedules, rounds
+from manager.operations import round_history, round_report, round_schedules, rounds
+from manager.operations.round_history import PastRound
 from manager.operations.round_report import RoundReport
 from manager.operations.rounds import RoundDetail, RoundRow
 from manager.operations.timetables import Scheduled
@@ -50,8 +51,9 @@ class NewSchedule(BaseModel):
 
 
 class Cancel(BaseModel):
-    """Why a round is cancelled, for the audit."""
+    """Why a round is cancelled, for the audit. round: refused where another one goes on by now."""
 
+    round: int | None = None
     reason: Annotated[str, Field(max_length=500)] = ""
 
 
@@ -59,6 +61,12 @@ class Cancel(BaseModel):
 async def list_rounds(door: Door, _: Viewer, limit: Limit = 50) -> list[RoundRow]:
     """List rounds, newest first."""
     return await asyncio.to_thread(rounds.list_rounds, door.db, limit)
+
+
+@router.get("/rounds/history")
+async def history(door: Door, _: Viewer, limit: Limit = 60) -> list[PastRound]:
+    """Lay rounds side by side, oldest first: planned, at best possible, measured."""
+    return await asyncio.to_thread(round_history.past_rounds, door.db, limit)
 
 
 @router.post("/rounds", status_code=201)
@@ -86,7 +94,7 @@ async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetai
     """Cancel the round that goes on."""
 
     def cancel() -> RoundDetail:
-        number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason)
+        number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
         return rounds.round_detail(door.db, number)
 
     return await asyncio.to_thread(cancel)

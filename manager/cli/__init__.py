@@ -26,8 +26,9 @@ from manager.cli.logs import logs
 from manager.cli.managers import managers
 from manager.cli.migrating import migrate
 from manager.cli.options import Place
-from manager.cli.overview import status
+from manager.cli.overview import activity, status
 from manager.cli.plans import plan, plans
+from manager.cli.probes import probes
 from manager.cli.records import audit, check, reports
 from manager.cli.releases import release
 from manager.cli.rounds import rounds
@@ -68,6 +69,7 @@ for _command in (
     restore,
     migrate,
     status,
+    activity,
     managers,
     alerts,
     fleet,
@@ -83,6 +85,7 @@ for _command in (
     plan,
     plans,
     explain_tree,
+    probes,
     users,
     tokens,
     check,

@@ -9,7 +9,7 @@ import click
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place
 
-__all__ = ["status"]
+__all__ = ["activity", "status"]
 
 
 @click.command()
@@ -44,6 +44,32 @@ def status(place: Place, as_json: bool) -> None:
     for row in seen["alerts"]:
         when = showing.time_text(row["at_ms"])
         click.echo(f"! {when} {row['actor_name']}: {row['action']} {row['subject']}")
+
+
+@click.command()
+@click.option("--steps", default=24, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--hours", default=1, show_default=True, type=click.IntRange(1, 744), help="Of each.")
+@json_option
+@pass_place
+def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
+    """Show what was fetched a second over time, by the logs that came."""
+    found = place.calls.get("/overview/activity", steps=steps, hours=hours)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("from", "pages/s", "bytes/s", "errors/s"),
+        (
+            (
+                showing.time_text(one["from_ms"]),
+                f"{one['pages_per_s']:.3g}",
+                f"{one['bytes_per_s']:.3g}",
+                f"{one['errors_per_s']:.3g}",
+            )
+            for one in found
+        ),
+        "",
+    )
 
 
 def _round_text(about: dict[str, Any]) -> str:

@@ -106,11 +106,62 @@ def apply(place: Place, number: int, as_json: bool) -> None:
 
 
 @plans.command()
+@click.argument("number", type=int)
 @json_option
 @pass_place
-def undo(place: Place, as_json: bool) -> None:
-    """Give back what the last applied plan moved; again: what the one before it did."""
-    made = place.calls.post("/plans/undo")
+def tree(place: Place, number: int, as_json: bool) -> None:
+    """Show the tree of plan NUMBER: what neighbours would hand each other, and what it moves."""
+    seen = place.calls.get(f"/plans/{number}/tree")
+    if as_json:
+        showing.as_json(seen)
+        return
+    click.echo(f"from the costs {seen['basis']} the plan:\n")
+    showing.table(
+        ("A", "B", "ms/KB", "Give(A,B)", "Give(B,A)", "Move(A,B)", "units A to B", "B to A"),
+        (
+            (
+                edge["first"],
+                edge["second"],
+                f"{edge['length']:.3g}",
+                _signed(edge["give_ms"]),
+                _signed(edge["give_back_ms"]),
+                _signed(edge["move_ms"]),
+                edge["units"],
+                edge["units_back"],
+            )
+            for edge in seen["edges"]
+        ),
+        "One agent has no neighbour.",
+    )
+    apart = [flow for flow in seen["flows"] if not flow["neighbours"]]
+    if apart:
+        click.echo("\nbetween agents that are no neighbours:")
+        showing.table(
+            ("from", "to", "units", "saves", "costs"),
+            (
+                (
+                    flow["giver"],
+                    flow["taker"],
+                    flow["units"],
+                    showing.ms_text(flow["giver_ms"]),
+                    showing.ms_text(flow["taker_ms"]),
+                )
+                for flow in apart
+            ),
+            "",
+        )
+
+
+@plans.command()
+@click.argument("number", type=int, required=False)
+@json_option
+@pass_place
+def undo(place: Place, number: int | None, as_json: bool) -> None:
+    """Give back what the last applied plan moved; again: what the one before it did.
+
+    With NUMBER only where that is the plan that was applied last.
+    """
+    made = place.calls.post("/plans/undo", {"standing": number} if number is not None else None)
     if as_json:
         showing.as_json(made)
         return
@@ -182,6 +233,10 @@ def _show_moves(moves: list[dict[str, Any]], total: int) -> None:
         click.echo(f"... and {total - len(moves)} more moves")
 
 
+def _signed(length_ms: float) -> str:
+    return f"{'-' if length_ms < 0 else ''}{showing.ms_text(abs(length_ms))}"
+
+
 def _elapsed(agent: dict[str, Any]) -> str:
     if "elapsed_ms" not in agent:
         return "-"
@@ -192,7 +247,7 @@ def _gain(giver_ms: float | None, taker_ms: float | None) -> str | None:
     if giver_ms is None or taker_ms is None:
         return None
     gain_ms = giver_ms - taker_ms
-    return f"{'-' if gain_ms < 0 else ''}{showing.ms_text(abs(gain_ms))}"
+    return _signed(gain_ms)
 
 
 def _show_compared(compared: list[dict[str, Any]]) -> None:

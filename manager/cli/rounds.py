@@ -77,6 +77,35 @@ def show(place: Place, number: int | None, as_json: bool) -> None:
 
 
 @rounds.command()
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def history(place: Place, limit: int, as_json: bool) -> None:
+    """Lay rounds side by side, oldest first: planned, at best possible, measured."""
+    found = place.calls.get("/rounds/history", limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("round", "method", "state", "planned", "best possible", "measured", "crawl took", "moves"),
+        (
+            (
+                one["number"],
+                one["method"],
+                one["state"],
+                showing.ms_text(one["planned_ms"]),
+                showing.ms_text(one["bound_ms"]),
+                showing.ms_text(one["measured_ms"]),
+                showing.ms_text(one["elapsed_ms"]),
+                one["moves"],
+            )
+            for one in found
+        ),
+        "No round yet. `prsm rounds start` begins one.",
+    )
+
+
+@rounds.command()
 @click.option("--reason", default="", help="Why, for the audit.")
 @json_option
 @pass_place

@@ -59,14 +59,18 @@ class OrderRow:
     reason: str
 
 
-def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int) -> int:
-    """Give up what an agent that cannot be given anything was ordered before a moment."""
+def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: int) -> int:
+    """Give up what an agent that cannot be given anything was ordered before a moment.
+
+    last_round: what is ordered for a later one waits for it, however long.
+    """
     return tx.changed(
         probe_orders.update()
         .where(
             probe_orders.c.agent_id == agent_id,
             probe_orders.c.state == "waiting",
             probe_orders.c.ordered_ms < before_ms,
+            probe_orders.c.round <= last_round,
         )
         .values(state="failed", reason="its agent was away")
     )

@@ -1,9 +1,8 @@
 """Carry plans out, and take the last one back.
 
-Invariants: a plan is applied as a whole or not at all. It is stale where what it moves belongs to
-somebody else by now, where who was to get it takes no part any more, or where people have decided
-otherwise since; then the refusal says what changed. Taking back is a plan of its own: history is
-only added to.
+Invariants: a plan is applied as a whole or not at all; a stale one (`plan_changes`) is refused with
+what changed. Who says which plan stood when they looked is refused where another one stands by now
+(ADR 125). Taking back is a plan of its own: history is only added to.
 """
 
 from __future__ import annotations
@@ -11,26 +10,28 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from manager.db import agents, assignments, hosts, plans, rounds
-from manager.db.agents import AgentRow
+from manager.db import agents, assignments, plans, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.plans import PlanRow
-from manager.errors import ConflictError, NotFoundError, StalePlanError
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.addresses import keep_whole
 from manager.operations.giving import give_units, members
-from manager.operations.pin_rules import load_standing
+from manager.operations.plan_changes import require_fresh
 
 __all__ = ["apply_moves", "apply_plan", "undo_plan", "undoable"]
 
-CHANGES_SAID: Final = 5
 UNDO: Final = "undo"
 
 
-def apply_plan(db: Database, plan_id: int, actor: Actor, now_ms: int) -> int:
+def apply_plan(
+    db: Database, plan_id: int, actor: Actor, now_ms: int, *, standing: int | None = None
+) -> int:
     """Carry a plan out and return how many units changed hands.
 
-    Applying again changes nothing. Raises NotFoundError, StalePlanError.
+    standing: the plan that was applied last when it was decided (0: none was); None does not ask.
+    Applying again changes nothing. Raises NotFoundError, StalePlanError; ConflictError where
+    another plan stands by now.
     """
     with db.write() as tx:
         plan = plans.by_id(tx, plan_id)
@@ -38,6 +39,7 @@ def apply_plan(db: Database, plan_id: int, actor: Actor, now_ms: int) -> int:
             raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
         if plan.applied_ms is not None:
             return 0
+        _require_standing(tx, standing)
         moved = apply_moves(tx, plan, now_ms)
         note(tx, now_ms, actor, "plan.apply", str(plan_id), moved=moved)
     return moved
@@ -47,7 +49,7 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     """Give units to whom a plan gives them; raises StalePlanError and changes nothing."""
     moves = plans.moves_of(tx, plan.id)
     taking = {row.id: row for row in members(tx)}
-    _require_fresh(tx, plan, moves, taking)
+    require_fresh(tx, plan, moves, taking)
     owners = {unit: taker for unit, _, taker in moves}
     current = rounds.open_round(tx)
     if current is not None and current.state == "crawling":
@@ -64,56 +66,6 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     return moved
 
 
-def _require_fresh(
-    tx: Transaction,
-    plan: PlanRow,
-    moves: list[tuple[int, int | None, int]],
-    taking: dict[int, AgentRow],
-) -> None:
-    """Refuse a plan that does not fit any more, and say what changed since it was made."""
-    names = agents.names(tx)
-    changes = [
-        f"agent {names[taker]} takes no part any more"
-        for taker in dict.fromkeys(taker for _, _, taker in moves)
-        if taker not in taking
-    ]
-    changes += _changed_units(tx, moves, taking, names)
-    if not changes:
-        return
-    said = ", ".join(changes[:CHANGES_SAID])
-    more = f", and {len(changes) - CHANGES_SAID} more" if len(changes) > CHANGES_SAID else ""
-    raise StalePlanError(f"plan {plan.id} is stale: {said}{more}; make a new plan")
-
-
-def _changed_units(
-    tx: Transaction,
-    moves: list[tuple[int, int | None, int]],
-    taking: dict[int, AgentRow],
-    names: dict[int, str],
-) -> list[str]:
-    units = [unit for unit, _, _ in moves]
-    present = assignments.owners_of(tx, units)
-    groups = hosts.groups_of_units(tx, units)
-    atoms = hosts.atoms_of_units(tx, units)
-    excluded = set(hosts.excluded_among(tx, units))
-    decided = load_standing(tx, units)
-    wrong: dict[int, str] = {}
-    for unit, giver, taker in moves:
-        group, atom = groups[unit] or 0, atoms[unit] or 0
-        holder = present.get(unit)
-        # A giver that took no part was nobody to the plan.
-        if holder != giver and not (giver is None and holder not in taking):
-            wrong[unit] = f"belongs to {names[holder] if holder is not None else 'nobody'} by now"
-        elif decided.of_atom.get(atom, taker) != taker:
-            wrong[unit] = f"was pinned to {names[decided.of_atom[atom]]}"
-        elif atom not in decided.of_atom and taker in decided.banned.get(group, ()):
-            wrong[unit] = f"never goes to {names[taker]} any more"
-    keys = {row.id: row.key for row in hosts.units_by_id(tx, units)} if wrong or excluded else {}
-    return [f"{key} was excluded" for key in sorted(excluded)] + [
-        f"{keys[unit]} {why}" for unit, why in wrong.items() if keys[unit] not in excluded
-    ]
-
-
 def undoable(db: Database) -> int | None:
     """Return the number of the plan that `undo_plan` would take back, or None."""
     with db.read() as tx:
@@ -121,17 +73,19 @@ def undoable(db: Database) -> int | None:
         return plan.id if plan is not None else None
 
 
-def undo_plan(db: Database, actor: Actor, now_ms: int) -> int:
+def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None = None) -> int:
     """Give back what the last applied plan moved; return the number of the plan that does.
 
-    What had no owner before stays where it is. Asked again, it takes back the plan before that.
-    Raises ConflictError where no plan is to be taken back, StalePlanError where its units have
-    changed hands since or who gave them takes no part any more.
+    standing: the plan that is meant; None: whichever was applied last. What had no owner before
+    stays where it is. Asked again, it takes back the plan before that.
+    Raises ConflictError where no plan is to be taken back or another one than is meant,
+    StalePlanError where its units have changed hands since or who gave them takes no part any more.
     """
     with db.write() as tx:
         last = plans.last_standing(tx)
         if last is None:
             raise ConflictError("no plan was applied that could be taken back; see `prsm plans`")
+        _require_standing(tx, standing)
         back = [row for row in plans.all_moves(tx, last.id) if row.from_agent is not None]
         number = plans.add(
             tx,
@@ -165,6 +119,21 @@ def undo_plan(db: Database, actor: Actor, now_ms: int) -> int:
         moved = apply_moves(tx, plan, now_ms)
         note(tx, now_ms, actor, "plan.undo", str(last.id), plan=number, moved=moved)
     return number
+
+
+def _require_standing(tx: Transaction, meant: int | None) -> None:
+    """Refuse where another plan was applied, or taken back, since somebody looked."""
+    if meant is None:
+        return
+    last = plans.last_standing(tx)
+    stands = 0 if last is None else last.id
+    if stands != meant:
+        now = f"plan {stands}" if stands else "none"
+        then = f"plan {meant}" if meant else "none"
+        raise ConflictError(
+            f"the plan that was applied last was {then} when this was decided, and is {now}: "
+            "somebody has applied or taken back a plan meanwhile; look at it and decide again"
+        )
 
 
 def _turned_round(plan: PlanRow) -> dict[str, object]:

@@ -18,7 +18,7 @@ from manager.db import agents, controls, hosts, ordering, planning
 from manager.db.engine import Transaction, chunks
 from manager.operations.policy import Policy
 
-__all__ = ["order_probes_of_round", "order_some"]
+__all__ = ["budgets", "order_probes_of_round", "order_some"]
 
 DAY_MS = 86_400_000
 STATES = ("placed", "probing")
@@ -31,7 +31,7 @@ def order_probes_of_round(
     fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
     ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
     count = hosts.count_in_state(tx, STATES)
-    budget = _budgets(tx, agent_ids, now_ms, policy)
+    budget = budgets(tx, agent_ids, now_ms, policy)
     if (
         count * len(agent_ids) <= policy.probe_everywhere_pairs
         and len(agent_ids) <= policy.probes_of_a_host_a_day
@@ -73,7 +73,7 @@ def order_some(
     Hosts that an agent never gets it does not probe.
     budget: of each agent, hosts that it may still be given; what is ordered is taken from it.
     """
-    left = _budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
+    left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
     fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
     place_of = {unit: place for place, unit in enumerate(unit_ids)}
@@ -112,7 +112,7 @@ def order_some(
     return ordering.add(tx, round_number, pairs, now_ms)
 
 
-def _budgets(
+def budgets(
     tx: Transaction, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> dict[int, int]:
     """Return how many hosts each agent may still be given to probe today; at least none."""

@@ -20,6 +20,7 @@ from manager.db.measurements import SumRow
 from manager.db.refetch_pages import DrawnPage
 from manager.db.reports import NewReport, ReportRow
 from manager.errors import ConflictError, ForbiddenError
+from manager.operations.activity import add_activity
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
@@ -274,6 +275,18 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
         if one.unit in ids
     ]
     add_sums(tx, row.id, sums)
+    add_activity(
+        tx,
+        summary.since_ms,
+        summary.until_ms,
+        now_ms,
+        (
+            sum(one.requests for one in sums),
+            sum(one.pages for one in sums),
+            sum(one.errors for one in sums),
+            sum(one.response_bytes for one in sums),
+        ),
+    )
     host_ids = {
         unit.key: unit.host_id
         for unit in hosts.units_of_hosts(tx, {one.host for one in summary.directories})

@@ -6,7 +6,18 @@ import logging
 from typing import Final
 
 from manager.balancing import BalancingError, Churn, Options, Plan
-from manager.db import agents, hosts, measurements, pins, plans, probes, rounds, starting
+from manager.db import (
+    agents,
+    asked_probes,
+    hosts,
+    measurements,
+    pins,
+    plans,
+    probes,
+    rights,
+    rounds,
+    starting,
+)
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import StalePlanError
@@ -106,6 +117,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
         totals = measurements.agent_totals(tx, again.number, "crawl")
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
         last_ms = max(rounds.finishers(tx, again.number).values(), default=now_ms)
+        _end_probes(tx, again.number, now_ms)
         began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
         rounds.update(
             tx,
@@ -125,6 +137,13 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             makespan_ms=longest[1] if longest is not None else 0,
         )
     return True
+
+
+def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
+    """Give up what people ordered to be probed in a round that is over; nothing waited for it."""
+    probed = asked_probes.granted_in(tx, number)
+    rights.withdraw(tx, now_ms, "the round is over", unit_ids=probed)
+    probes.fail_round(tx, number, "the round was over first")
 
 
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from manager.balancing import BALANCERS
 from manager.db import (
     agents,
-    clock,
+    asked_probes,
     hosts,
     measurements,
     plans,
@@ -27,6 +27,7 @@ from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.applying import apply_plan
+from manager.operations.asked_probes import next_round
 from manager.operations.giving import members
 from manager.operations.plans import make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -129,7 +130,8 @@ def start_in(
             "no host has an address yet: import hosts, wait until their names were looked up "
             "(`prsm hosts import FILE --wait`, `prsm status`)"
         )
-    number = max(rounds.last_number(tx), clock.rounds_from(tx)) + 1
+    number = next_round(tx)
+    asked = asked_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
     rounds.add(
         tx,
         number=number,
@@ -141,7 +143,7 @@ def start_in(
         started_by=actor.name,
         started_ms=now_ms,
     )
-    orders = order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0
+    orders = asked + (order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0)
     note(
         tx,
         now_ms,
@@ -157,15 +159,23 @@ def start_in(
     return number
 
 
-def cancel_round(db: Database, actor: Actor, now_ms: int, reason: str = "") -> int:
+def cancel_round(
+    db: Database, actor: Actor, now_ms: int, reason: str = "", *, meant: int | None = None
+) -> int:
     """End the round that goes on; return its number. Agents stop with their next lists.
 
-    What was measured and crawled stays. Raises ConflictError where no round goes on.
+    meant: its number when it was decided; None: whichever goes on. What was measured and crawled
+    stays. Raises ConflictError where no round goes on, or another one.
     """
     with db.write() as tx:
         current = rounds.open_round(tx)
         if current is None:
             raise ConflictError("no round goes on: there is nothing to cancel")
+        if meant is not None and current.number != meant:
+            raise ConflictError(
+                f"round {meant} was to be cancelled, and is over; round {current.number} goes on "
+                "and was left alone"
+            )
         why = reason or f"cancelled by {actor.name}"
         probes.fail_round(tx, current.number, "the round was cancelled")
         rounds.cancel_units(tx, current.number, "the round was cancelled")

@@ -8,7 +8,7 @@ Invariant: nothing but `expire_permits` ends a permit because of time, and it is
 from __future__ import annotations
 
 from manager.assignment import Permit, extension_ms, handover_ms
-from manager.db import agents, clock, probes, rights
+from manager.db import agents, clock, probes, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
@@ -83,7 +83,8 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
                     tx, "its agent takes no part any more", agent_id=row.id, states=["waiting"]
                 )
             elif not may_receive(row, now_ms):
-                given_up += probes.overdue_waiting(tx, row.id, late[row.id])
+                last = rounds.last_number(tx)
+                given_up += probes.overdue_waiting(tx, row.id, late[row.id], last)
             units = probes.overdue(tx, row.id, late[row.id], policy.batch)
             if units:
                 given_up += probes.fail(

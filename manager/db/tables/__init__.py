@@ -34,7 +34,7 @@ from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
 from manager.db.tables.managers import alert_silences, alerts_told, leader, managers
 from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
-from manager.db.tables.records import directory_sums, host_sums, reports
+from manager.db.tables.records import activity, directory_sums, host_sums, reports
 from manager.db.tables.refetching import refetch_orders, refetch_pages
 from manager.db.tables.releases import (
     agent_releases,
@@ -55,6 +55,7 @@ from manager.db.tables.work import (
 )
 
 __all__ = [
+    "activity",
     "agent_releases",
     "agents",
     "alert_silences",

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
 
-__all__ = ["directory_sums", "host_sums", "reports"]
+__all__ = ["activity", "directory_sums", "host_sums", "reports"]
 
 reports: Final = sa.Table(
     "reports",
@@ -74,4 +74,15 @@ directory_sums: Final = sa.Table(
     *_sums(),
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "host_id"),
+)
+
+# What all logs together say of each hour, for how long see `manager.operations.activity`.
+activity: Final = sa.Table(
+    "activity",
+    metadata,
+    sa.Column("hour_ms", Whole, primary_key=True, autoincrement=False),
+    count("requests"),
+    count("pages"),
+    count("errors"),
+    count("bytes"),
 )

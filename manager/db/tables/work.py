@@ -147,7 +147,14 @@ distances: Final = sa.Table(
     sa.Column("third_quartile", sa.Float()),
     moment("unreachable_since_ms"),  # NULL: it is reachable
     one_of("kind", "probe", "crawl"),
-    sa.Index(None, "agent_id"),
+    sa.Index(None, "agent_id", "measured_ms"),
+    sa.Index(None, "measured_ms"),
+    sa.Index(
+        "ix_distances_unreachable",
+        "agent_id",
+        sqlite_where=sa.text("ms_per_kb IS NULL"),
+        postgresql_where=sa.text("ms_per_kb IS NULL"),
+    ),
 )
 
 # What a host that agents share told one of them (429, 503, Retry-After): they all rest.

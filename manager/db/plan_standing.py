@@ -1,0 +1,85 @@
+"""What happened since a moment that a plan could not know of; and who gave what to whom in it.
+
+Invariant: what is counted is counted among the newest rows only, up to a bound, so that it costs
+the same however many hosts there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import assignments, hosts, plan_moves, plans
+
+__all__ = ["COUNTED_MOST", "FlowRow", "applied_since", "flows", "hosts_since", "owners_since"]
+
+COUNTED_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    """What one agent gives to another in a plan: units, and what they cost each of the two."""
+
+    from_agent: int
+    to_agent: int
+    units: int
+    from_ms: float
+    to_ms: float
+
+
+def hosts_since(tx: Transaction, since_ms: int) -> int:
+    """Return how many hosts became known after a moment; counted up to `COUNTED_MOST`."""
+    newest = (
+        sa.select(hosts.c.first_seen_ms, hosts.c.excluded_ms)
+        .order_by(hosts.c.id.desc())
+        .limit(COUNTED_MOST)
+        .subquery()
+    )
+    late = sa.and_(newest.c.first_seen_ms > since_ms, newest.c.excluded_ms.is_(None))
+    return int(tx.value(sa.select(sa.func.count()).select_from(newest).where(late)))
+
+
+def owners_since(tx: Transaction, since_ms: int) -> int:
+    """Return how many units got an owner after a moment; counted up to `COUNTED_MOST`."""
+    newest = (
+        sa.select(assignments.c.unit_id, assignments.c.since_ms)
+        .order_by(assignments.c.id.desc())
+        .limit(COUNTED_MOST)
+        .subquery()
+    )
+    return int(
+        tx.value(
+            sa.select(sa.func.count(newest.c.unit_id.distinct())).where(
+                newest.c.since_ms > since_ms
+            )
+        )
+    )
+
+
+def applied_since(tx: Transaction, since_ms: int, without: int) -> list[int]:
+    """Return the plans that were applied at a moment or after it, but one, oldest first."""
+    return tx.values(
+        sa.select(plans.c.id)
+        .where(plans.c.applied_ms >= since_ms, plans.c.id != without)
+        .order_by(plans.c.applied_ms, plans.c.id)
+    )
+
+
+def flows(tx: Transaction, plan_id: int) -> list[FlowRow]:
+    """Return what a plan moves between each two agents, the most first."""
+    moved = sa.func.sum(sa.func.coalesce(plan_moves.c.from_ms, 0.0)).label("from_ms")
+    return tx.rows(
+        FlowRow,
+        sa.select(
+            plan_moves.c.from_agent,
+            plan_moves.c.to_agent,
+            sa.func.count().label("units"),
+            moved,
+            sa.func.sum(sa.func.coalesce(plan_moves.c.to_ms, 0.0)).label("to_ms"),
+        )
+        .where(plan_moves.c.plan_id == plan_id, plan_moves.c.from_agent.is_not(None))
+        .group_by(plan_moves.c.from_agent, plan_moves.c.to_agent)
+        .order_by(moved.desc(), plan_moves.c.from_agent, plan_moves.c.to_agent),
+    )

@@ -1,0 +1,98 @@
+"""How much was fetched over time: of each hour what all logs say, for four hundred days.
+
+A log is of a stretch of time, and what it says is spread over the hours of it as if its agent had
+worked evenly. Invariant: nothing is lost by that: the hours of a log add up to what it says. Hours
+are known when their logs came, so the newest are still growing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import activity
+from manager.db.activity import HourRow
+from manager.db.engine import Database, Transaction
+
+__all__ = ["Rate", "add_activity", "rates"]
+
+HOUR_MS: Final = 3_600_000
+KEPT_MS: Final = 400 * 24 * HOUR_MS
+LOG_MOST_MS: Final = 48 * HOUR_MS
+"""A log of a longer time counts as of its last two days: its agent was away in between."""
+STEPS_MOST: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What was fetched a second on average, from a moment for some hours."""
+
+    from_ms: int
+    pages_per_s: float
+    bytes_per_s: float
+    errors_per_s: float
+
+
+def add_activity(
+    tx: Transaction,
+    since_ms: int,
+    until_ms: int,
+    now_ms: int,
+    numbers: tuple[int, int, int, int],
+) -> None:
+    """Add what a log says. numbers: requests, pages, errors, bytes, of the time between the two."""
+    end_ms = min(until_ms, now_ms)
+    if not any(numbers) or end_ms < now_ms - KEPT_MS:
+        return
+    begin_ms = min(max(since_ms, end_ms - LOG_MOST_MS), end_ms)
+    activity.add(tx, _spread(begin_ms, end_ms, numbers))
+    activity.forget(tx, now_ms - KEPT_MS)
+
+
+def _spread(begin_ms: int, end_ms: int, numbers: tuple[int, int, int, int]) -> list[HourRow]:
+    """Return the hours between two moments, each with its part; together they are all of it."""
+    first, last = begin_ms // HOUR_MS, end_ms // HOUR_MS
+    length_ms = max(1, end_ms - begin_ms)
+    rows = []
+    given = [0, 0, 0, 0]
+    for hour in range(first, last + 1):
+        over_ms = min(end_ms, (hour + 1) * HOUR_MS) - begin_ms
+        share = 1.0 if hour == last else over_ms / length_ms
+        upto = [round(number * share) for number in numbers]
+        part = [new - old for new, old in zip(upto, given, strict=True)]
+        given = upto
+        if any(part):
+            rows.append(HourRow(hour * HOUR_MS, part[0], part[1], part[2], part[3]))
+    return rows
+
+
+def rates(db: Database, now_ms: int, *, steps: int, hours: int) -> list[Rate]:
+    """Return what was fetched in the last `steps` stretches of so many hours, oldest first.
+
+    The last one is that which goes on, reckoned over what has passed of it.
+    """
+    steps = max(1, min(steps, STEPS_MOST))
+    length_ms = max(1, hours) * HOUR_MS
+    end = now_ms // length_ms + 1
+    first_ms = (end - steps) * length_ms
+    with db.read() as tx:
+        found = activity.since(tx, first_ms)
+    return [
+        _rate(
+            [row for row in found if at_ms <= row.hour_ms < at_ms + length_ms],
+            at_ms,
+            min(length_ms, now_ms - at_ms),
+        )
+        for at_ms in range(first_ms, end * length_ms, length_ms)
+    ]
+
+
+def _rate(rows: Sequence[HourRow], from_ms: int, passed_ms: int) -> Rate:
+    seconds = max(1.0, passed_ms / 1000)
+    return Rate(
+        from_ms,
+        sum(row.pages for row in rows) / seconds,
+        sum(row.bytes for row in rows) / seconds,
+        sum(row.errors for row in rows) / seconds,
+    )

@@ -1,0 +1,151 @@
+"""The spanning tree of a plan's agents with Give and Move on its edges, and what the plan moves.
+
+What the source's formula wants of one step (`manager.balancing.give_and_move`) stands beside what
+the plan really does: plans of other methods also move units between agents that are no neighbours.
+Times are ms of cost as the plan counts it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from manager.balancing import explain
+from manager.db import agents, plan_standing, plans
+from manager.db.engine import Database
+from manager.db.plan_standing import FlowRow
+from manager.errors import NotFoundError
+
+__all__ = ["Flow", "PlanTree", "TreeAgent", "TreeEdge", "plan_tree"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeAgent:
+    """An agent. cost_ms: what Give and Move are reckoned from; step_ms: after that one step.
+
+    before_ms, after_ms: of the plan.
+    """
+
+    name: str
+    cost_ms: float
+    step_ms: float
+    before_ms: float
+    after_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEdge:
+    """Two neighbours. length: their distance, ms/KByte.
+
+    give_ms, give_back_ms: Give(first, second) and Give(second, first); move_ms: Move(first,
+    second), negative the other way round. units, moved_ms: what the plan moves from first to
+    second, at the giver's cost; units_back, moved_back_ms: from second to first.
+    """
+
+    first: str
+    second: str
+    length: float
+    give_ms: float
+    give_back_ms: float
+    move_ms: float
+    units: int
+    moved_ms: float
+    units_back: int
+    moved_back_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What one agent gives to another in a plan; neighbours: an edge of the tree joins them."""
+
+    giver: str
+    taker: str
+    units: int
+    giver_ms: float
+    taker_ms: float
+    neighbours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTree:
+    """basis: the costs that Give and Move are reckoned from; `after` where nobody had any before.
+
+    flows: the greatest first.
+    """
+
+    plan: int
+    basis: Literal["before", "after"]
+    agents: list[TreeAgent]
+    edges: list[TreeEdge]
+    flows: list[Flow]
+
+
+def plan_tree(db: Database, plan_id: int) -> PlanTree:
+    """Return the tree of a plan. Raises NotFoundError."""
+    with db.read() as tx:
+        plan = plans.by_id(tx, plan_id)
+        if plan is None:
+            raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
+        moved = plan_standing.flows(tx, plan_id)
+        names = agents.names(tx)
+    detail = json.loads(plan.detail)
+    fleet = detail["agents"]
+    basis: Literal["before", "after"] = (
+        "before" if any(one["before_ms"] > 0 for one in fleet) else "after"
+    )
+    named = [one["name"] for one in fleet]
+    row_of = {name: row for row, name in enumerate(named)}
+    pairs = [(row_of[first], row_of[second]) for first, second, _ in detail["tree"]]
+    step = explain(named, pairs, [one[f"{basis}_ms"] for one in fleet])
+    between = {(names[row.from_agent], names[row.to_agent]): row for row in moved}
+    edges = [
+        _edge(first, second, length, (give, back), move, between)
+        for (first, second, length), (give, back), move in zip(
+            detail["tree"], step.gives.tolist(), step.moves.tolist(), strict=True
+        )
+    ]
+    return PlanTree(
+        plan_id,
+        basis,
+        [
+            TreeAgent(one["name"], one[f"{basis}_ms"], after, one["before_ms"], one["after_ms"])
+            for one, after in zip(fleet, step.after.tolist(), strict=True)
+        ],
+        edges,
+        _flows(between, detail["tree"]),
+    )
+
+
+def _edge(
+    first: str,
+    second: str,
+    length: float,
+    gives: tuple[float, float],
+    move: float,
+    between: Mapping[tuple[str, str], FlowRow],
+) -> TreeEdge:
+    there, back = between.get((first, second)), between.get((second, first))
+    return TreeEdge(
+        first,
+        second,
+        length,
+        gives[0],
+        gives[1],
+        move,
+        there.units if there is not None else 0,
+        there.from_ms if there is not None else 0.0,
+        back.units if back is not None else 0,
+        back.from_ms if back is not None else 0.0,
+    )
+
+
+def _flows(
+    between: Mapping[tuple[str, str], FlowRow], tree: Sequence[tuple[str, str, float]]
+) -> list[Flow]:
+    joined = {frozenset((first, second)) for first, second, _ in tree}
+    return [
+        Flow(giver, taker, row.units, row.from_ms, row.to_ms, frozenset((giver, taker)) in joined)
+        for (giver, taker), row in between.items()
+    ]

@@ -1,0 +1,19 @@
+"""Rounds over time: what each was planned to cost, could have cost at best, and did."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import round_history
+from manager.db.engine import Database
+from manager.db.round_history import PastRound
+
+__all__ = ["PastRound", "past_rounds"]
+
+ROUNDS_MOST: Final = 1000
+
+
+def past_rounds(db: Database, limit: int = 60) -> list[PastRound]:
+    """Return the newest rounds, the oldest of them first."""
+    with db.read() as tx:
+        return round_history.newest(tx, max(1, min(limit, ROUNDS_MOST)))[::-1]
