@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
+from typing import Final
 
 __all__ = ["Recent"]
+
+FEW: Final = 8
 
 
 class Recent:
@@ -35,6 +38,8 @@ class Recent:
         if not unknown:  # nearly always: most links of a page were on the page before
             return []
         by_key = dict(zip(keys, texts, strict=True))
+        if len(unknown) <= FEW:  # to look for each is quicker then than to go through all
+            return [by_key[key] for key in sorted(unknown, key=keys.index)]
         return [text for key, text in by_key.items() if key in unknown]
 
     def enter(self, key: Hashable) -> None:

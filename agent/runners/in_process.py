@@ -35,8 +35,8 @@ Make = Callable[[str, Partition, Post], Handler]
 class _Place:
     """One partition of a module: its handler, its mailbox, and where its outputs lead.
 
-    gathered: by output, what one batch made, for outputs whose receivers get nothing else from
-    here. They get it at once when the batch is done: nothing can be overtaken by that.
+    gathered: outputs whose receivers get nothing else from here. They get what one batch made at
+    once when it is done: nothing can be overtaken by that.
     """
 
     __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
@@ -47,7 +47,7 @@ class _Place:
         self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
         self.mailbox = mailbox
         self.routes: dict[str, list[_Route]] = {}
-        self.gathered: dict[str, list[object]] = {}
+        self.gathered: frozenset[str] = frozenset()
         self.receivers: list[Mailbox] = []
 
 
@@ -190,7 +190,7 @@ class InProcessRunner:
             for place in places:
                 own = place.mailbox
                 place.receivers = [box for box in set(place.receivers) if box is not own]
-                place.gathered = {output: [] for output in _alone(place.routes)}
+                place.gathered = frozenset(_alone(place.routes))
 
     def _route_to(self, target: str, to_all: bool) -> _Route:
         module, _, port = target.partition(".")
@@ -213,25 +213,30 @@ class InProcessRunner:
     def _step(self) -> None:
         place = self._next() if self._crowded or self._choose else self._waiting.popleft()
         box = place.mailbox
-        port, batch = box.take(self._batch)
-        if box:
-            self._waiting.append(place)
-        else:
+        if box.before or len(box.growing) > self._batch:
+            port, batch = box.take(self._batch)
+            if box:
+                self._waiting.append(place)
+            else:
+                box.listed = False
+        else:  # nearly always
+            port, batch = box.take_all()
             box.listed = False
         if port != "tick":
             self.handled += len(batch)
         routes, gathered = place.routes, place.gathered
+        made: dict[str, list[object]] = {}
         for output, message in place.handler.handle(port, batch):
-            if output in gathered:
-                gathered[output].append(message)
-                continue
-            for route in routes[output]:
-                self._send(route, message)
-        for output, messages in gathered.items():
-            if messages:
+            if output in made:
+                made[output].append(message)
+            elif output in gathered:
+                made[output] = [message]
+            else:
                 for route in routes[output]:
-                    self._send_all(route, messages)
-                messages.clear()
+                    self._send(route, message)
+        for output, messages in made.items():
+            for route in routes[output]:
+                self._send_all(route, messages)
 
     def _send_all(self, route: _Route, messages: list[object]) -> None:
         only = route.only
@@ -242,8 +247,10 @@ class InProcessRunner:
         box = only.mailbox
         if box.port == route.port:
             box.growing += messages
-        else:
+        elif box.growing:
             box.put_all(route.port, messages)
+        else:
+            box.port, box.growing = route.port, messages.copy()
         if box.before + len(box.growing) >= box.capacity:
             self._crowded = True
         if not box.listed:

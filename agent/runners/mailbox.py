@@ -20,7 +20,7 @@ class Mailbox:
     before: how many lie before it.
     """
 
-    __slots__ = ("_greatest", "_line", "before", "capacity", "growing", "listed", "port", "spills")
+    __slots__ = ("_line", "before", "capacity", "growing", "listed", "most", "port", "spills")
 
     def __init__(self, capacity: int, spills: bool) -> None:
         self._line: deque[tuple[str, list[object]]] = deque()  # without the one that grows
@@ -30,7 +30,7 @@ class Mailbox:
         self.capacity = capacity
         self.spills = spills
         self.listed = False  # among those that wait for their turn
-        self._greatest = 0
+        self.most = 0  # as far as anybody looked: it only grows between two takes
 
     def __len__(self) -> int:
         return self.before + len(self.growing)
@@ -43,7 +43,7 @@ class Mailbox:
     @property
     def greatest(self) -> int:
         """Return the greatest length so far."""
-        return max(self._greatest, len(self))
+        return max(self.most, len(self))
 
     def put(self, port: str, message: object) -> None:
         """Let a message for an input wait behind the others."""
@@ -65,11 +65,19 @@ class Mailbox:
             self.before += len(self.growing)
         self.port, self.growing = port, messages.copy()
 
+    def take_all(self) -> tuple[str, list[object]]:
+        """Return all messages, where nothing lies before the batch that grows."""
+        port, batch = self.port, self.growing
+        if len(batch) > self.most:
+            self.most = len(batch)
+        self.port, self.growing = _NO_PORT, []
+        return port, batch
+
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
         size = self.before + len(self.growing)
-        if size > self._greatest:  # it only grows between two takes
-            self._greatest = size
+        if size > self.most:
+            self.most = size
         if self.before:
             port, batch = self._line.popleft()
             self.before -= len(batch)

@@ -194,12 +194,12 @@ class Stage:
         ended = min(most, len(self.multi.begun))
         for _ in range(ended):
             self._end(self.multi.begun.popleft())
+        self.fetcher._deliver_all()
         self._turns += 1
         if not self._turns % LINGERED_TURNS or not ended:
             self.pages._dispatch()
         for worker in self.pages._workers:
             worker.answer()  # type: ignore[attr-defined]
-        await asyncio.sleep(0)  # the fetcher hands its answers on
         return ended
 
     def _end(self, handle: Any) -> None:

@@ -82,7 +82,8 @@ class CurlFetcher:
         if outcome is not None:
             epoch_ms, now_s = self._clock.epoch_ms(), self._clock.monotonic_s()
             answer = unsent(request, outcome, detail, epoch_ms=epoch_ms, now_s=now_s)
-            self._deliver(done, answer)
+            self._answers.append((done, answer))
+            self._deliver_soon()
             return
         site = self._site(request.url[: request.url.index("/", 8)])
         self._idle.make_way(request.address, site.host)
@@ -204,7 +205,10 @@ class CurlFetcher:
             for handle, code, message in bad:
                 self._finish(handle, code, message)
             if left == 0:
-                return
+                break
+        # Nothing of libcurl is under way here: whoever takes an answer may start, close or fail.
+        if self._answers:
+            self._deliver_all()
 
     def _cut_silent(self) -> None:
         """End requests whose answer has not begun in time; libcurl has no such limit."""
@@ -218,6 +222,8 @@ class CurlFetcher:
         for handle in late:
             wait = f"no answer within {self._options.first_byte_s:g} s"
             self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, wait)
+        if late:
+            self._deliver_soon()
         if self._busy:
             self._sweep = self._loop.call_later(self._sweep_s, self._cut_silent)
 
@@ -235,13 +241,11 @@ class CurlFetcher:
         self._free.append(slot)
         if not self._busy:
             self._quiet.set()
-        self._deliver(done, answer)
-
-    def _deliver(self, done: Callable[[FetchAnswer], None], answer: FetchAnswer) -> None:
-        # Not from here: whoever takes the answer may start, close or fail.
-        if not self._answers:
-            self._loop.call_soon(self._deliver_all)
         self._answers.append((done, answer))
+
+    def _deliver_soon(self) -> None:
+        """Have the loop deliver: whoever asked for what is answered does not expect it yet."""
+        self._loop.call_soon(self._deliver_all)
 
     def _deliver_all(self) -> None:
         answers, self._answers = self._answers, deque()
@@ -251,11 +255,12 @@ class CurlFetcher:
                 done(answer)
         finally:
             if answers:  # one of them failed: the loop says so, and the others come next
-                if not self._answers:
-                    self._loop.call_soon(self._deliver_all)
                 self._answers.extendleft(reversed(answers))
+                self._deliver_soon()
 
     def _end_all(self) -> None:
         for handle, slot in list(self._busy.items()):
             slot.refusal = slot.refusal or "stopped"
             self._finish(handle, pycurl.E_ABORTED_BY_CALLBACK, "the agent is ending")
+        if self._answers:
+            self._deliver_soon()

@@ -231,7 +231,9 @@ def _links(text: str) -> tuple[str, ...]:
         if len(_checked) + len(unknown) > MAX_CHECKED:
             _checked.clear()  # costs less than to know which of them was of use
         if len(unknown) <= MAX_CHECKED:
-            _checked.update(url for url in unknown if len(url) <= MAX_CHECKED_CHARACTERS)
+            if len(max(unknown, key=len)) > MAX_CHECKED_CHARACTERS:
+                unknown = {url for url in unknown if len(url) <= MAX_CHECKED_CHARACTERS}
+            _checked.update(unknown)
     return urls
 
 
