@@ -6,7 +6,7 @@ KEEP   ?=
 WORKERS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection peers-lock
+.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection bench-console peers-lock
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -63,7 +63,7 @@ show-site: venv  ## a partner's site: archive to first page, cron, updates good 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-manager bench-split bench-collection bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-manager bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -105,6 +105,10 @@ bench-split: venv  ## a host of 20,000 pages, by one agent and split among four;
 
 bench-collection: venv  ## 200 segments through a proxy that cuts and flips; ARGS="--segment-mib 4" for a quick look
 	$(VENV)/python -m benchmarks.collection $(ARGS)
+
+bench-console: venv  ## each page of the console, of a large crawl, on SQLite and PostgreSQL; ARGS="--only sqlite --hosts 10000 --lines 100000"
+	@tools/test_packages.sh
+	$(VENV)/python -m benchmarks.console $(ARGS)
 
 bench-predict: venv  ## how far off predicted distances are
 	$(VENV)/python -m benchmarks.predict

@@ -79,7 +79,7 @@ def test_lines_of_logs_are_searched(prsm: Running) -> None:
     assert [line["status"] for line in found["lines"]] == [None, 500, 200]
     assert (found["next"], found["reports"], found["gone"]) == (None, 1, 0)
     (line,) = prsm.local.get("/api/v1/logs?status=5xx&since=2000-01-01").json()["lines"]
-    assert (line["url"], line["headers"]) == ("http://www.example.jp:80/1", "HTTP/1.1 500 No\r\n")
+    assert (line["url"], line["headers"]) == ("http://www.example.jp/1", "HTTP/1.1 500 No\r\n")
     assert prsm.local.get("/api/v1/logs?until=1969-12-31").json()["lines"] == []
     first = prsm.local.get("/api/v1/logs?limit=2").json()
     rest = prsm.local.get(f"/api/v1/logs?mark={first['next']}").json()
