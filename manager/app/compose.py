@@ -302,6 +302,7 @@ def build_app(manager: Manager) -> FastAPI:
         log_lines,
         manager.alerts,
     )
+    app.state.console_door = pages
     app.mount("/console", console(pages))
     app.add_api_route(
         "/",

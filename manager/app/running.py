@@ -93,6 +93,7 @@ def _serve(manager: Manager, *, as_json: bool) -> None:
                 wrapped(app, manager, local=False),
                 wrapped(app, manager, local=True),
                 ready,
+                app.state.console_door.streams.close,
             )
         )
         _log.info("stopping: no connection is left")

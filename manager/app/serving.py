@@ -147,8 +147,9 @@ async def run_servers(
     public: ASGIApp,
     local: ASGIApp,
     on_ready: Callable[[], None],
+    on_stop: Callable[[], None],
 ) -> None:
-    """Serve both applications until SIGTERM or SIGINT."""
+    """Serve both applications until SIGTERM or SIGINT. on_stop: lets go what would never end."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="request"))
     servers = [
@@ -157,6 +158,7 @@ async def run_servers(
     ]
 
     def stop() -> None:
+        on_stop()
         for server, _ in servers:
             if server.should_exit:
                 server.force_exit = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from manager.console.kept import Kept
+from manager.console.streams import Streams
 from manager.db import Database
 from manager.operations.alert_views import AlertDesk
 from manager.operations.archive_figures import ArchiveFigures
@@ -21,6 +22,7 @@ from shared.errors import PrsmError
 __all__ = ["ConsoleDoor"]
 
 HOST_COUNTS_MS: Final = 10_000
+MARKS_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class ConsoleDoor:
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
     refusal, or None where it is the manager's own failure. alerts: what they are made from.
     host_counts: hosts by state, which
-    are dear to count and looked at every few seconds by everybody; archive_size likewise.
+    are dear to count and looked at every few seconds by everybody; archive_size likewise. streams:
+    which pages are told of changes; marks: what all of them look at.
     """
 
     db: Database
@@ -46,3 +49,5 @@ class ConsoleDoor:
     alerts: AlertDesk
     host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
+    streams: Streams = field(default_factory=Streams)
+    marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

@@ -78,9 +78,9 @@ def duration(length_ms: float | None) -> str:
         return NOTHING
     whole_ms = max(0, int(length_ms))
     if whole_ms < 1000:
-        return f"{whole_ms}{GAP}{pgettext('unit', 'ms')}"
+        return GAP.join((str(whole_ms), pgettext("unit", "ms")))
     if whole_ms < 10_000:
-        return f"{written(whole_ms // 100 / 10, 1)}{GAP}{pgettext('unit', 's')}"
+        return GAP.join((written(whole_ms // 100 / 10, 1), pgettext("unit", "s")))
     return _spoken(whole_ms)
 
 
@@ -92,7 +92,7 @@ def sentence(text: str) -> str:
 def skew(difference_ms: int) -> str:
     """Return how far a clock is ahead (+) or behind (-)."""
     if not difference_ms:
-        return f"0{GAP}{pgettext('unit', 'ms')}"
+        return GAP.join(("0", pgettext("unit", "ms")))
     sign = "+" if difference_ms > 0 else "−"
     return f"{sign}{duration(abs(difference_ms))}"
 
@@ -108,7 +108,8 @@ def ago(at_ms: int, now_ms: int) -> str:
 
 def moment(at_ms: int) -> str:
     """Return a moment in UTC, to the second: `2026-11-21 06:30:05 UTC`."""
-    return f"{_utc(at_ms).strftime(pgettext('date', '%Y-%m-%d %H:%M:%S'))}{GAP}UTC"
+    said = _utc(at_ms).strftime(pgettext("date", "%Y-%m-%d %H:%M:%S"))
+    return f"{said}{GAP}UTC"
 
 
 def iso(at_ms: int) -> str:

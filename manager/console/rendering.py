@@ -20,7 +20,7 @@ from manager.console.language import Lazy
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
 
-__all__ = ["render"]
+__all__ = ["render", "render_text"]
 
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
@@ -29,6 +29,11 @@ _STATES: Final = re.compile(r"[a-z-]+")
 def render(template: str, **values: Any) -> str:
     """Return the text of a page."""
     return _templates.get_template(template).render(**values)
+
+
+def render_text(source: str, **values: Any) -> str:
+    """Return what a template's source makes; for tests of the rules above."""
+    return _templates.from_string(source).render(**values)
 
 
 def _finished(value: Any) -> Any:

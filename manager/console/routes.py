@@ -13,6 +13,7 @@ from manager.console.pages import (
     collection,
     data,
     downloads,
+    events,
     host,
     hosts,
     joining,
@@ -50,5 +51,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *downloads.PAGES,
     *withdrawn.PAGES,
     *audit.PAGES,
+    *events.PAGES,
     *users.PAGES,
 )

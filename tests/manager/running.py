@@ -12,6 +12,7 @@ import httpx
 from starlette.types import ASGIApp
 
 from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
+from manager.console import ConsoleDoor
 from manager.intake import UploadDesk
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.actor import Actor
@@ -93,6 +94,7 @@ class Running:
     manager: Manager
     clock: Clock
     public: ASGIApp = field(init=False)
+    console: ConsoleDoor = field(init=False)
     manager_desk: UploadDesk = field(init=False)
     anybody: Caller = field(init=False)
     outside: Caller = field(init=False)
@@ -101,6 +103,9 @@ class Running:
     def __post_init__(self) -> None:
         app = build_app(self.manager)
         self.manager_desk = app.state.agent_door.desk
+        self.console = app.state.console_door
+        # Answers are read whole here: an event stream ends after its first word.
+        self.console.streams.close()
         self.public = wrapped(app, self.manager, local=False)
         self.anybody = Caller(self.public)
         self.outside = Caller(self.public, address="192.0.2.7")

@@ -1,0 +1,43 @@
+"""The event stream of the pages that somebody looks at."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from manager.console import cookies
+from manager.console.access import Page
+from manager.console.streams import told
+from manager.console.visit import Visit
+from manager.operations.changes import marks
+from manager.operations.users import session_of
+from shared.wire.names import hash_of_key
+
+__all__ = ["PAGES"]
+
+AGAIN_S: Final = "60"
+
+
+def stream(visit: Visit) -> Response:
+    """Say what changes for as long as the session holds; without a place for it, refuse."""
+    door = visit.door
+    token = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
+    session = hash_of_key(token)
+    if not door.streams.has_room(session):
+        said = "Too many event streams are open: pages ask every few seconds instead.\n"
+        return PlainTextResponse(said, 503, {"Retry-After": AGAIN_S})
+    return StreamingResponse(
+        told(
+            door.streams,
+            session,
+            lambda: door.marks.get(door.now_ms(), lambda: marks(door.db)),
+            lambda: session_of(door.db, session, door.now_ms()) is None,
+        ),
+        media_type="text/event-stream",
+        # nginx would collect it; Caddy knows the type.
+        headers={"X-Accel-Buffering": "no"},
+    )
+
+
+PAGES: Final = (Page("GET", "/events", "viewer", stream),)
