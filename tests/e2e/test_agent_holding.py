@@ -223,3 +223,25 @@ def test_a_refused_agent_ends_a_single_run(tmp_path: Path) -> None:
         assert it.once() == 1
         assert "401" in it.said()
         assert "prs enrol" in it.said()
+
+
+def test_a_drain_is_remembered_over_a_kill(tmp_path: Path) -> None:
+    """The machine goes right after the word: the next process fetches nothing and hands back."""
+    with scene(tmp_path, pages_mean=60) as it:
+        it.give_all()
+        begin(it)
+        it.agent.prs("drain")
+        it.agent.kill()
+        assert it.quiet_for(1.0)
+        seen = len(it.web.requests())
+        it.agent.start()
+        it.until("the leave", lambda: not it.manager.joined)
+        assert len(it.web.requests()) == seen
+        assert it.manager.syncs[-1].state == "draining"
+        it.agent.kill()
+        assert "drained" in it.agent.prs("status")
+        assert it.once() == 0, it.said()
+        it.agent.program.words = ["prs", "run"]
+        it.agent.prs("resume")
+        it.agent.start()
+        it.until("its return", lambda: it.manager.joined)
