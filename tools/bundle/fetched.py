@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.bundle.chosen import Locked, Platform
 
-__all__ = ["fetch", "sha256_of"]
+__all__ = ["fetch", "platform_words", "sha256_of"]
 
 _NEWEST_GLIBC = 28  # that wheels may ask for: Debian 10, RHEL 8
 _OLDEST_GLIBC = 5
@@ -35,12 +35,15 @@ def fetch(entries: Iterable[Locked], platforms: Iterable[Platform], folder: Path
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write("\n".join(lines))
             file.flush()
-            subprocess.run([*_words(platform), "-d", str(folder), "-r", file.name], check=True)
+            words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+            words += ["--quiet", "download", "--require-hashes", "--no-deps"]
+            words += [*platform_words(platform), "-d", str(folder), "-r", file.name]
+            subprocess.run(words, check=True)
 
 
-def _words(platform: Platform) -> list[str]:
-    words = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet"]
-    words += ["download", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+def platform_words(platform: Platform) -> list[str]:
+    """Return the words by which pip takes wheels for a platform, whatever this machine is."""
+    words = ["--only-binary", ":all:"]
     words += ["--python-version", f"{platform.python[0]}.{platform.python[1]}"]
     words += ["--implementation", "cp", "--abi", platform.abi, "--abi", "abi3", "--abi", "none"]
     for glibc in range(_NEWEST_GLIBC, _OLDEST_GLIBC - 1, -1):
