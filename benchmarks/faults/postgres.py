@@ -72,15 +72,18 @@ class Postgres:
     def start(self, environment: Mapping[str, str] | None = None) -> None:
         """Start it; it answers when it has recovered."""
         (self.data / "postmaster.pid").unlink(missing_ok=True)  # what a kill leaves
-        command = [*self._as_user, str(self._binaries / "postgres"), "-D", str(self.data),
-                   "-p", str(self.port), "-h", "127.0.0.1"]  # fmt: skip
+        chosen = self._environment if environment is None else environment
+        # For the server only: what becomes its user must not be under libfaketime, as root.
+        told = [f"{name}={value}" for name, value in chosen.items()]
+        command = [*self._as_user, "env", *told]
+        command += [str(self._binaries / "postgres"), "-D", str(self.data)]
+        command += ["-p", str(self.port), "-h", "127.0.0.1"]
         for option in OPTIONS:
             command += ["-c", option]
-        chosen = self._environment if environment is None else environment
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=os.environ | chosen, start_new_session=True,
+                start_new_session=True,
             )  # fmt: skip
 
     @property

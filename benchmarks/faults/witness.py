@@ -20,6 +20,7 @@ __all__ = ["Answer", "Witness"]
 
 FIRST: Final = datetime(2025, 1, 1, tzinfo=UTC)  # each report is of a minute of its own
 PATIENCE_S: Final = 10.0
+JOIN_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Witness:
         key = new_key()
         self._headers = {"Authorization": f"Bearer {key}"}
         with self._client() as client:
+            client.timeout = JOIN_S
             joined = {"agent": name, "token": token, "key_hash": hash_of_key(key), "kind": "plain"}
             for answer in (
                 client.post("/api/v1/enrol", json=joined),
