@@ -18,6 +18,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from world_outline import outline
+
 TARGET = Path(__file__).resolve().parent.parent / "manager" / "console" / "static" / "vendor"
 
 
@@ -97,6 +99,13 @@ PACKAGES = (
         "0BSD",
         {"dist/htmx.min.js": "htmx.min.js"},
     ),
+    Package(
+        "world-atlas",  # Natural Earth, which is in the public domain
+        "2.0.2",
+        "IXfV0qwlKXpckz1FhwXVwKRjiIhOnWttOskm5CtxMsjgE/MXAYRHWJqgXOpM8IkcPBoXnyTU5lFHcYa5ChG0LQ==",
+        "ISC",
+        {"land-110m.json": "world.svg"},
+    ),
 )
 
 
@@ -148,6 +157,8 @@ def extract(package: Package, archive: Path) -> dict[str, object]:
                 data = b"\n".join(
                     line for line in data.splitlines() if b"sourceMappingURL" not in line
                 )
+            if source.endswith(".json"):
+                data = outline(data)
             path = TARGET / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
