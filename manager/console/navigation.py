@@ -60,8 +60,12 @@ GROUPS: Final = (
         lazy("Centre"),
         (
             Entry("logs", lazy("Logs"), "file-search", "viewer", "l"),
+            Entry("alerts", lazy("Alerts"), "bell", "viewer", "w"),
+            Entry("releases", lazy("Releases"), "rocket", "viewer", "v"),
             Entry("audit", lazy("Audit"), "history", "viewer", "t"),
             Entry("users", lazy("Users"), "user", "admin", "u"),
+            Entry("tokens", lazy("Tokens"), "key", "viewer", "k"),
+            Entry("settings", lazy("Settings"), "settings", "viewer", "i"),
         ),
     ),
 )

@@ -77,7 +77,7 @@ class AgentOffer:
     @property
     def has_failed(self) -> bool:
         """Tell whether its last update did not end well."""
-        return self.told.outcome not in ("", "updated")
+        return self.told.outcome not in ("", "updated", "unreached")
 
 
 def roll_out(db: Database, version: str, ring: str, actor: Actor, now_ms: int) -> None:

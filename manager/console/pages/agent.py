@@ -11,12 +11,14 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.attention import agent_notices, spoken_detail
+from manager.console.language import _
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
 from manager.operations.capture_checks import check_captures
 from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.positions import read_position, set_position
 from manager.operations.refetch_results import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow, list_rounds, round_detail
@@ -190,6 +192,27 @@ def limit(visit: Visit) -> Response:
     return visit.go(link("agent", name=name), done=f"From its next sync on {name} sends {said}.")
 
 
+def place(visit: Visit) -> Response:
+    """Say where the agent is, for the map; empty fields: nobody knows."""
+    name = visit.form.get("name", "")
+    latitude, longitude = (visit.form.get(each, "").strip() for each in ("latitude", "longitude"))
+    position = None
+    if latitude or longitude:
+        position = read_position(_degrees(latitude, "latitude"), _degrees(longitude, "longitude"))
+    set_position(visit.db, name, position, visit.actor, visit.now_ms)
+    here = link("agent", name=name)
+    if position is None:
+        return visit.go(here, done=_("%(agent)s is on the map no more.", agent=name))
+    return visit.go(here, done=_("%(agent)s is on the map.", agent=name))
+
+
+def _degrees(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {text[:20]!a}: must be degrees, as 35.03 or -33.9") from error
+
+
 def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:
     """Return the hours as `_windows` reads them; all day is nothing."""
     if limits is None:
@@ -222,4 +245,5 @@ PAGES: Final = (
     Page("POST", "/agent/retire", "operator", retire_agent),
     Page("POST", "/agent/list-limit", "operator", limit_list),
     Page("POST", "/agent/sending", "operator", limit),
+    Page("POST", "/agent/position", "operator", place),
 )

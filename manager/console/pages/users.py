@@ -10,9 +10,11 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit, link
 from manager.errors import ConflictError, NotFoundError
+from manager.operations.sessions import end_sessions, list_sessions
 from manager.operations.users import (
     ROLES,
     User,
@@ -112,9 +114,19 @@ def _user(visit: Visit, name: str) -> User:
 
 
 def show_user(visit: Visit) -> Response:
-    """Show one user and what can be changed."""
-    user = _user(visit, visit.query.get("name", ""))
-    return visit.page("user.html", person=user, roles=ROLE_WORDS, refused="")
+    """Show one user, where the user is logged in, and what can be changed."""
+    return _user_page(visit, _user(visit, visit.query.get("name", "")))
+
+
+def _user_page(visit: Visit, user: User, *, status: int = 200, refused: str = "") -> Response:
+    return visit.page(
+        "user.html",
+        status=status,
+        person=user,
+        roles=ROLE_WORDS,
+        refused=refused,
+        sessions=list_sessions(visit.db, user.name, visit.now_ms),
+    )
 
 
 def change_role(visit: Visit) -> Response:
@@ -162,11 +174,19 @@ def set_password(visit: Visit) -> Response:
             visit.db, user.name, visit.form.get("password", ""), visit.actor, visit.now_ms
         )
     except FormatError as error:
-        return visit.page(
-            "user.html", status=400, person=user, roles=ROLE_WORDS, refused=str(error)
-        )
+        return _user_page(visit, user, status=400, refused=str(error))
     said = f"{user.name} has a new password, and was logged out everywhere."
     return visit.go(link("user", name=user.name), done=said)
+
+
+def log_out(visit: Visit) -> Response:
+    """End a session of a user, or all."""
+    user, session = _user(visit, visit.form.get("name", "")), visit.form.get("session", "")
+    end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
+    here = link("user", name=user.name)
+    if session:
+        return visit.go(here, done=_("%(user)s is logged out there.", user=user.name))
+    return visit.go(here, done=_("%(user)s is logged out everywhere.", user=user.name))
 
 
 PAGES: Final = (
@@ -179,4 +199,5 @@ PAGES: Final = (
     Page("POST", "/user/disable", "admin", disable),
     Page("POST", "/user/enable", "admin", enable),
     Page("POST", "/user/password", "admin", set_password),
+    Page("POST", "/user/log-out", "admin", log_out),
 )

@@ -1,0 +1,170 @@
+"""Agents on a map of the world, drawn by the server: where they are and how they are.
+
+Agents that lie close together are one point, as large as there are many, in the colour of the one
+that is worst. The land is a file of ours; where it is drawn is `tools/world_outline.py`'s decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.assignment import LivenessState
+from manager.console.access import Page
+from manager.console.language import _, number
+from manager.console.listing import read_listing
+from manager.console.visit import Visit, link
+from manager.console.words import word
+from manager.operations.agents import AgentView, list_agents
+
+__all__ = ["PAGES", "Spot", "spots"]
+
+WIDTH: Final = 2000
+NORTH: Final = 84.0
+SOUTH: Final = -60.0
+SCALE: Final = WIDTH / 360
+HEIGHT: Final = round((NORTH - SOUTH) * SCALE)
+CELL: Final = 24
+"""Points nearer than this are one: 4 degrees, about a finger on a telephone."""
+
+NAMED: Final = 8
+GAP, LETTER, LINE = 6, 12, 26
+STATES: Final = tuple(state.value for state in LivenessState)
+WORST: Final = ("lost", "late", "new", "asleep", "idle", "working", "retired")
+KINDS: Final = ("sync", "plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A point of the map. x, y: of 2000 and 800; state: of the worst agent there.
+
+    side: where its label is; empty: there is no room, or it is the number of agents.
+    """
+
+    x: int
+    y: int
+    radius: int
+    state: str
+    title: str
+    label: str
+    url: str
+    agents: int
+    side: str = ""
+
+
+def spots(views: Iterable[AgentView]) -> list[Spot]:
+    """Return the points of agents whose position is known, the largest first."""
+    cells: dict[tuple[int, int], list[tuple[int, int, AgentView]]] = {}
+    for view in views:
+        latitude, longitude = view.row.latitude, view.row.longitude
+        if latitude is None or longitude is None:
+            continue
+        x = round((longitude + 180) * SCALE)
+        y = round((NORTH - min(NORTH, max(SOUTH, latitude))) * SCALE)
+        cells.setdefault((x // CELL, y // CELL), []).append((x, y, view))
+    made = [_spot(found) for found in cells.values()]
+    return _labelled(sorted(made, key=lambda spot: (-spot.agents, spot.x, spot.y)))
+
+
+def _labelled(found: Sequence[Spot]) -> list[Spot]:
+    """Return the points, of single agents those named whose name covers nothing else."""
+    taken = [
+        (spot.x - spot.radius, spot.y - spot.radius, spot.x + spot.radius, spot.y + spot.radius)
+        for spot in found
+    ]
+    made = []
+    for place, spot in enumerate(found):
+        side = ""
+        for name in ("right", "left") if spot.agents == 1 else ():
+            box = _box(spot, name)
+            free = box[0] >= 0 and box[2] <= WIDTH
+            others = [each for number, each in enumerate(taken) if number != place]
+            if free and not any(_meet(box, each) for each in others):
+                side = name
+                taken.append(box)
+                break
+        made.append(replace(spot, side=side))
+    return made
+
+
+def _box(spot: Spot, side: str) -> tuple[int, int, int, int]:
+    near, width = spot.radius + GAP, LETTER * len(spot.label)
+    left = spot.x + near if side == "right" else spot.x - near - width
+    return left, spot.y - LINE // 2, left + width, spot.y + LINE // 2
+
+
+def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _spot(found: Sequence[tuple[int, int, AgentView]]) -> Spot:
+    views = sorted((view for _, _, view in found), key=_badness)
+    names = [f"{view.row.name}: {word(view.liveness.state.value)}" for view in views[:NAMED]]
+    if len(views) > NAMED:
+        names.append(_("and %(number)s more", number=number(len(views) - NAMED)))
+    first = views[0]
+    alone = len(views) == 1
+    return Spot(
+        round(sum(x for x, _, _ in found) / len(found)),
+        round(sum(y for _, y, _ in found) / len(found)),
+        min(30, 9 + round(3 * (len(views) - 1) ** 0.5)),
+        first.liveness.state.value,
+        "\n".join(names),
+        first.row.name if alone else number(len(views)),
+        link("agent", name=first.row.name) if alone else link("agents", q=_shared(views)),
+        len(views),
+    )
+
+
+def _badness(view: AgentView) -> tuple[int, str]:
+    return WORST.index(view.liveness.state.value), view.row.name
+
+
+def _shared(views: Sequence[AgentView]) -> str:
+    """Return what the names of agents at one place end with in common; perhaps nothing."""
+    parts = [view.row.name.split(".")[::-1] for view in views]
+    common = []
+    for level in zip(*parts, strict=False):
+        if len(set(level)) > 1:
+            break
+        common.append(level[0])
+    return ".".join(common[::-1])
+
+
+def show(visit: Visit) -> Response:
+    """Show the map of the agents that the filters leave."""
+    listing = read_listing(
+        "/console/agents-map",
+        visit.query,
+        filters=("q", "state", "kind"),
+        sorts=("name",),
+        default_sort="name",
+    )
+    text, state, kind = (listing.filters[name] for name in ("q", "state", "kind"))
+    chosen = [
+        view
+        for view in list_agents(visit.db, visit.now_ms, visit.policy)
+        if text.lower() in view.row.name
+        and kind in ("", view.row.kind)
+        and (view.liveness.state.value == state if state else view.row.retired_ms is None)
+    ]
+    placed = spots(chosen)
+    return visit.page(
+        "agents_map.html",
+        headers={"HX-Push-Url": listing.url()} if visit.is_part else None,
+        listing=listing,
+        states=STATES,
+        kinds=KINDS,
+        spots=placed,
+        gap=GAP,
+        width=WIDTH,
+        height=HEIGHT,
+        agents=sum(spot.agents for spot in placed),
+        unplaced=[view.row.name for view in chosen if view.row.latitude is None],
+    )
+
+
+PAGES: Final = (Page("GET", "/agents-map", "viewer", show),)

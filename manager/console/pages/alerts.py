@@ -1,0 +1,200 @@
+"""Alerts: what is wrong now, since when, who is told and when next; silences and maintenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Visit, link
+from manager.operations.alert_views import Alerts, Going, current_alerts, send_test
+from manager.operations.audit import audit_page
+from manager.operations.silences import (
+    SilenceRow,
+    add_window,
+    end_quiet,
+    end_silence,
+    silence,
+)
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+HISTORY_SHOWN: Final = 25
+HOUR_MS: Final = 3_600_000
+KINDS: Final = ("agent", "update", "churn", "disk", "round", "expiry")
+TOLD: Final = ("yes", "silent")
+KEYS: Final[dict[str, Callable[[Going], Any]]] = {
+    "what": lambda one: one.key,
+    "since": lambda one: one.since_ms,
+    "told": lambda one: one.told_ms,
+    "next": lambda one: one.next_ms,
+}
+HEADER: Final = (
+    "key",
+    "what",
+    "since (UTC)",
+    "told (UTC)",
+    "told next (UTC)",
+    "silent until (UTC)",
+    "why",
+)
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/alerts",
+        visit.query,
+        filters=("q", "kind", "told"),
+        sorts=tuple(KEYS),
+        default_sort="-since",
+    )
+
+
+def _seen(visit: Visit) -> Alerts:
+    return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
+
+
+def _rows(seen: Alerts, listing: Listing) -> list[Going]:
+    text, kind, told = (listing.filters[name] for name in ("q", "kind", "told"))
+    rows = [
+        one
+        for one in seen.troubles
+        if text.lower() in f"{one.key} {one.text}".lower()
+        and kind in ("", one.key.partition(":")[0])
+        and told in ("", "silent" if one.silence else "yes")
+    ]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit, *, tested: Any = None) -> Response:
+    """Show what is wrong, what is silent, and what was told before."""
+    listing, seen = _listing(visit), _seen(visit)
+    return visit.page(
+        "alerts.html",
+        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
+        listing=listing,
+        cut=listing.cut(_rows(seen, listing)),
+        seen=seen,
+        loud=sum(one.silence is None for one in seen.troubles),
+        kinds=KINDS,
+        told=TOLD,
+        windows=[row for row in seen.silences if not row.key and _is_of_use(row, visit.now_ms)],
+        limits=visit.door.alerts.limits,
+        settings=visit.door.settings.alerts,
+        history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
+        tested=tested,
+    )
+
+
+def _is_of_use(row: SilenceRow, now_ms: int) -> bool:
+    return row.ended_ms is None and row.until_ms > now_ms
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    rows = _rows(_seen(visit), _listing(visit))
+    return csv_response("alerts", HEADER, (_cells(one) for one in rows))
+
+
+def _cells(one: Going) -> list[Cell]:
+    return [
+        one.key,
+        one.text,
+        _time(one.since_ms),
+        _time(one.told_ms),
+        _time(one.next_ms),
+        None if one.silence is None else _time(one.silence.until_ms),
+        None if one.silence is None else one.silence.reason,
+    ]
+
+
+def _time(at_ms: int | None) -> str | None:
+    return None if at_ms is None else figures.iso(at_ms)
+
+
+def silence_one(visit: Visit) -> Response:
+    """Tell nobody of one trouble for some hours."""
+    key, reason = visit.form.get("key", ""), visit.form.get("reason", "")
+    until_ms = visit.now_ms + round(_hours(visit.form.get("hours", "")) * HOUR_MS)
+    silence(visit.db, key, until_ms, reason, visit.actor, visit.now_ms)
+    return visit.go(
+        link("alerts"), done=_("Nobody is told of %(key)s, but that it is over.", key=key)
+    )
+
+
+def _hours(text: str) -> float:
+    try:
+        hours = float(text)
+    except ValueError as error:
+        raise FormatError(f"hours {text[:20]!a}: must be a number, as 8 or 0.5") from error
+    if not 0 < hours <= 720:
+        raise FormatError(f"hours = {hours:g}: must be more than 0 and at most 720, 30 days")
+    return hours
+
+
+def add(visit: Visit) -> Response:
+    """Plan a maintenance window, or begin one now."""
+    form = visit.form
+    zone = _zone(form.get("zone", ""))
+    begin = form.get("from", "").strip()
+    from_ms = _moment(begin, "from", zone) if begin else visit.now_ms
+    until_ms = _moment(form.get("until", ""), "until", zone)
+    add_window(visit.db, from_ms, until_ms, form.get("reason", ""), visit.actor, visit.now_ms)
+    return visit.go(link("alerts"), done=_("Nobody is told of anything within the window."))
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name.strip() or "UTC")
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise FormatError(f"time zone {name[:64]!a}: not known here, as Asia/Tokyo") from error
+
+
+def _moment(text: str, name: str, zone: ZoneInfo) -> int:
+    """Return a moment that a browser's field for date and time sends, or a person types."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        local = moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
+        return round(local.timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        raise FormatError(f"{name} {text[:40]!a}: must be a moment, as 2026-12-01T22:00") from error
+
+
+def end(visit: Visit) -> Response:
+    """End a silence or a window."""
+    number = visit.form.get("number", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        raise FormatError(f"number {number[:20]!a}: must be a whole number")
+    end_silence(visit.db, int(number), visit.actor, visit.now_ms)
+    return visit.go(link("alerts"), done=_("It is over; what still is wrong is told."))
+
+
+def quiet(visit: Visit) -> Response:
+    """End all windows that are open."""
+    end_quiet(visit.db, visit.actor, visit.now_ms)
+    return visit.go(link("alerts"), done=_("Troubles are told again."))
+
+
+def test(visit: Visit) -> Response:
+    """Send a test message, and say who took it."""
+    return show(visit, tested=send_test(visit.db, visit.door.alerts, visit.actor, visit.now_ms))
+
+
+PAGES: Final = (
+    Page("GET", "/alerts", "viewer", show),
+    Page("GET", "/alerts.csv", "viewer", export),
+    Page("POST", "/alerts/silence", "operator", silence_one),
+    Page("POST", "/alerts/windows", "operator", add),
+    Page("POST", "/alerts/end", "operator", end),
+    Page("POST", "/alerts/speak", "operator", quiet),
+    Page("POST", "/alerts/test", "operator", test),
+)

@@ -1,0 +1,170 @@
+"""What all agents keep to, changed while they crawl: the block list, with a box to try it, and
+limits of politeness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, number
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Question, Visit, link
+from manager.errors import ConflictError
+from manager.operations.fleet_rules import (
+    BlockedRow,
+    FleetRules,
+    LimitsRow,
+    Tried,
+    add_blocked,
+    fleet_rules_of,
+    remove_blocked,
+    set_limits,
+    try_url,
+)
+from shared.errors import FormatError, UrlError
+
+__all__ = ["PAGES"]
+
+KEYS: Final[dict[str, Callable[[BlockedRow], Any]]] = {
+    "number": lambda row: row.id,
+    "pattern": lambda row: row.pattern,
+    "added": lambda row: row.added_ms,
+    "by": lambda row: row.added_by,
+}
+HEADER: Final = ("number", "expression", "reason", "added by", "added (UTC)")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/fleet-rules",
+        visit.query,
+        filters=("q",),
+        sorts=tuple(KEYS),
+        default_sort="number",
+    )
+
+
+def _rows(found: FleetRules, listing: Listing) -> list[BlockedRow]:
+    text = listing.filters["q"].lower()
+    rows = [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show the block list and the limits; with a URL, which lines block it."""
+    return _page(visit)
+
+
+def _page(visit: Visit, *, status: int = 200, refused: str = "") -> Response:
+    listing, found = _listing(visit), fleet_rules_of(visit.db)
+    url, pattern = visit.query.get("url", "").strip(), visit.query.get("pattern", "").strip()
+    tried, untried = _tried(visit, url, pattern)
+    return visit.page(
+        "fleet_rules.html",
+        status=status,
+        listing=listing,
+        cut=listing.cut(_rows(found, listing)),
+        lines=len(found.blocked),
+        limits=found.limits,
+        url=url,
+        pattern=pattern,
+        tried=tried,
+        untried=untried,
+        typed=visit.form.get("text", ""),
+        reason=visit.form.get("reason", ""),
+        refused=refused,
+    )
+
+
+def _tried(visit: Visit, url: str, pattern: str) -> tuple[Tried | None, str]:
+    """Return what blocks a URL; or why that cannot be said."""
+    if not url:
+        return None, ""
+    try:
+        return try_url(visit.db, url[:8000], pattern[:1000]), ""
+    except (FormatError, UrlError) as error:
+        return None, str(error)
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    rows = _rows(fleet_rules_of(visit.db), _listing(visit))
+    return csv_response("block-list", HEADER, (_cells(row) for row in rows))
+
+
+def _cells(row: BlockedRow) -> list[Cell]:
+    return [row.id, row.pattern, row.reason, row.added_by, figures.iso(row.added_ms)]
+
+
+def block(visit: Visit) -> Response:
+    """Add lines; what is no expression is said beside what was typed."""
+    text, reason = visit.form.get("text", ""), visit.form.get("reason", "")
+    try:
+        added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
+    except (FormatError, ConflictError) as error:
+        return _page(visit, status=visit.door.status_of(error) or 400, refused=str(error))
+    said = _(
+        "%(number)s lines are new; agents hear of them with their next sync.", number=number(added)
+    )
+    return visit.go(link("fleet-rules"), done=said)
+
+
+def unblock(visit: Visit) -> Response:
+    """Take a line out; ask once."""
+    line, here = visit.form.get("number", ""), link("fleet-rules")
+    if not (line.isascii() and line.isdigit() and len(line) < 19):
+        raise FormatError(f"number {line[:20]!a}: must be a whole number")
+    if not visit.is_confirmed:
+        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
+        shown = rows[0].pattern if rows else line
+        return visit.ask(
+            Question(
+                _("Take this line out of the block list?"),
+                (shown, _("Agents fetch such URLs again from their next sync on.")),
+                _("Take it out"),
+                "/console/fleet-rules/unblock",
+                here,
+                {"number": line},
+            )
+        )
+    remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
+    return visit.go(here, done=_("The line is out of the block list."))
+
+
+def limit(visit: Visit) -> Response:
+    """Set what all agents keep to at least; an empty field is as each site says."""
+    kbytes = _number(visit.form.get("kbytes_per_s", ""), "KB a second")
+    hosts = _number(visit.form.get("parallel_hosts", ""), "parallel hosts")
+    asked = LimitsRow(
+        _number(visit.form.get("interval_s", ""), "interval"),
+        None if hosts is None else round(hosts),
+        None if kbytes is None else round(kbytes * 1000),
+    )
+    set_limits(visit.db, asked, visit.actor, visit.now_ms)
+    return visit.go(link("fleet-rules"), done=_("Agents hear of the limits with their next sync."))
+
+
+def _number(text: str, name: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        found = float(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {text[:20]!a}: must be a number, or empty") from error
+    if not -(10**12) < found < 10**12:
+        raise FormatError(f"{name} {text[:20]!a}: must be less than 1,000,000,000,000")
+    return found
+
+
+PAGES: Final = (
+    Page("GET", "/fleet-rules", "viewer", show),
+    Page("GET", "/fleet-rules.csv", "viewer", export),
+    Page("POST", "/fleet-rules/block", "operator", block),
+    Page("POST", "/fleet-rules/unblock", "operator", unblock),
+    Page("POST", "/fleet-rules/limits", "operator", limit),
+)

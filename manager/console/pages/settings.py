@@ -1,0 +1,98 @@
+"""Settings: what stands in prsm.toml and what it means; the managers that go by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.listing import Listing, read_listing
+from manager.console.visit import Visit
+from manager.operations.managers import list_managers
+from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
+
+__all__ = ["PAGES"]
+
+KEYS: Final[dict[str, Callable[[SettingLine], Any]]] = {
+    "name": lambda line: line.name,
+    "source": lambda line: line.source or None,
+}
+SHOWN: Final = ("changed", "secret")
+HEADER: Final = (
+    "setting",
+    "value",
+    "default",
+    "unit",
+    "least",
+    "most",
+    "said in",
+    "meaning",
+)
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/settings",
+        visit.query,
+        filters=("q", "group", "show"),
+        sorts=tuple(KEYS),
+        default_sort="name",
+    )
+
+
+def _rows(visit: Visit, listing: Listing) -> list[SettingLine]:
+    text, group, shown = (listing.filters[name] for name in ("q", "group", "show"))
+    rows = [
+        line
+        for line in setting_lines(visit.door.settings)
+        if text.lower() in f"{line.name} {line.reason}".lower()
+        and group in ("", line.name.partition(".")[0])
+        and (shown != "changed" or not line.is_default)
+        and (shown != "secret" or line.secret)
+    ]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show the settings of the file, and the managers."""
+    listing = _listing(visit)
+    lines = setting_lines(visit.door.settings)
+    return visit.page(
+        "settings.html",
+        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
+        listing=listing,
+        cut=listing.cut(_rows(visit, listing)),
+        groups=list(dict.fromkeys(line.name.partition(".")[0] for line in lines)),
+        shown=SHOWN,
+        changed=sum(not line.is_default for line in lines),
+        file=str(visit.door.settings.data / SETTINGS_FILE),
+        managers=list_managers(visit.db),
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    rows = _rows(visit, _listing(visit))
+    return csv_response("settings", HEADER, (_cells(line) for line in rows))
+
+
+def _cells(line: SettingLine) -> list[Cell]:
+    return [
+        line.name,
+        line.value,
+        line.default,
+        line.unit,
+        line.least,
+        line.most,
+        line.source,
+        line.reason,
+    ]
+
+
+PAGES: Final = (
+    Page("GET", "/settings", "viewer", show),
+    Page("GET", "/settings.csv", "viewer", export),
+)

@@ -1,0 +1,57 @@
+"""The map of agents: where they are, near ones as one point, hostile names as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from manager.console.pages.agents_map import HEIGHT, WIDTH, spots
+from manager.operations.agents import list_agents
+from manager.operations.audit import audit_page
+from manager.operations.positions import Position, set_position
+from tests.manager.console.conftest import Visitor
+from tests.manager.operations.world import ADMIN
+from tests.manager.running import Running
+
+KYOTO, OSAKA = "kyoto.example.ac.jp", "osaka.example.ac.jp"
+
+
+def test_near_agents_are_one_point_in_the_colour_of_the_worst(prsm: Running) -> None:
+    """All points lie on the map, whatever was said; who has no position has none."""
+    views = {view.row.name: view for view in list_agents(prsm.manager.db, prsm.clock())}
+    one, other = views[KYOTO], views[OSAKA]
+
+    def at(view: object, latitude: float, longitude: float) -> object:
+        row = replace(view.row, latitude=latitude, longitude=longitude)  # type: ignore[attr-defined]
+        return replace(view, row=row)  # type: ignore[type-var]
+
+    far = at(other, -33.87, 151.2)
+    (east, south) = spots([at(one, 35.03, 135.78), far])  # type: ignore[list-item]
+    assert {east.label, south.label} == {KYOTO, OSAKA}
+    (both,) = spots([at(one, 35.03, 135.78), at(other, 34.7, 135.5)])  # type: ignore[list-item]
+    assert (both.agents, both.label) == (2, "2")
+    assert both.url == "/console/agents?q=example.ac.jp"
+    for latitude, longitude in ((90, 180), (-90, -180), (0, 0)):
+        (spot,) = spots([at(one, latitude, longitude)])  # type: ignore[list-item]
+        assert 0 <= spot.x <= WIDTH
+        assert 0 <= spot.y <= HEIGHT
+    assert spots(views.values()) == []
+
+
+def test_a_position_is_said_on_the_agents_page(prsm: Running, person: Visitor) -> None:
+    """And then the map has it; what is nowhere is refused."""
+    browser, page = person("operator"), f"/console/agent?name={KYOTO}"
+    assert KYOTO in browser.page("/console/agents-map").text
+    changes = {"latitude": "35.03", "longitude": "135.78"}
+    browser.follow(browser.act(page, "/console/agent/position", changes))
+    assert audit_page(prsm.manager.db, limit=1)[0].action == "agent.position"
+    shown = browser.page("/console/agents-map")
+    assert any(link.attributes.get("href") == page for link in shown.all("a"))
+    wrong = browser.act(page, "/console/agent/position", {"latitude": "91", "longitude": "0"})
+    assert wrong.status_code == 400
+    empty = {"latitude": "", "longitude": ""}
+    browser.follow(browser.act(page, "/console/agent/position", empty))
+    views = {view.row.name: view for view in list_agents(prsm.manager.db, prsm.clock())}
+    assert views[KYOTO].row.latitude is None
+    set_position(prsm.manager.db, KYOTO, Position(1, 2), ADMIN, prsm.clock())
+    viewer = person("viewer")
+    assert viewer.post("/console/agent/position", {"csrf": viewer.csrf}).status_code == 403

@@ -1,0 +1,121 @@
+"""Settings, what all agents keep to, and tokens, in the browser."""
+
+from __future__ import annotations
+
+from manager.operations.api_tokens import Holder, list_tokens
+from manager.operations.audit import audit_page
+from manager.operations.fleet_rules import fleet_rules_of
+from tests.manager.asgi import Caller
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.filled import SCRIPT
+from tests.manager.console.markup import read
+from tests.manager.running import Running
+
+ADMIN = Holder("user", "admin", "admin", "")
+
+
+def _last(prsm: Running) -> tuple[str, str]:
+    (row,) = audit_page(prsm.manager.db, limit=1)
+    return row.actor_name, row.action
+
+
+def test_settings_are_shown_with_default_and_meaning(prsm: Running, person: Visitor) -> None:
+    """Filters by name, group and what was changed; the managers stand above."""
+    browser = person("viewer")
+    page = browser.page("/console/settings?q=permit_s")
+    assert "the outage that agents survive" in page.text
+    assert "policy.grace_s" not in page.text
+    changed = browser.page("/console/settings?show=changed").text
+    assert "limits.reserve_bytes" in changed
+    assert "limits.log_bytes" not in changed
+    assert browser.get("/console/settings?sort=x").status_code == 400
+    assert "policy.permit_s" in browser.get("/console/settings.csv?group=policy").text
+    assert "leads" in browser.page("/console/settings").text
+
+
+def test_the_block_list_is_tried_before_it_is_used(prsm: Running, person: Visitor) -> None:
+    """By one expression, then by the list; what is none is said with place and remedy."""
+    browser = person("operator")
+    path = "/console/fleet-rules"
+    tried = browser.page(f"{path}?url=www.example.jp/private/x&pattern=/private/")
+    assert "Blocked: http://www.example.jp/private/x" in tried.text
+    assert "Not blocked:" in browser.page(f"{path}?url=www.example.jp/private/x").text
+    assert "is no RE2: missing" in browser.page(f"{path}?url=a.example&pattern=(").text
+    assert "only http and https" in browser.page(f"{path}?url=ftp://a.example/").text
+    refused = browser.act(path, f"{path}/block", {"text": "/private/\n(b", "reason": SCRIPT})
+    assert refused.status_code == 400
+    page = read(refused.text)
+    assert "line 2: '(b' is no RE2" in page.text
+    assert page.form(f"{path}/block").fields["text"].strip() == "/private/\n(b"
+    assert fleet_rules_of(prsm.manager.db).blocked == []
+    browser.follow(browser.act(path, f"{path}/block", {"text": "/private/", "reason": SCRIPT}))
+    assert _last(prsm) == ("operator", "block.add")
+    tried = browser.page(f"{path}?url=www.example.jp/private/x")
+    assert "line 1: /private/" in tried.text
+    assert "/private/" in browser.get(f"{path}.csv").text
+    asked = browser.act(path, f"{path}/unblock")
+    question = read(asked.text)
+    assert "Take this line out of the block list?" in question.text
+    browser.follow(browser.submit(question.form(f"{path}/unblock")))
+    assert fleet_rules_of(prsm.manager.db).blocked == []
+
+
+def test_limits_of_politeness_are_set(prsm: Running, person: Visitor) -> None:
+    """An empty field is no limit; nonsense is refused."""
+    browser = person("operator")
+    path = "/console/fleet-rules"
+    changes = {"interval_s": "30", "parallel_hosts": "", "kbytes_per_s": "500"}
+    browser.follow(browser.act(path, f"{path}/limits", changes))
+    limits = fleet_rules_of(prsm.manager.db).limits
+    assert (limits.interval_s, limits.parallel_hosts, limits.bytes_per_s) == (30, None, 500_000)
+    for wrong in ({"interval_s": "x"}, {"interval_s": "-1"}, {"kbytes_per_s": "1e300"}):
+        assert browser.act(path, f"{path}/limits", wrong).status_code == 400
+    viewer = person("viewer")
+    assert viewer.post(f"{path}/limits", {"csrf": viewer.csrf}).status_code == 403
+    assert "Politeness" in viewer.page(path).text
+
+
+def test_a_token_is_made_shown_once_and_revoked(prsm: Running, person: Visitor) -> None:
+    """Of a role at most one's own; another person's cannot be ended."""
+    browser, path = person("operator"), "/console/tokens"
+    page = browser.page(path)
+    assert 'value="admin"' not in page.text
+    made = browser.submit(page.form(path), name="nightly", role="operator", days="30")
+    assert made.status_code == 201
+    token = next(word for word in read(made.text).text.split() if word.startswith("prsm_"))
+    caller = Caller(prsm.public, headers={"Authorization": f"Bearer {token}"})
+    assert caller.get("/api/v1/session").json()["name"] == "operator/nightly"
+    assert token not in browser.page(path).text
+    assert "nightly" in browser.page(path).text
+    stronger = browser.submit(page.form(path), name="x", role="admin", days="30")
+    assert stronger.status_code == 403
+    assert "no more than its user" in read(stronger.text).text
+    wrong = browser.submit(page.form(path), name="x", role="viewer", days="1e9")
+    assert wrong.status_code == 400
+    (row,) = list_tokens(prsm.manager.db, ADMIN)
+    viewer = person("viewer")
+    fields = {"csrf": viewer.csrf, "number": str(row.id), "confirmed": "yes"}
+    assert viewer.post(f"{path}/revoke", fields).status_code == 404
+    question = read(browser.act(path, f"{path}/revoke").text)
+    assert "Revoke nightly of operator?" in question.text
+    browser.follow(browser.submit(question.form(f"{path}/revoke")))
+    assert _last(prsm) == ("operator", "token.revoke")
+    assert caller.get("/api/v1/session").status_code == 401
+    assert "nightly" in person("admin").get(f"{path}.csv?state=revoked").text
+    assert "nightly" not in viewer.page(path).text
+
+
+def test_where_a_person_is_logged_in_is_shown_and_ended(prsm: Running, person: Visitor) -> None:
+    """An administrator logs somebody out of one session, or of all."""
+    admin, path = person("admin"), "/console/user?name=viewer"
+    viewer = person("")
+    viewer.log_in("viewer")
+    assert viewer.page("/console/reports")
+    page = admin.page(path)
+    assert "Logged in" in page.text
+    admin.follow(admin.submit(page.form("/console/user/log-out")))
+    assert _last(prsm) == ("admin", "user.end-sessions")
+    fields = {"csrf": admin.csrf, "name": "viewer", "session": ""}
+    admin.follow(admin.post("/console/user/log-out", fields))
+    assert viewer.get("/console/reports").status_code == 303
+    assert person("viewer").get("/console/reports").status_code == 303
