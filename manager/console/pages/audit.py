@@ -21,7 +21,18 @@ __all__ = ["PAGES"]
 ROWS_AT_ONCE: Final = 1000
 SUBJECTS: Final = (
     *("agent.", "host.", "plan.", "report.", "round.", "user.", "permit.", "clock."),
-    *("client.", "segment.", "pages.", "job."),
+    *(
+        "client.",
+        "segment.",
+        "pages.",
+        "job.",
+        "release.",
+        "alert.",
+        "alerts.",
+        "token.",
+        "block.",
+        "fleet.",
+    ),
 )
 HEADER: Final = (
     "id",

@@ -20,6 +20,7 @@ from aiosmtpd.controller import Controller
 from manager.app.alert_sending import SendingError, mail_sender, signature, ways, webhook_sender
 from manager.app.alerts import Alerts, alert_desk
 from manager.operations.alerting import Message
+from manager.operations.audit import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
 from tests.manager.running import Running, running
@@ -161,6 +162,26 @@ def test_what_one_way_did_not_take_is_tried_again(tmp_path: Path) -> None:
         assert prsm.local.get("/api/v1/alerts").json()["troubles"][0]["key"] == "agent:a.example"
         quiet = prsm.local.post("/api/v1/alerts/quiet", json={"seconds": 60})
         assert quiet.json()["quiet_until_ms"] == prsm.clock() + 60_000
+
+
+def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:
+    """Each way by itself; what did not take it is said in words, and all of it is in the audit."""
+    with smtp() as (_, port):
+        pass
+    with receiving() as (got, url):
+        overrides = (
+            f'alerts.webhook_url="{url}"',
+            'alerts.mail_to=["ops@example.org"]',
+            f"alerts.smtp_port={port}",
+        )
+        with running(tmp_path, *overrides) as prsm:
+            mail, webhook = prsm.local.post("/api/v1/alerts/test").json()
+            (row,) = audit_page(prsm.manager.db, limit=1)
+    assert mail["to"] == "ops@example.org"
+    assert f"127.0.0.1:{port}" in mail["error"]
+    assert webhook == {"way": "webhook", "to": "http://127.0.0.1/...", "error": ""}
+    assert "nothing is wrong" in json.loads(got[0][1])["alerts"][0]["text"]
+    assert (row.action, row.actor_name) == ("alerts.test", "local")
 
 
 def test_addresses_are_checked_at_the_start(tmp_path: Path) -> None:
