@@ -43,6 +43,18 @@ class Holdings:
         for of_host in self._by_host.values():
             of_host.sort(key=lambda one: (-len(one[0]), -one[1].since_ms))
 
+    def of_host(self, host: str, since_ms: int, until_ms: int) -> tuple[bool, Held | None]:
+        """Return whether all pages of a host lay in one holding in that time, and which.
+
+        (True, None): it was not held at all. (False, None): ask `of_page` for each.
+        """
+        for unit_path, held in self._by_host.get(host, ()):
+            if held.since_ms - SLACK_MS <= until_ms and (
+                held.until_ms is None or since_ms <= held.until_ms + SLACK_MS
+            ):
+                return (True, held) if unit_path == "/" else (False, None)
+        return True, None
+
     def of_page(self, host: str, path: str, since_ms: int, until_ms: int) -> Held | None:
         """Return the holding of the longest unit that holds a page and was held in that time."""
         for unit_path, held in self._by_host.get(host, ()):

@@ -13,6 +13,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from manager.assignment.refetching import is_comparable
 
 __all__ = ["Draw", "DrawnLine"]
@@ -41,13 +43,27 @@ class Draw:
         """most: lines; 0 draws none."""
         self._most = most
         self._chance = random.Random(secrets.randbits(128))  # noqa: S311  # seeded by the system
+        self._many = np.random.default_rng(secrets.randbits(128))
         self._kept: list[tuple[int, DrawnLine]] = []  # a heap, the highest rank first
+
+    def chosen(self, count: int) -> list[tuple[int, int]]:
+        """Return (place, number) of those of so many lines of crawls that might be drawn."""
+        if not self._most:
+            return []
+        ranks = self._many.integers(0, RANKS, count)
+        limit = -self._kept[0][0] if len(self._kept) >= self._most else RANKS
+        return [(place, int(ranks[place])) for place in np.flatnonzero(ranks < limit).tolist()]
 
     def offer(
         self, unit: str, number: int, url: str, status: int | None, response_bytes: int
     ) -> None:
         """Take a line of a crawl into the draw."""
-        rank = self._chance.randrange(RANKS)
+        self.enter(self._chance.randrange(RANKS), unit, number, url, status, response_bytes)
+
+    def enter(
+        self, rank: int, unit: str, number: int, url: str, status: int | None, response_bytes: int
+    ) -> None:
+        """Take a line that `chosen` gave a number to."""
         full = len(self._kept) >= self._most
         if full and (not self._most or rank >= -self._kept[0][0]):
             return

@@ -52,7 +52,13 @@ _TOTALS: Final = ", ".join(f"sum({name})::BIGINT AS {name}" for name in _SUMMED)
 _OWN: Final = ", ".join(f"t.{name} - coalesce(i.{name}, 0)" for name in _SUMMED)
 
 _DIRECTORIES: Final = rf"""
-WITH leaves AS (
+WITH big AS (
+    SELECT host
+    FROM read_parquet($path)
+    WHERE held AND kind <> 'refetch'
+    GROUP BY host
+    HAVING count(*) >= $big OR list_contains($hosts, host)
+), leaves AS (
     SELECT host, regexp_extract(left(path, {LONGEST}), '^[^?]*/') AS leaf, round, kind,
            count(*) AS requests,
            count(*) FILTER (
@@ -63,7 +69,7 @@ WITH leaves AS (
            sum(response_bytes)::BIGINT AS response_bytes,
            sum(elapsed_ms)::BIGINT AS ms
     FROM read_parquet($path)
-    WHERE held AND kind <> 'refetch'
+    WHERE held AND kind <> 'refetch' AND host IN (SELECT host FROM big)
     GROUP BY ALL
 ), sized AS (
     SELECT * EXCLUDE (leaf), string_split(leaf, '/')[:-2] AS names,
@@ -72,7 +78,7 @@ WITH leaves AS (
 ), deep AS (
     SELECT * EXCLUDE (names, depth), names[:depth] AS names
     FROM sized, range(1, {DEPTH + 2}) AS depths(depth)
-    WHERE depth <= len(names) AND (of_host >= $big OR list_contains($hosts, host))
+    WHERE depth <= len(names)
 ), totals AS (
     SELECT host, round, kind, names, {_TOTALS}
     FROM deep

@@ -45,6 +45,9 @@ SCHEMA: Final = pa.schema(
 )
 """One row, as `LogRow` gives it."""
 
+REPEATED: Final = ["host", "status", "round", "kind", "held", "unit"]
+"""Columns with few values. The others differ in nearly every line: a dictionary would only cost."""
+
 LogRow = tuple[int, str, str, str, int | None, int, int, int, bytes, int, str, bool, str | None]
 
 
@@ -56,19 +59,37 @@ class LogFile:
         self._part = part
         self._target = target
         self._rows: list[LogRow] = []
+        self._batches: list[pa.RecordBatch] = []
+        self._lines = 0
         self._bytes = 0
 
     def __enter__(self) -> LogFile:
         with full_disk_said(self._part.parent):
             self._file = open_new(self._part)
-            self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="zstd")
+            self._writer = pq.ParquetWriter(
+                self._file,
+                SCHEMA,
+                compression="zstd",
+                use_dictionary=REPEATED,
+                write_statistics=REPEATED,
+            )
         return self
 
     def add(self, row: LogRow) -> None:
         """Write one line."""
         self._rows.append(row)
-        self._bytes += len(row[1]) + len(row[3]) + len(row[8])
-        if len(self._rows) >= ROWS_AT_ONCE or self._bytes >= BYTES_AT_ONCE:
+        self._count(1, len(row[1]) + len(row[3]) + len(row[8]))
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Write lines behind one another, in the columns of `SCHEMA`."""
+        self._gather_rows()
+        self._batches.append(batch)
+        self._count(batch.num_rows, batch.nbytes)
+
+    def _count(self, lines: int, size_bytes: int) -> None:
+        self._lines += lines
+        self._bytes += size_bytes
+        if self._lines >= ROWS_AT_ONCE or self._bytes >= BYTES_AT_ONCE:
             self._write_rows()
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -86,17 +107,23 @@ class LogFile:
             self._file.close()
             self._part.unlink(missing_ok=True)
 
-    def _write_rows(self) -> None:
+    def _gather_rows(self) -> None:
         if not self._rows:
             return
         columns = zip(*self._rows, strict=True)
         arrays = [
             pa.array(column, type=field.type) for column, field in zip(columns, SCHEMA, strict=True)
         ]
-        with full_disk_said(self._part.parent):
-            self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
         self._rows.clear()
-        self._bytes = 0
+
+    def _write_rows(self) -> None:
+        self._gather_rows()
+        if self._batches:
+            with full_disk_said(self._part.parent):
+                self._writer.write_table(pa.Table.from_batches(self._batches, SCHEMA))
+        self._batches.clear()
+        self._lines = self._bytes = 0
 
 
 @dataclass(frozen=True, slots=True)

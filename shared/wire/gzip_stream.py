@@ -14,7 +14,7 @@ from isal.igzip_lib import IsalError
 
 from shared.errors import FormatError, LimitError
 
-__all__ = ["compress", "decompress", "split_lines"]
+__all__ = ["compress", "decompress", "split_blocks", "split_lines", "too_long"]
 
 CHUNK_BYTES: Final = 64 * 1024
 # isal's stubs do not say that its error is an exception.
@@ -97,13 +97,41 @@ def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[
         for line in lines:
             number += 1
             if len(line) > limit_bytes:
-                raise _too_long(number, limit_bytes)
+                raise too_long(number, limit_bytes)
             yield number, line
         if len(rest) > limit_bytes:
-            raise _too_long(number + 1, limit_bytes)
+            raise too_long(number + 1, limit_bytes)
     if rest:
         yield number + 1, rest
 
 
-def _too_long(number: int, limit_bytes: int) -> LimitError:
+def split_blocks(
+    chunks: Iterable[bytes], *, block_bytes: int, limit_bytes: int, first_line: int = 1
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (number of the first line; lines, each with its LF) of some size.
+
+    A last line without LF gets one. Raises LimitError where a line is so long that no block ends;
+    whoever takes a block apart checks the length of its lines.
+    """
+    number, size = first_line, 0
+    parts: list[bytes] = []
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size < block_bytes:
+            continue
+        data = b"".join(parts)
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield number, data[:cut]
+            number += data.count(b"\n", 0, cut)
+        if size - cut > limit_bytes:
+            raise too_long(number, limit_bytes)
+        parts, size = [data[cut:]], size - cut
+    if data := b"".join(parts):
+        yield number, data if data.endswith(b"\n") else data + b"\n"
+
+
+def too_long(number: int, limit_bytes: int) -> LimitError:
+    """Return the error for a line over its limit."""
     return LimitError(f"line {number}: longer than {limit_bytes} bytes")

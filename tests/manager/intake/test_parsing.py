@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.assignment.holdings import Held
-from manager.intake import parsing
+from manager.intake import reading
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,
@@ -183,13 +183,13 @@ def test_bad_logs_are_refused(tmp_path: Path, gzipped: bytes, words: str, too_la
 
 def test_sums_cannot_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log whose numbers together no table could hold is refused at the line that is too much."""
-    monkeypatch.setattr(parsing, "SUM_LIMIT", 3 * 10**12)
+    monkeypatch.setattr(reading, "SUM_LIMIT", 3 * 10**12)
     line = b'"http://www.example.jp:80/",1,%d,3,""\n' % 10**12
     outcome = run(tmp_path, gzip.compress(line * 4))
     assert isinstance(outcome, RefusedLog)
     assert outcome.message == "line 5: the sums of the log are over 3000000000000"
     assert isinstance(run(tmp_path, gzip.compress(line * 3)), ParsedLog)
-    assert parsing.NUMBER_LIMIT <= parsing.SUM_LIMIT < 2**63
+    assert reading.NUMBER_LIMIT <= reading.SUM_LIMIT < 2**63
 
 
 def test_work_without_end_is_refused(tmp_path: Path) -> None:

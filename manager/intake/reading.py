@@ -1,0 +1,306 @@
+"""One pass over a log: lines to rows, and what is counted on the way.
+
+Plain lines go through in columns (`columns`), the others one by one; both come to the same rows.
+Invariant: an error names the first line that is wrong; nothing of the log is kept then.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from manager.assignment.holdings import Held, Holdings
+from manager.intake.columns import PlainLines, split_block
+from manager.intake.drawing import Draw, DrawnLine
+from manager.intake.sections import LogKind, Section
+from manager.store import LogDirectory, LogFile, LogRow, LogSum
+from manager.store.log_files import SCHEMA
+from shared.errors import LimitError, LineError, UrlError
+from shared.urls import canonical, host_of
+from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
+from shared.wire.gzip_stream import decompress, split_blocks, too_long
+
+__all__ = ["LogJob", "ParsedLog", "Reading", "Refetched"]
+
+BLOCK_BYTES: Final = 2 * 1024**2
+LINES_BETWEEN_LOOKS: Final = 10_000
+REFETCHED_MOST: Final = 10_000
+"""Of one log: far more than any agent is ordered to fetch again."""
+NUMBER_LIMIT: Final = 10**12
+"""Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
+SUM_LIMIT: Final = 2**62
+
+_STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class LogJob:
+    """A log to parse: where it lies, where its rows go, and what is known of its sender."""
+
+    body: Path
+    target: Path
+    defaults: Section  # its times are those of a log that does not say
+    held: tuple[Held, ...]
+    round: int  # of lines that belong to no holding, in a log that does not say
+    kind: LogKind
+    decoded_limit_bytes: int
+    memory_bytes: int
+    cpu_s: float
+    draw: int = 0  # pages at most
+    big: tuple[str, ...] = ()  # hosts that are big by earlier logs
+
+
+@dataclass(frozen=True, slots=True)
+class Refetched:
+    """A page that was fetched again, to be compared. status None: no answer."""
+
+    url: str
+    status: int | None
+    response_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLog:
+    """What a log says. The rows are in the job's target.
+
+    directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
+    others' crawls.
+    """
+
+    lines: int
+    quarantined: int
+    since_ms: int
+    until_ms: int
+    sums: tuple[LogSum, ...]
+    directories: tuple[LogDirectory, ...] = ()
+    drawn: tuple[DrawnLine, ...] = ()
+    refetched: tuple[Refetched, ...] = ()
+
+
+class Reading:
+    """A log that is being read."""
+
+    def __init__(self, job: LogJob) -> None:
+        self._job = job
+        self._section = job.defaults
+        self._holdings = Holdings(job.held)
+        self._authorities: dict[str, str | None] = {}
+        self._lines = 0
+        self._quarantined = 0
+        self._total = 0
+        self._since_ms: int | None = None
+        self._until_ms: int | None = None
+        self._draw = Draw(job.draw)
+        self._refetched: dict[str, Refetched] = {}
+        # Holdings that lines had, by number, 0: none; and of hosts in this section.
+        self._held: list[Held | None] = [None]
+        self._numbers: dict[Held, int] = {}
+        self._of_host: dict[str, int] = {}
+
+    def result(self, sums: tuple[LogSum, ...], directories: tuple[LogDirectory, ...]) -> ParsedLog:
+        """Return what was counted; a log without lines has the time it was expected to have."""
+        defaults = self._job.defaults
+        return ParsedLog(
+            lines=self._lines,
+            quarantined=self._quarantined,
+            since_ms=defaults.since_ms if self._since_ms is None else self._since_ms,
+            until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
+            sums=sums,
+            directories=directories,
+            drawn=self._draw.result(),
+            refetched=tuple(self._refetched.values()),
+        )
+
+    def write_to(self, file: LogFile, gzipped: Iterable[bytes]) -> None:
+        """Write the rows of the log, in order; raises FormatError, LimitError."""
+        plain = decompress(gzipped, limit_bytes=self._job.decoded_limit_bytes)
+        # The name's line counts for the sender.
+        deadline = time.process_time() + self._job.cpu_s
+        for number, block in split_blocks(
+            plain, block_bytes=BLOCK_BYTES, limit_bytes=LOG_LINE_LIMIT_BYTES, first_line=2
+        ):
+            for part in split_block(block, self._authorities):
+                if isinstance(part, PlainLines):
+                    self._look_at_clock(number + part.first, deadline)
+                    file.add_batch(self._batch(number + part.first, part))
+                    continue
+                place = number + part[0]
+                if place % LINES_BETWEEN_LOOKS == 0:
+                    self._look_at_clock(place, deadline)
+                self._take_line(place, part[1], file)
+
+    def _look_at_clock(self, number: int, deadline: float) -> None:
+        if time.process_time() > deadline:
+            raise LimitError(
+                f"line {number}: reading took more than {self._job.cpu_s:g} s of a processor "
+                "(intake.log_cpu_s); send the log in smaller parts"
+            )
+
+    def _take_line(self, number: int, line: bytes, file: LogFile) -> None:
+        if len(line) > LOG_LINE_LIMIT_BYTES:
+            raise too_long(number, LOG_LINE_LIMIT_BYTES)
+        entry = decode_line(number, line)
+        if isinstance(entry, LogLine):
+            file.add(self._row(number, entry))
+        else:
+            self._section = self._section.after(entry.text)
+            self._of_host.clear()
+
+    def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
+        """Return the rows of plain lines; first: the number of the first."""
+        count, section = len(lines), self._section
+        self._add_up(first, lines)
+        held = self._held_of(lines)
+        self._note_section(count, int(np.count_nonzero(held == 0)))
+        known = self._held
+        rounds = np.array([self._job.round, *(one.round for one in known[1:] if one)])[held]
+        if section.round is not None:
+            rounds = np.full(count, section.round)
+        kinds = pa.array([section.kind or (one or self._job).kind for one in known])
+        of_kind = kinds.take(pa.array(held))
+        self._look_at_pages(lines, held, rounds)
+        return pa.RecordBatch.from_arrays(
+            [
+                pa.array(np.arange(first, first + count)),
+                lines.urls,
+                pa.array(lines.hosts, pa.string()).take(pa.array(lines.codes)),
+                lines.paths,
+                pa.array(lines.status, mask=lines.status == 0),
+                pa.array(lines.requested),
+                pa.array(lines.responded),
+                pa.array(lines.elapsed),
+                lines.headers,
+                pa.array(rounds),
+                of_kind,
+                pa.array(held > 0),
+                pa.array([one.unit if one else None for one in known], pa.string()).take(
+                    pa.array(held)
+                ),
+            ],
+            schema=SCHEMA,
+        )
+
+    def _add_up(self, first: int, lines: PlainLines) -> None:
+        greatest = np.maximum(np.maximum(lines.requested, lines.responded), lines.elapsed)
+        sums = self._total + np.cumsum(greatest)
+        if sums[-1] > SUM_LIMIT:
+            raise _sums_too_large(first + int(np.argmax(sums > SUM_LIMIT)))
+        self._total = int(sums[-1])
+
+    def _held_of(self, lines: PlainLines) -> npt.NDArray[np.int64]:
+        """Return the number of the holding that each line belongs to."""
+        section = self._section
+        of_code = np.empty(len(lines.hosts), np.int64)
+        for code, host in enumerate(lines.hosts):
+            number = self._of_host.get(host)
+            if number is None:
+                whole, held = self._holdings.of_host(host, section.since_ms, section.until_ms)
+                number = self._of_host[host] = self._number_of(held) if whole else -1
+            of_code[code] = number
+        found = of_code[lines.codes]
+        for place in np.flatnonzero(found < 0).tolist():
+            host, path = lines.hosts[lines.codes[place]], lines.paths[place].as_py()
+            found[place] = self._number_of(
+                self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+            )
+        return found
+
+    def _number_of(self, held: Held | None) -> int:
+        if held is None:
+            return 0
+        number = self._numbers.get(held)
+        if number is None:
+            number = self._numbers[held] = len(self._held)
+            self._held.append(held)
+        return number
+
+    def _look_at_pages(
+        self, lines: PlainLines, held: npt.NDArray[np.int64], rounds: npt.NDArray[Any]
+    ) -> None:
+        """Draw from lines of crawls, and keep what was fetched again to be compared."""
+        kind = self._section.kind
+        of_held = [one is not None and (kind or one.kind) for one in self._held]
+        crawled = np.flatnonzero(np.array([one == "crawl" for one in of_held])[held])
+        for place, rank in self._draw.chosen(len(crawled)):
+            at = int(crawled[place])
+            one = self._held[held[at]]
+            assert one is not None
+            self._draw.enter(rank, one.unit, int(rounds[at]), *_seen(lines, at))
+        again = np.array([one == "refetch" for one in of_held])[held]
+        for at in np.flatnonzero(again).tolist():
+            self._keep_refetched(*_seen(lines, at))
+
+    def _keep_refetched(self, url: str, status: int | None, response_bytes: int) -> None:
+        if len(self._refetched) < REFETCHED_MOST:
+            self._refetched[url] = Refetched(url, status, response_bytes)
+
+    def _note_section(self, lines: int, quarantined: int) -> None:
+        """Count lines of this section."""
+        section = self._section
+        self._lines += lines
+        self._quarantined += quarantined
+        if self._since_ms is None or section.since_ms < self._since_ms:
+            self._since_ms = section.since_ms
+        if self._until_ms is None or section.until_ms > self._until_ms:
+            self._until_ms = section.until_ms
+
+    def _row(self, number: int, line: LogLine) -> LogRow:
+        self._check_numbers(number, line)
+        try:
+            url = canonical(line.url)
+        except UrlError as error:
+            raise LineError(number, str(error)) from error
+        slash = url.index("/", 8)
+        host, path = host_of(url), url[slash:]
+        section = self._section
+        held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+        self._note_section(1, int(held is None))
+        said = held or self._job
+        matched = _STATUS.match(line.headers)
+        status = None if matched is None else int(matched[1])
+        number_of_round = said.round if section.round is None else section.round
+        kind = section.kind or said.kind
+        if held is not None and kind == "crawl":
+            self._draw.offer(held.unit, number_of_round, url, status, line.response_bytes)
+        elif held is not None and kind == "refetch":
+            self._keep_refetched(url, status, line.response_bytes)
+        return (
+            number,
+            url,
+            host,
+            path,
+            status,
+            line.request_bytes,
+            line.response_bytes,
+            line.elapsed_ms,
+            line.headers,
+            number_of_round,
+            kind,
+            held is not None,
+            None if held is None else held.unit,
+        )
+
+    def _check_numbers(self, number: int, line: LogLine) -> None:
+        greatest = max(line.request_bytes, line.response_bytes, line.elapsed_ms)
+        if greatest > NUMBER_LIMIT:
+            raise LineError(number, f"{greatest}: bytes and ms of a line must be <= {NUMBER_LIMIT}")
+        self._total += greatest
+        if self._total > SUM_LIMIT:
+            raise _sums_too_large(number)
+
+
+def _sums_too_large(number: int) -> LineError:
+    return LineError(number, f"the sums of the log are over {SUM_LIMIT}")
+
+
+def _seen(lines: PlainLines, at: int) -> tuple[str, int | None, int]:
+    """Return URL, status and bytes of a line."""
+    return lines.urls[at].as_py(), int(lines.status[at]) or None, int(lines.responded[at])
