@@ -22,8 +22,11 @@ __all__ = [
     "by_key",
     "by_name",
     "names",
+    "out_of_permit",
     "raise_generation",
     "raise_generations",
+    "returned",
+    "silent_or_gone",
     "update",
     "update_each",
     "with_changed_lists",
@@ -135,6 +138,28 @@ def by_key(tx: Transaction, key_hash: str) -> AgentRow | None:
 def all_agents(tx: Transaction) -> list[AgentRow]:
     """Return all agents by number, retired ones too."""
     return tx.rows(AgentRow, sa.select(agents).order_by(agents.c.id))
+
+
+def out_of_permit(tx: Transaction, now_ms: int) -> list[AgentRow]:
+    """Return the agents whose permit is over, and was not ended yet."""
+    over = sa.and_(agents.c.permit_until_ms > 0, agents.c.permit_until_ms <= now_ms)
+    return tx.rows(AgentRow, sa.select(agents).where(over).order_by(agents.c.id))
+
+
+def silent_or_gone(tx: Transaction, now_ms: int) -> list[AgentRow]:
+    """Return the agents that have no permit now, and those that take no part."""
+    chosen = sa.or_(
+        agents.c.permit_until_ms <= now_ms,
+        sa.not_(agents.c.subscribed),
+        agents.c.retired_ms.is_not(None),
+        agents.c.lost_ms.is_not(None),
+    )
+    return tx.rows(AgentRow, sa.select(agents).where(chosen).order_by(agents.c.id))
+
+
+def returned(tx: Transaction) -> list[AgentRow]:
+    """Return the agents that came back, and whose units were not looked for yet."""
+    return tx.rows(AgentRow, sa.select(agents).where(agents.c.returned).order_by(agents.c.id))
 
 
 def active(tx: Transaction) -> int:

@@ -30,7 +30,7 @@ REASON: Final = "its agent is back"
 def give_back(db: Database, now_ms: int, policy: Policy) -> int:
     """Give units back to agents that returned; return how many moved."""
     with db.read() as tx:
-        back = [row.id for row in agents.all_agents(tx) if _is_back(row, now_ms)]
+        back = [row.id for row in agents.returned(tx) if _is_back(row, now_ms)]
     moved = 0
     for agent_id in back:
         with db.write() as tx:

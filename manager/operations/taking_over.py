@@ -52,7 +52,8 @@ def take_over(db: Database, now_ms: int, policy: Policy) -> int:
     with db.read() as tx:
         leaving = [
             row.id
-            for row in agents.all_agents(tx)
+            # Nobody is lost whose permit goes on.
+            for row in agents.silent_or_gone(tx, now_ms)
             if _leaves(row, now_ms, policy)
             and (row.takes_part or assignments.owned_by(tx, row.id, 1))
         ]

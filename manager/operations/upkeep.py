@@ -43,7 +43,7 @@ def follow_clock(db: Database, now_ms: int, policy: Policy, epoch: int = 0) -> i
 def expire_permits(db: Database, now_ms: int) -> int:
     """Free the rights of agents whose permit is over and fence their lists off; return how many."""
     with db.read() as tx:
-        over = [row for row in agents.all_agents(tx) if _is_over(row, now_ms)]
+        over = agents.out_of_permit(tx, now_ms)
     freed = 0
     for candidate in over:
         with db.write() as tx:
@@ -70,13 +70,10 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
     A distance that is missing is assumed later; a round that never ends helps nobody.
     """
     with db.read() as tx:
-        everybody = agents.all_agents(tx)
-        late = {row.id: _late_probes(policy, row, now_ms) for row in everybody}
-        busy = set(probes.agents_with_open(tx))
+        busy = list(agents.by_ids(tx, probes.agents_with_open(tx)).values())
+        late = {row.id: _late_probes(policy, row, now_ms) for row in busy}
     given_up = 0
-    for row in everybody:
-        if row.id not in busy:
-            continue
+    for row in busy:
         with db.write() as tx:
             if not row.takes_part:
                 given_up += probes.fail(
