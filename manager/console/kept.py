@@ -28,3 +28,8 @@ class Kept(Generic[T]):
             if self._made is None or not 0 <= now_ms - self._made[0] < self._for_ms:
                 self._made = (now_ms, make())
             return self._made[1]
+
+    def forget(self) -> None:
+        """Let it be made anew when it is next asked for."""
+        with self._turn:
+            self._made = None

@@ -45,6 +45,8 @@ GROUPS: Final = (
             Entry("agents", lazy("Agents"), "server", "viewer", "a"),
             Entry("hosts", lazy("Hosts"), "world", "viewer", "h"),
             Entry("rounds", lazy("Rounds"), "route", "viewer", "r"),
+            Entry("balance", lazy("Balance"), "scale", "viewer", "b"),
+            Entry("probes", lazy("Probes"), "grid-dots", "viewer", "p"),
             Entry("restart", lazy("Restart"), "refresh", "viewer", "s"),
             Entry("reports", lazy("Reports"), "file-text", "viewer", "e"),
         ),

@@ -6,11 +6,13 @@ from typing import Final
 
 from manager.console.access import Page
 from manager.console.pages import (
+    activity,
     agent,
     agents,
     agents_map,
     alerts,
     audit,
+    balance,
     client,
     collection,
     data,
@@ -23,6 +25,7 @@ from manager.console.pages import (
     logs,
     overview,
     plans,
+    probes,
     release_agents,
     releases,
     reports,
@@ -32,6 +35,7 @@ from manager.console.pages import (
     settings,
     splitting,
     tokens,
+    tree,
     users,
     withdrawn,
 )
@@ -41,6 +45,7 @@ __all__ = ["PAGES"]
 PAGES: Final[tuple[Page, ...]] = (
     *sessions.PAGES,
     *overview.PAGES,
+    *activity.PAGES,
     *agents.PAGES,
     *agents_map.PAGES,
     *agent.PAGES,
@@ -50,7 +55,10 @@ PAGES: Final[tuple[Page, ...]] = (
     *host.PAGES,
     *splitting.PAGES,
     *rounds.PAGES,
+    *balance.PAGES,
     *plans.PAGES,
+    *tree.PAGES,
+    *probes.PAGES,
     *reports.PAGES,
     *logs.PAGES,
     *collection.PAGES,

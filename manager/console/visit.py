@@ -23,8 +23,9 @@ from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.policy import Policy
 from manager.operations.users import ROLES, Role, SessionUser
+from shared.errors import FormatError
 
-__all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank"]
+__all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank", "whole_number"]
 
 CSRF: Final = "csrf"
 CONFIRMED: Final = "confirmed"
@@ -189,3 +190,13 @@ def rank(role: str) -> int:
 def link(path: str, **query: str | int) -> str:
     """Return the address of a page of ours."""
     return f"/console/{path}?{urlencode(query)}" if query else f"/console/{path}"
+
+
+def whole_number(visit: Visit, name: str) -> int | None:
+    """Return a number of a form, or None where it says none. Raises FormatError."""
+    text = visit.form.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise FormatError(f"{name} {text[:40]!a}: must be a whole number")
+    return int(text)

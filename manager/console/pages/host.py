@@ -9,6 +9,7 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.access import Page
+from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import list_agents
 from manager.operations.bans import ban_host, lift_ban
@@ -88,16 +89,18 @@ def exclude(visit: Visit) -> Response:
         known = host_detail(visit.db, key).host
         return _ask(
             visit,
-            f"Exclude {known.key}?",
-            "No agent owns it or is sent to it any more, from the next lists on.",
-            "What was fetched of it is given to nobody from now on, and deleted at the next "
-            "compaction. It can be included again at any time, and then begins anew.",
+            _("Exclude %(host)s?", host=known.key),
+            _("No agent owns it or is sent to it any more, from the next lists on."),
+            _(
+                "What was fetched of it is given to nobody from now on, and deleted at the next"
+                " compaction. It can be included again at any time, and then begins anew."
+            ),
             do="exclude",
             about={"host": known.key},
             reason=reason,
         )
     exclude_host(visit.db, key, reason, visit.actor, visit.now_ms)
-    return visit.go(link("host", host=key), done=f"{key} is excluded.")
+    return visit.go(link("host", host=key), done=_("%(host)s is excluded.", host=key))
 
 
 def include(visit: Visit) -> Response:
@@ -105,7 +108,8 @@ def include(visit: Visit) -> Response:
     key = visit.form.get("host", "")
     include_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(
-        link("host", host=key), done=f"{key} takes part again; it is probed and placed as new."
+        link("host", host=key),
+        done=_("%(host)s takes part again; it is probed and placed as new.", host=key),
     )
 
 
@@ -116,24 +120,26 @@ def pin(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return _ask(
             visit,
-            f"Pin {unit} to {agent}?",
-            "No plan moves it any more; it can be unpinned at any time.",
-            "If another agent owns it, it changes hands now, and what shares its address.",
+            _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent),
+            _("No plan moves it any more; it can be unpinned at any time."),
+            _("If another agent owns it, it changes hands now, and what shares its address."),
             do="pin",
             about={"unit": unit, "agent": agent},
             reason=reason,
             danger=False,
         )
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
-    waits = f" It does not hold yet: {done.warning}." if done.warning else ""
-    return visit.go(here, done=f"{unit} is pinned to {agent}.{waits}")
+    said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
+    if done.warning:
+        said += " " + _("It does not hold yet: %(why)s.", why=done.warning)
+    return visit.go(here, done=said)
 
 
 def unpin(visit: Visit) -> Response:
     """Let plans move a unit again."""
     unit = visit.form.get("unit", "")
     unpin_units(visit.db, [unit], visit.actor, visit.now_ms)
-    return visit.go(link("host", host=unit), done=f"{unit} is not pinned any more.")
+    return visit.go(link("host", host=unit), done=_("%(unit)s is not pinned any more.", unit=unit))
 
 
 def ban(visit: Visit) -> Response:
@@ -143,22 +149,31 @@ def ban(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return _ask(
             visit,
-            f"Never give {host} to {agent}?",
-            "Nor what shares its address. What it owns there goes to other agents at once.",
-            "The ban can be lifted at any time.",
+            _("Never give %(host)s to %(agent)s?", host=host, agent=agent),
+            _("Nor what shares its address. What it owns there goes to other agents at once."),
+            _("The ban can be lifted at any time."),
             do="ban",
             about={"host": host, "agent": agent},
             reason=reason,
         )
     moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
-    return visit.go(here, done=f"{agent} never gets {host}: {moved:,} units changed hands.")
+    said = ngettext(
+        "%(agent)s never gets %(host)s: %(num)s unit changed hands.",
+        "%(agent)s never gets %(host)s: %(num)s units changed hands.",
+        moved,
+        agent=agent,
+        host=host,
+    )
+    return visit.go(here, done=said)
 
 
 def lift(visit: Visit) -> Response:
     """Let an agent get a host again."""
-    host, agent, _ = _choice(visit, "host")
+    host, agent, _reason = _choice(visit, "host")
     lift_ban(visit.db, host, agent, visit.actor, visit.now_ms)
-    return visit.go(link("host", host=host), done=f"{agent} may get {host} again.")
+    return visit.go(
+        link("host", host=host), done=_("%(agent)s may get %(host)s again.", agent=agent, host=host)
+    )
 
 
 def _ask(
@@ -175,7 +190,7 @@ def _ask(
         Question(
             title,
             consequences,
-            do.capitalize(),
+            {"exclude": _("Exclude"), "pin": _("Pin"), "ban": _("Ban")}[do],
             f"/console/host/{do}",
             link("host", host=about.get("unit", about.get("host", ""))),
             about,

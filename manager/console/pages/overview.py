@@ -14,6 +14,7 @@ from starlette.responses import Response
 from manager.assignment import LivenessState
 from manager.console.access import Page
 from manager.console.attention import notices, signature_notices, tick_notices
+from manager.console.pages.activity import activity_of
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
@@ -81,6 +82,7 @@ def overview(visit: Visit) -> Response:
         notices=wanting[:NOTICES_MOST],
         notices_left=max(0, len(wanting) - NOTICES_MOST),
         steps=_first_steps(agents, hosts, progress),
+        activity=activity_of(visit),
     )
 
 

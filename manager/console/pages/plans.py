@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.bars import cost_bars
+from manager.console.pages.change_words import change_words
+from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
-from manager.console.visit import Question, Visit
+from manager.console.pages.tree import shown_tree
+from manager.console.visit import Question, Visit, whole_number
 from manager.db.plans import PlanRow
+from manager.errors import StalePlanError
 from manager.operations.applying import apply_plan, undo_plan, undoable
+from manager.operations.audit import audit_page
+from manager.operations.plan_changes import Change, changes_since
 from manager.operations.plans import Move, list_plans, make_plan, plan_detail
 
 __all__ = ["PAGES"]
@@ -112,7 +120,7 @@ def make(visit: Visit) -> Response:
         planner=visit.door.planner,
         compare=True,
     )
-    return visit.go(f"{HERE}/{number}", done="This is a preview: nothing was moved.")
+    return visit.go(f"{HERE}/{number}", done=_("This is a preview: nothing was moved."))
 
 
 def _moves_listing(visit: Visit, number: int) -> Listing:
@@ -137,7 +145,27 @@ def show_plan(visit: Visit) -> Response:
         last=start + len(detail.moves),
         methods=METHOD_WORDS,
         can_undo=visit.may("operator") and undoable(visit.db) == number,
+        changes=changes_since(visit.db, number),
+        change_words=change_words,
+        tree=shown_tree(visit, number),
+        costs_file=f"{HERE}/{number}/costs.svg",
     )
+
+
+def costs_file(visit: Visit) -> Response:
+    """Send the cost of each agent before and after, drawn."""
+    detail = plan_detail(visit.db, visit.number, limit=1)
+    drawing = draw_bars(
+        "costs",
+        _("Plan %(number)s: cost of each agent before and after", number=detail.plan.id),
+        (_("before"), _("after")),
+        [
+            Pair(one["name"], one["before_ms"], one["after_ms"])
+            for one in sorted(detail.agents, key=lambda one: -float(one["after_ms"]))
+        ],
+        detail.plan.bound_ms,
+    )
+    return drawing_file(drawing, f"plan-{detail.plan.id}-costs")
 
 
 def export_moves(visit: Visit) -> Response:
@@ -159,49 +187,117 @@ def _move_cells(visit: Visit, number: int, first: list[Move]) -> Iterator[list[C
 
 
 def apply(visit: Visit) -> Response:
-    """Carry a plan out; ask once."""
+    """Carry a plan out; ask once, and say what changed since it was made."""
     number = visit.number
     here = f"{HERE}/{number}"
+    plan = plan_detail(visit.db, number, limit=1).plan
+    if plan.applied_ms is not None:
+        return visit.go(here, done=_applied_already(visit, plan))
     if not visit.is_confirmed:
-        plan = plan_detail(visit.db, number, limit=1).plan
+        changes = changes_since(visit.db, number)
+        if any(change.stops for change in changes):
+            return _stale(visit, plan, changes)
+        stands = undoable(visit.db) or 0
         return visit.ask(
             Question(
-                f"Apply plan {number}?",
+                _("Apply plan %(number)s?", number=number),
                 (
-                    f"{plan.moves:,} of {plan.units:,} units get another owner.",
-                    f"The makespan is expected to become {figures.duration(plan.makespan_ms)}.",
-                    "Who fetches a unit now goes on until it has taken a list without it.",
+                    ngettext(
+                        "%(num)s of %(units)s units gets another owner.",
+                        "%(num)s of %(units)s units get another owner.",
+                        plan.moves,
+                        units=figures.count(plan.units),
+                    ),
+                    _(
+                        "The makespan is expected to become %(time)s.",
+                        time=figures.duration(plan.makespan_ms),
+                    ),
+                    _("Who fetches a unit now goes on until it has taken a list without it."),
+                    *(_since(change) for change in changes),
                 ),
-                "Apply",
+                _("Apply"),
                 f"{here}/apply",
                 here,
+                {"standing": str(stands)},
                 danger=False,
             )
         )
-    moved = apply_plan(visit.db, number, visit.actor, visit.now_ms)
-    return visit.go(here, done=f"Plan {number} is applied: {moved:,} units changed hands.")
+    try:
+        moved = apply_plan(
+            visit.db, number, visit.actor, visit.now_ms, standing=whole_number(visit, "standing")
+        )
+    except StalePlanError:
+        return _stale(visit, plan, changes_since(visit.db, number))
+    if not moved and plan.moves:
+        return visit.go(here, done=_applied_already(visit, plan))
+    said = ngettext(
+        "Plan %(plan)s is applied: %(num)s unit changed hands.",
+        "Plan %(plan)s is applied: %(num)s units changed hands.",
+        moved,
+        plan=number,
+    )
+    return visit.go(here, done=said)
+
+
+def _since(change: Change) -> str:
+    return _("Since it was made: %(what)s", what=change_words(change))
+
+
+def _applied_already(visit: Visit, plan: PlanRow) -> str:
+    """Return who was first, where two people apply one plan."""
+    rows = audit_page(visit.db, limit=1, action="plan.apply", subject=str(plan.id))
+    if not rows:
+        return _("Plan %(plan)s was applied before: nothing was done now.", plan=plan.id)
+    return _(
+        "%(who)s had applied plan %(plan)s %(when)s: nothing was done now.",
+        who=rows[0].actor_name,
+        plan=plan.id,
+        when=figures.ago(rows[0].at_ms, visit.now_ms),
+    )
+
+
+def _stale(visit: Visit, plan: PlanRow, changes: Sequence[Change]) -> Response:
+    """Refuse a plan that does not fit any more, and say why in words and figures."""
+    return visit.page(
+        "plan_stale.html",
+        status=409,
+        number=plan.id,
+        plan=plan,
+        changes=changes,
+        change_words=change_words,
+        methods=METHOD_WORDS,
+    )
 
 
 def undo(visit: Visit) -> Response:
-    """Take the last applied plan back; ask once."""
-    last = undoable(visit.db)
-    if last is not None and not visit.is_confirmed:
-        plan = plan_detail(visit.db, last, limit=1).plan
+    """Take the plan back that was applied last; ask once, and only that one."""
+    asked, last = whole_number(visit, "plan"), undoable(visit.db)
+    meant = last if asked is None else asked
+    if meant is not None and not visit.is_confirmed and meant == last:
+        plan = plan_detail(visit.db, meant, limit=1).plan
         return visit.ask(
             Question(
-                f"Take plan {last} back?",
+                _("Take plan %(number)s back?", number=meant),
                 (
-                    f"Of {plan.moves:,} units those that had an owner before go back to it.",
-                    "Who fetches a unit now goes on until it has taken a list without it.",
+                    ngettext(
+                        "Of %(num)s unit that it moved, what had an owner before goes back to it.",
+                        "Of %(num)s units that it moved, those that had an owner before go back"
+                        " to it.",
+                        plan.moves,
+                    ),
+                    _("Who fetches a unit now goes on until it has taken a list without it."),
                 ),
-                "Take back",
+                _("Take back"),
                 f"{HERE}/undo",
-                f"{HERE}/{last}",
+                f"{HERE}/{meant}",
+                {"plan": str(meant)},
                 danger=False,
             )
         )
-    number = undo_plan(visit.db, visit.actor, visit.now_ms)
-    return visit.go(f"{HERE}/{number}", done=f"Plan {last} is taken back by this one.")
+    number = undo_plan(visit.db, visit.actor, visit.now_ms, standing=meant)
+    return visit.go(
+        f"{HERE}/{number}", done=_("Plan %(number)s is taken back by this one.", number=meant)
+    )
 
 
 PAGES: Final = (
@@ -211,5 +307,6 @@ PAGES: Final = (
     Page("POST", "/plans/undo", "operator", undo),
     Page("GET", "/plans/{number:int}", "viewer", show_plan),
     Page("GET", "/plans/{number:int}.csv", "viewer", export_moves),
+    Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
     Page("POST", "/plans/{number:int}/apply", "operator", apply),
 )

@@ -9,15 +9,21 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
+from manager.console.drawing import Drawing
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
+from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
+from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import progress_of
 from manager.console.pages.schedules import removed
-from manager.console.visit import Question, Visit
-from manager.operations.plans import list_plans, plan_detail
-from manager.operations.round_report import report_of
+from manager.console.visit import Question, Visit, whole_number
+from manager.operations.plans import plan_detail
+from manager.operations.round_history import past_rounds
+from manager.operations.round_report import RoundReport, report_of, round_report
 from manager.operations.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds import (
     RoundRow,
@@ -33,7 +39,6 @@ __all__ = ["PAGES"]
 
 HERE: Final = "/console/rounds"
 ROUNDS_MOST: Final = 1000
-PLANS_SHOWN: Final = 5
 REASON_MOST: Final = 500
 STATES: Final = ("probing", "crawling", "finished", "cancelled")
 
@@ -89,6 +94,7 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     rows = _rows(visit, listing)
     current = current_round(visit.db)
+    past = past_rounds(visit.db)
     return visit.page(
         "rounds.html",
         listing=listing,
@@ -98,7 +104,7 @@ def show(visit: Visit) -> Response:
         progress=(
             progress_of(round_detail(visit.db, current.number), visit.now_ms) if current else None
         ),
-        plans=list_plans(visit.db, PLANS_SHOWN),
+        series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
         states=STATES,
         schedules=TIMETABLE.listed(visit.db, visit.now_ms),
@@ -128,6 +134,23 @@ def _cells(row: RoundRow) -> list[Cell]:
     ]
 
 
+def _drawing(report: RoundReport) -> Drawing:
+    """Return what each agent was planned to take, and took."""
+    return draw_bars(
+        "planned-and-measured",
+        _("Round %(number)s: cost of each agent, planned and measured", number=report.number),
+        (_("planned"), _("measured")),
+        [Pair(one.name, one.planned_ms, one.measured_ms) for one in report.agents],
+        report.bound_ms,
+    )
+
+
+def agents_file(visit: Visit) -> Response:
+    """Send that drawing."""
+    report = round_report(visit.db, visit.number)
+    return drawing_file(_drawing(report), f"round-{report.number}")
+
+
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
     detail = round_detail(visit.db, visit.number)
@@ -136,11 +159,13 @@ def show_round(visit: Visit) -> Response:
         if detail.round.plan_id is not None
         else None
     )
+    report = report_of(detail)
     return visit.page(
         "round.html",
         progress=progress_of(detail, visit.now_ms),
         row=detail.round,
-        report=report_of(detail),
+        report=report,
+        drawing=_drawing(report),
         plan=plan,
         bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
         methods=METHOD_WORDS,
@@ -157,30 +182,31 @@ def start(visit: Visit) -> Response:
         probe=visit.form.get("probe") == "yes",
         policy=visit.policy,
     )
-    return visit.go(f"{HERE}/{number}", done=f"Round {number} has started.")
+    return visit.go(f"{HERE}/{number}", done=_("Round %(number)s has started.", number=number))
 
 
 def cancel(visit: Visit) -> Response:
-    """Cancel the round that goes on; ask once."""
+    """Cancel the round that goes on; ask once, and only that one."""
     reason = visit.form.get("reason", "").strip()[:REASON_MOST]
+    meant = whole_number(visit, "round")
     current = current_round(visit.db)
-    if current is not None and not visit.is_confirmed:
+    if current is not None and not visit.is_confirmed and meant in (None, current.number):
         return visit.ask(
             Question(
-                f"Cancel round {current.number}?",
+                _("Cancel round %(number)s?", number=current.number),
                 (
-                    "Agents stop fetching with their next lists.",
-                    "What was measured and crawled stays; the next round begins anew.",
+                    _("Agents stop fetching with their next lists."),
+                    _("What was measured and crawled stays; the next round begins anew."),
                 ),
-                "Cancel the round",
+                _("Cancel the round"),
                 f"{HERE}/cancel",
                 f"{HERE}/{current.number}",
-                {},
+                {"round": str(current.number)},
                 {"reason": reason},
             )
         )
-    number = cancel_round(visit.db, visit.actor, visit.now_ms, reason)
-    return visit.go(f"{HERE}/{number}", done=f"Round {number} is cancelled.")
+    number = cancel_round(visit.db, visit.actor, visit.now_ms, reason, meant=meant)
+    return visit.go(f"{HERE}/{number}", done=_("Round %(number)s is cancelled.", number=number))
 
 
 def add(visit: Visit) -> Response:
@@ -194,7 +220,7 @@ def add(visit: Visit) -> Response:
         visit.now_ms,
         moves=_share(visit.form.get("moves", "")),
     )
-    return visit.go(HERE, done=f"The next round begins {made.next_runs[0]}.")
+    return visit.go(HERE, done=_("The next round begins %(when)s.", when=made.next_runs[0]))
 
 
 def _share(percent: str) -> float | None:
@@ -212,7 +238,7 @@ def _share(percent: str) -> float | None:
 
 def remove(visit: Visit) -> Response:
     """Let no round begin by a schedule any more; ask once."""
-    warning = "No round begins by it any more. A round that goes on goes on."
+    warning = _("No round begins by it any more. A round that goes on goes on.")
     return removed(visit, TIMETABLE, HERE, warning)
 
 
@@ -220,6 +246,7 @@ PAGES: Final = (
     Page("GET", "/rounds", "viewer", show),
     Page("GET", "/rounds.csv", "viewer", export),
     Page("GET", "/rounds/{number:int}", "viewer", show_round),
+    Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),
     Page("POST", "/rounds/schedules", "operator", add),

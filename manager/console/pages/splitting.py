@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Final
 
 from starlette.responses import Response
 
+from manager.console import figures
 from manager.console.access import Page
+from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
-from manager.operations.host_views import host_detail
+from manager.operations.host_views import HostDetail, host_detail
 from manager.operations.merging import merge_host
 from manager.operations.splitting import Piece, Split, split_host
 from shared.errors import FormatError
@@ -32,14 +35,16 @@ def split(visit: Visit) -> Response:
         policy=visit.policy,
     )
     if confirmed:
-        done = f"{made.host} is split among {len(made.pieces)} agents."
+        done = _(
+            "%(host)s is split among %(number)s agents.", host=made.host, number=len(made.pieces)
+        )
         return visit.go(link("host", host=made.host), done=done)
     fields = {name: visit.form.get(name, "") for name in ("pieces", "interval_s")}
     return visit.ask(
         Question(
-            f"Split {made.host} among {len(made.pieces)} agents?",
+            _("Split %(host)s among %(number)s agents?", host=made.host, number=len(made.pieces)),
             (*map(_told, made.pieces), *_consequences(made)),
-            "Split",
+            _("Split"),
             "/console/host/split",
             link("host", host=made.host),
             {"host": made.host, **fields},
@@ -49,41 +54,69 @@ def split(visit: Visit) -> Response:
 
 
 def merge(visit: Visit) -> Response:
-    """Make a split host one unit again; ask once."""
+    """Make a split host one unit again; ask once, with who has which piece now."""
     key = visit.form.get("host", "")
     if not visit.is_confirmed:
-        known = host_detail(visit.db, key).host
+        detail = host_detail(visit.db, key)
+        host = detail.host.key
         return visit.ask(
             Question(
-                f"Merge the pieces of {known.key}?",
+                _("Merge the pieces of %(host)s?", host=host),
                 (
-                    "The agent that has its top gets all of it, from the next round on.",
-                    "Who had which directory stays in the history. It can be split again.",
+                    *_pieces(detail),
+                    _("The agent that has its top gets all of it, from the next round on."),
+                    _("Who had which directory stays in the history. It can be split again."),
                 ),
-                "Merge",
+                _("Merge"),
                 "/console/host/merge",
-                link("host", host=known.key),
-                {"host": known.key},
+                link("host", host=host),
+                {"host": host},
                 danger=False,
             )
         )
     merge_host(visit.db, key, visit.actor, visit.now_ms)
-    return visit.go(link("host", host=key), done=f"{key} is one unit again.")
+    return visit.go(link("host", host=key), done=_("%(host)s is one unit again.", host=key))
+
+
+def _pieces(detail: HostDetail) -> list[str]:
+    """Return who has which directories of a split host now, the most first."""
+    held: dict[str, list[str]] = defaultdict(list)
+    owner_of = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    for unit in detail.units:
+        if unit.merged_ms is None:
+            owner = detail.agents.get(owner_of.get(unit.id, 0), _("nobody"))
+            held[owner].append(unit.path)
+    said = []
+    for owner, paths in sorted(held.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        shown = ", ".join(paths[:UNITS_SHOWN])
+        more = len(paths) - UNITS_SHOWN
+        left = f" {ngettext('and %(num)s more', 'and %(num)s more', more)}" if more > 0 else ""
+        said.append(_("%(agent)s has %(directories)s now.", agent=owner, directories=shown + left))
+    return said
 
 
 def _told(piece: Piece) -> str:
     more = len(piece.units) - UNITS_SHOWN
-    units = ", ".join(piece.units[:UNITS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return f"{piece.agent}: {piece.share:.0%} of the work, {piece.pages:,} pages, in {units}"
+    units = ", ".join(piece.units[:UNITS_SHOWN])
+    left = f" {ngettext('and %(num)s more', 'and %(num)s more', more)}" if more > 0 else ""
+    return _(
+        "%(agent)s: %(share)s of the work, %(pages)s pages, in %(units)s",
+        agent=piece.agent,
+        share=f"{piece.share:.0%}",
+        pages=figures.count(piece.pages),
+        units=units + left,
+    )
 
 
 def _consequences(made: Split) -> tuple[str, ...]:
     each_s = made.interval_s * len(made.pieces)
-    rate = (
-        f"Each of them waits {each_s:g} s between two requests, so that the host sees what one "
-        f"agent with {made.interval_s:g} s would send."
+    rate = _(
+        "Each of them waits %(each)s s between two requests, so that the host sees what one agent"
+        " with %(one)s s would send.",
+        each=f"{each_s:g}",
+        one=f"{made.interval_s:g}",
     )
-    return (rate, "It is finished in a round when nothing is left of any piece.")
+    return (rate, _("It is finished in a round when nothing is left of any piece."))
 
 
 def _number(visit: Visit, name: str) -> float | None:

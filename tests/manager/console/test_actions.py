@@ -264,7 +264,7 @@ def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None
 def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor) -> None:
     """A preview moves nothing; applying asks once and moves what the preview said."""
     browser = person("operator")
-    made = browser.act("/console/rounds", "/console/plans", {"method": "random"})
+    made = browser.act("/console/balance", "/console/plans", {"method": "random"})
     page = made.headers["location"]
     assert "nothing was moved" in _result(browser, page)
     plan = list_plans(prsm.manager.db)[0]
@@ -359,7 +359,7 @@ def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> 
 def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor) -> None:
     """A preview shows the other methods; applied, it can be taken back after one question."""
     browser = person("operator")
-    page = browser.act("/console/rounds", "/console/plans", {"method": "random"})
+    page = browser.act("/console/balance", "/console/plans", {"method": "random"})
     preview = page.headers["location"]
     assert "What the other methods would give" in browser.page(preview).text
     assert "/console/plans/undo" not in browser.get(preview).text

@@ -1,0 +1,122 @@
+"""What was fetched over time, as the overview draws it: pages and bytes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.access import Page
+from manager.console.csv_export import csv_response
+from manager.console.drawing import Drawing
+from manager.console.language import _
+from manager.console.pages.drawings import drawing_file
+from manager.console.series import Line, draw_series
+from manager.console.visit import Visit
+from manager.errors import NotFoundError
+from manager.operations.activity import Rate, rates
+
+__all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
+
+RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
+"""How many steps of how many hours."""
+SIZES: Final = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """range: one of RANGES. last: the last whole hour; None: no log spoke of any hour."""
+
+    range: str
+    last: Rate | None
+    pages: Drawing
+    bytes: Drawing
+
+
+def activity_of(visit: Visit) -> Activity | None:
+    """Return what was fetched over the time that the URL asks for; None: nothing ever."""
+    chosen = visit.query.get("range", "")
+    chosen = chosen if chosen in RANGES else "24h"
+    steps, hours = RANGES[chosen]
+    found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
+    if not any(one.pages_per_s or one.bytes_per_s for one in found):
+        return None
+    last = rates(visit.db, visit.now_ms, steps=2, hours=1)[0]
+    return Activity(chosen, last, _pages(found, hours), _bytes(found, hours))
+
+
+def _places(found: Sequence[Rate], hours: int) -> list[str]:
+    pattern = "%H:%M" if hours == 1 else "%m-%d"
+    return [f"{datetime.fromtimestamp(one.from_ms / 1000, UTC):{pattern}}" for one in found]
+
+
+def _pages(found: Sequence[Rate], hours: int) -> Drawing:
+    return draw_series(
+        "pages-over-time",
+        _("Pages a second"),
+        _(
+            "By the logs that came, each step %(hours)s hours, times in UTC. Greatest %(most)s.",
+            hours=hours,
+            most=figures.rate(max(one.pages_per_s for one in found), _("pages/s")),
+        ),
+        _places(found, hours),
+        [
+            Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
+            Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
+        ],
+        lambda number: f"{number:g}",
+    )
+
+
+def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
+    greatest = max(one.bytes_per_s for one in found)
+    size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
+    return draw_series(
+        "bytes-over-time",
+        _("Bytes a second"),
+        _(
+            "By the logs that came, each step %(hours)s hours, times in UTC. Greatest %(most)s.",
+            hours=hours,
+            most=f"{figures.amount(greatest)}/s",
+        ),
+        _places(found, hours),
+        [Line(unit, "good", [one.bytes_per_s / size for one in found], filled=True)],
+        lambda number: f"{number:g}",
+    )
+
+
+def file(visit: Visit) -> Response:
+    """Send one of the drawings."""
+    seen = activity_of(visit)
+    if seen is None:
+        raise NotFoundError("nothing was fetched in that time: there is nothing to draw")
+    which = visit.request.path_params["which"]
+    drawing = {"pages": seen.pages, "bytes": seen.bytes}.get(which)
+    if drawing is None:
+        raise NotFoundError(f"{visit.here}: there is no such drawing")
+    return drawing_file(drawing, f"{which}-{seen.range}")
+
+
+def export(visit: Visit) -> Response:
+    """Send the numbers as CSV."""
+    steps, hours = RANGES.get(visit.query.get("range", ""), RANGES["24h"])
+    found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
+    header = ("from (UTC)", "pages/s", "bytes/s", "errors/s")
+    return csv_response(
+        "activity",
+        header,
+        (
+            [figures.iso(one.from_ms), one.pages_per_s, one.bytes_per_s, one.errors_per_s]
+            for one in found
+        ),
+    )
+
+
+PAGES: Final = (
+    Page("GET", "/activity.csv", "viewer", export),
+    Page("GET", "/activity/{which}.svg", "viewer", file),
+)

@@ -1,0 +1,108 @@
+"""Balance and probes: nothing is applied by surprise, and what is drawn can be taken along."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from manager.operations.audit import audit_page
+from manager.operations.plan_tree import plan_tree
+from manager.operations.plans import list_plans
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.filled import SCRIPT
+from tests.manager.console.markup import read
+from tests.manager.running import Running
+
+
+def test_two_administrators_and_one_plan(prsm: Running, person: Visitor) -> None:
+    """Who comes second learns who was first; an old question or plan is refused with figures."""
+    db = prsm.manager.db
+    first, second = person("operator"), person("admin")
+    pages = [
+        first.act("/console/balance", "/console/plans", {"method": method}).headers["location"]
+        for method in ("random", "prices")
+    ]
+    prsm.clock.advance(60)
+    same = second.act(pages[0], f"{pages[0]}/apply")
+    other = second.act(pages[1], f"{pages[1]}/apply")
+    asked = read(first.act(pages[0], f"{pages[0]}/apply").text)
+    done = first.submit(asked.form(f"{pages[0]}/apply"))
+    assert done.status_code == 303
+    late = second.submit(read(same.text).form(f"{pages[0]}/apply"))
+    assert late.status_code == 303
+    assert "operator had applied plan" in second.page(late.headers["location"]).text
+
+    crossed = second.submit(read(other.text).form(f"{pages[1]}/apply"))
+    assert crossed.status_code == 409
+    assert "when this was decided" in crossed.text
+
+    stale = second.act(pages[1], f"{pages[1]}/apply")
+    assert stale.status_code == 409, "a plan that does not fit is refused before it is asked about"
+    text = read(stale.text).text
+    assert "1 other plan was applied" in text
+    assert "belong" in text
+    assert "units got another owner" in text
+    again = second.submit(read(stale.text).form("/console/plans"))
+    assert again.headers["location"] not in pages
+    assert list_plans(db)[0].method == "prices"
+
+    number = int(pages[0].rsplit("/", 1)[1])
+    undoing = second.act(pages[0], "/console/plans/undo")
+    first.submit(read(first.act(pages[0], "/console/plans/undo").text).form("/console/plans/undo"))
+    twice = second.submit(read(undoing.text).form("/console/plans/undo"))
+    assert twice.status_code == 409, "the plan before it was not meant"
+    assert f"was plan {number}" in twice.text
+
+
+def test_drawings_are_files_and_tables(prsm: Running, person: Visitor) -> None:
+    """SVG as an attachment, of the same name as the PNG; the edges as CSV."""
+    browser = person("viewer")
+    for address in (
+        "/console/plans/2/tree.svg",
+        "/console/plans/2/tree.svg?edges=moved",
+        "/console/plans/2/costs.svg",
+        "/console/balance/rounds.svg",
+        "/console/rounds/2/agents.svg",
+    ):
+        answer = browser.get(address)
+        assert answer.status_code == 200, address
+        assert answer.headers["content-type"].startswith("image/svg+xml")
+        assert answer.headers["content-disposition"].startswith("attachment; filename=")
+        ElementTree.fromstring(answer.content)  # our own
+    rows = browser.get("/console/plans/2/tree.csv").text.splitlines()
+    assert rows[0].startswith("agent A,agent B")
+    assert len(rows) == len(plan_tree(prsm.manager.db, 2).edges) + 1
+    page = browser.page("/console/balance")
+    assert [one for one in page.elements if one.tag == "svg" and "drawn" in one.attributes["class"]]
+    assert SCRIPT not in browser.get("/console/plans/2/tree.svg").text
+
+
+def test_probes_are_ordered_on_the_pages(prsm: Running, person: Visitor) -> None:
+    """Of a host at once, by an agent after a question; a viewer sees and orders nothing."""
+    browser = person("operator")
+    host = "http://www001.example1.jp:80/"
+    here = f"/console/host?host={host}"
+    form = browser.page(here).form("/console/probes/order")
+    done = browser.submit(form, agent="osaka.example.ac.jp")
+    assert done.headers["location"].startswith("/console/host?host=")
+    assert "probe" in browser.page(done.headers["location"]).text
+    row = audit_page(prsm.manager.db, limit=1)[0]
+    assert (row.actor_name, row.action, row.subject) == ("operator", "probe.order", host)
+
+    asked = browser.act(
+        "/console/probes", "/console/probes/order", {"agent": "sendai.example.ac.jp", "older": "0"}
+    )
+    assert asked.status_code == 200
+    question = read(asked.text)
+    assert "sendai.example.ac.jp probes all hosts" in question.text
+    done = browser.submit(question.form("/console/probes/order"))
+    assert done.status_code == 303
+    assert audit_page(prsm.manager.db, limit=1)[0].subject == "sendai.example.ac.jp"
+    nothing = browser.act("/console/probes", "/console/probes/order")
+    assert nothing.status_code == 400
+    viewer = person("viewer")
+    assert "/console/probes/order" not in viewer.get("/console/probes").text
+    matrix = viewer.get("/console/probes/matrix.csv").text.splitlines()
+    assert matrix[0].startswith("host,owner,")
+    assert len(matrix) > 50
+    pairs = viewer.get("/console/probes/distances.csv?agent=osaka.example.ac.jp").text
+    assert pairs.count("osaka.example.ac.jp") > 20

@@ -1,0 +1,104 @@
+"""Drawings: well-formed, escaped, told in words, and within their size for any number of agents."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from manager.console.agent_bars import Pair, draw_bars
+from manager.console.agent_tree import draw_tree
+from manager.console.drawing import Drawing
+from manager.console.series import Line, draw_series, scale_of
+from manager.operations.plan_tree import PlanTree, TreeAgent, TreeEdge
+from tests.manager.console.filled import HOSTILE, SCRIPT
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def tree_of(count: int, moving: int = 0) -> PlanTree:
+    """Return a tree of so many agents, of whose edges so many move units."""
+    names = [f"agent{number}" if number else HOSTILE for number in range(count)]
+    edges = [
+        TreeEdge(names[(at - 1) // 2], names[at], 1.0, 5.0, -3.0, 3.0 - at % 7, 0, 0.0, 0, 0.0)
+        if at > moving
+        else TreeEdge(names[(at - 1) // 2], names[at], 1.0, 5.0, -3.0, 3.0, 4, 9.0, 0, 0.0)
+        for at in range(1, count)
+    ]
+    agents = [TreeAgent(name, 1000.0 * at, 7.0, 1000.0 * at, 9.0) for at, name in enumerate(names)]
+    return PlanTree(7, "before", agents, edges, [])
+
+
+def read_drawing(drawing: Drawing) -> ElementTree.Element:
+    """Return the file of a drawing, after a look at what all must be."""
+    text = drawing.file
+    assert SCRIPT not in text
+    assert "\u202e" not in text
+    assert "style=" not in drawing.svg
+    root = ElementTree.fromstring(text)  # our own
+    title, desc = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert title is not None
+    assert desc is not None
+    assert title.text
+    assert desc.text
+    named = f"{title.get('id')} {desc.get('id')}"
+    assert root.get("aria-labelledby") == named
+    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
+    for shape in root.iter():
+        for name, most in (("x", width), ("cx", width), ("y", height), ("cy", height)):
+            assert -0.1 <= float(shape.get(name, "0")) <= most + 0.1, shape.attrib
+    return root
+
+
+@pytest.mark.parametrize("count", [2, 3, 17, 200])
+def test_every_agent_is_drawn_and_joined(count: int) -> None:
+    """One point an agent, one line an edge; long trees grow downwards, not sideways."""
+    root = read_drawing(draw_tree(tree_of(count), only_moved=False))
+    assert len(root.findall(f"{SVG}circle")) == count
+    assert len(root.findall(f"{SVG}polyline")) == 2 * (count - 1)
+    assert float(root.get("width", "0")) < 1000
+    said = " ".join("".join(root.itertext()).split())
+    assert said.count("Give ↓") == count - 1
+
+
+def test_only_what_moves_is_drawn_where_that_is_asked_for() -> None:
+    """The other agents are left out, and the drawing says so."""
+    root = read_drawing(draw_tree(tree_of(200, moving=5), only_moved=True))
+    assert len(root.findall(f"{SVG}circle")) == 6
+    assert len(root.findall(f"{SVG}polyline")) == 10
+    assert "left out" in "".join(root.itertext())
+
+
+def test_the_direction_of_move_does_not_depend_on_which_end_is_named_first() -> None:
+    """Turned round, an edge is drawn the same: Move(A,B) = -Move(B,A)."""
+    agents = [TreeAgent(name, 1.0, 1.0, 1.0, 1.0) for name in ("a", "b", "c")]
+    one = TreeEdge("a", "b", 1.0, 5.0, -2.0, 2.0, 3, 1.0, 0, 0.0)
+    turned = TreeEdge("b", "a", 1.0, -2.0, 5.0, -2.0, 0, 0.0, 3, 1.0)
+    other = TreeEdge("b", "c", 1.0, 0.0, 0.0, 0.0, 0, 0.0, 0, 0.0)
+    drawn = [
+        draw_tree(PlanTree(1, "before", agents, [edge, other], []), only_moved=False).file
+        for edge in (one, turned)
+    ]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_series_has_a_line_for_each_known_stretch() -> None:
+    """What is not known breaks the line; the grid holds the greatest number."""
+    lines = [Line(SCRIPT, "busy", [1.0, None, 3.0, 4.0], filled=True), Line("none", "bad", [None])]
+    root = read_drawing(
+        draw_series("s", "t", "d", ["1", "2", "3", "4"], lines, lambda number: f"{number:g}")
+    )
+    assert len(root.findall(f"{SVG}circle")) == 3
+    assert len(root.findall(f"{SVG}polygon")) == 1
+    assert [scale_of(n) for n in (0, 0.03, 4, 99, 101)] == [
+        (1.0, 1), (0.01, 3), (1.0, 4), (25.0, 4), (50.0, 3),
+    ]  # fmt: skip
+    read_drawing(draw_series("s", "t", "d", [], [], str))
+
+
+def test_bars_share_one_scale_with_the_bound() -> None:
+    """The longest is as long as there is room; what is not known has no bar."""
+    pairs = [Pair(HOSTILE, 50.0, 100.0), Pair("b", None, 25.0)]
+    root = read_drawing(draw_bars("b", "t", ("x", "y"), pairs, 20.0))
+    widths = [float(box.get("width", "0")) for box in root.findall(f"{SVG}rect")[3:]]
+    assert widths == [180.0, 360.0, 90.0]
