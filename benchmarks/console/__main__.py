@@ -122,10 +122,12 @@ def _addresses(filled: Filled) -> list[str]:
         "restart", "hosts", "hosts?sort=-volume", "hosts?q=d7.example", "hosts?q=h5000",
         f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000", "add-hosts",
         f"host?host={host}", "rounds", f"rounds/{ROUNDS}", "plans", f"plans/{ROUNDS}", "balance",
-        "probes", "reports", f"reports?agent={agent}", "logs", "logs?status=500",
-        "logs?host=nothing.example", "collection", "data", "downloads", "archive-jobs",
-        "withdrawn", "releases", "alerts", "audit", "audit?alerts=yes", f"audit?subject={agent}",
-        "users", "settings",
+        f"plans/{ROUNDS}/tree", "probes", "probes/matrix", "probes/distances",
+        f"probes/distances?agent={agent}&sort=-distance", "reports", f"reports?agent={agent}",
+        "logs",
+        "logs?status=500", "logs?host=nothing.example", "collection", "data", "downloads",
+        "archive-jobs", "withdrawn", "releases", "alerts", "audit", "audit?alerts=yes",
+        f"audit?subject={agent}", "users", "settings",
     ]  # fmt: skip
 
 

@@ -61,6 +61,10 @@ def draw_tree(tree: PlanTree, *, only_moved: bool) -> Drawing:
         _("Spanning tree of the agents of plan %(plan)s", plan=tree.plan),
         _described(tree, rows, only_moved=only_moved),
     )
+    if not rows:
+        nothing = _("The plan moves nothing between neighbours.")
+        drawing.words(EDGE, ROW / 2, nothing, "soft")
+        drawing.width, drawing.height = EDGE * 2 + text_width(nothing, 14), ROW
     most = max((abs(one.move_ms) for one in edges), default=0.0)
     busiest = max((one.cost_ms for one in tree.agents), default=0.0)
     for place, row in enumerate(rows):

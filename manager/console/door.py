@@ -24,7 +24,7 @@ __all__ = ["ConsoleDoor"]
 
 HOST_COUNTS_MS: Final = 10_000
 MARKS_MS: Final = 1_000
-COVERAGE_MS: Final = 60_000
+COVERAGE_MS: Final = 300_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,10 +189,15 @@ def pairs(
 ) -> list[PairRow]:
     """Return a page of what was measured. sort: age (the oldest first) or distance, `-` turns it.
 
-    Raises FormatError for another sort or filter, NotFoundError for an unknown agent or host.
+    By distance only those of an agent or a host. Raises FormatError for another sort or filter,
+    NotFoundError for an unknown agent or host.
     """
     if sort.removeprefix("-") not in PAIR_SORTS:
         raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(PAIR_SORTS)}")
+    if sort.endswith("distance") and not (where.agent or where.host):
+        raise FormatError(
+            "sort by distance: of all pairs it takes too long; name an agent or a host"
+        )
     if where.reached not in REACHED:
         known = ", ".join(filter(None, REACHED))
         raise FormatError(f"reached {where.reached[:40]!r}: must be one of {known}")

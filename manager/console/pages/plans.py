@@ -31,6 +31,7 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/plans"
 PLANS_MOST: Final = 1000
 ROWS_AT_ONCE: Final = 1000
+MOVES_COMPARED: Final = 20_000
 
 KEYS: Final[dict[str, Callable[[PlanRow], Any]]] = {
     "number": lambda row: row.id,
@@ -145,11 +146,19 @@ def show_plan(visit: Visit) -> Response:
         last=start + len(detail.moves),
         methods=METHOD_WORDS,
         can_undo=visit.may("operator") and undoable(visit.db) == number,
-        changes=changes_since(visit.db, number),
+        changes=_changes(visit, detail.plan),
         change_words=change_words,
         tree=shown_tree(visit, number),
         costs_file=f"{HERE}/{number}/costs.svg",
     )
+
+
+def _changes(visit: Visit, plan: PlanRow) -> list[Change]:
+    """Return what changed since a preview was made, where that is soon found out.
+
+    Of a plan that places everything it is only asked when it is to be applied.
+    """
+    return changes_since(visit.db, plan.id) if plan.moves <= MOVES_COMPARED else []
 
 
 def costs_file(visit: Visit) -> Response:

@@ -78,7 +78,7 @@ PAIR_HEADER: Final = (
 
 
 def _coverage(visit: Visit) -> Coverage:
-    """Return the coverage, which is dear to count and may be a minute old."""
+    """Return the coverage, which is dear to count and may be minutes old."""
     return visit.door.probe_coverage.get(
         visit.now_ms, lambda: coverage(visit.db, visit.now_ms, visit.policy)
     )

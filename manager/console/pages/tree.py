@@ -41,6 +41,8 @@ HEADER: Final = (
     "their cost at B (ms)",
 )
 EDGES_SHOWN: Final = 10
+DRAWN_MOST: Final = 300
+"""Agents that a page draws: a larger tree is in its file, in the table, and as its moves."""
 FLOWS_SHOWN: Final = 10
 
 
@@ -92,6 +94,8 @@ def _only_moved(visit: Visit, tree: PlanTree) -> bool:
     """Tell what to draw: what the URL says, or the moves alone where agents are many."""
     asked = visit.query.get("edges", "")
     moves = any(one.units or one.units_back for one in tree.edges)
+    if len(tree.agents) > DRAWN_MOST and not visit.here.endswith(".svg"):
+        return True
     return asked == "moved" or (asked != "all" and len(tree.agents) > MANY and moves)
 
 

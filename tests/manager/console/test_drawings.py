@@ -67,6 +67,8 @@ def test_only_what_moves_is_drawn_where_that_is_asked_for() -> None:
     assert len(root.findall(f"{SVG}circle")) == 6
     assert len(root.findall(f"{SVG}polyline")) == 10
     assert "left out" in "".join(root.itertext())
+    none = read_drawing(draw_tree(tree_of(200), only_moved=True))
+    assert "moves nothing" in "".join(none.itertext())
 
 
 def test_the_direction_of_move_does_not_depend_on_which_end_is_named_first() -> None:

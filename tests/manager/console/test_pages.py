@@ -93,6 +93,7 @@ REFUSED = [
     ("/console/probes/matrix?columns=-1", 400),
     ("/console/probes/matrix?agent=nobody", 404),
     ("/console/probes/distances?older=soon", 400),
+    ("/console/probes/distances?sort=distance", 400),
     ("/console/probes/distances?reached=perhaps", 400),
     ("/console/probes/distances?host=nowhere.example", 404),
     ("/console/activity/colours.svg", 404),
@@ -155,8 +156,9 @@ def test_a_page_is_sound(person: Visitor, address: str) -> None:
 def test_every_page_is_looked_at_here() -> None:
     """No page is forgotten in the list above."""
     seen = {address.partition("?")[0].removeprefix("/console") for address in ADDRESSES}
-    seen = {re.sub(r"/\d+$", "/{number:int}", path) for path in seen}
-    pages = {page.path for page in PAGES if page.method == "GET" and not page.path.endswith(".csv")}
+    seen = {re.sub(r"/\d+(?=/|$)", "/{number:int}", path) for path in seen}
+    files = (".csv", ".svg")
+    pages = {page.path for page in PAGES if page.method == "GET" and not page.path.endswith(files)}
     assert pages - seen == {"/login", "/search", "/logs/more", "/events"}
 
 
