@@ -159,7 +159,7 @@ class _Connection(asyncio.Protocol):
         self._fleet.answered(self, self._due, "" if good else f"{head[:12]!r} {body[:120]!r}")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fleet.lost()
+        self._fleet.lost(self)
 
 
 class _Fleet:
@@ -168,7 +168,7 @@ class _Fleet:
     def __init__(self, load: Load) -> None:
         self._load = load
         self._messages = _Messages(load)
-        self._idle: list[_Connection] = []
+        self._idle: deque[_Connection] = deque()  # in turns: the manager closes what rests 5 s
         self._waiting: deque[float] = deque()
         self._times: list[float] = []
         self._wrong: Counter[str] = Counter()
@@ -227,7 +227,7 @@ class _Fleet:
     def _ask(self, due: float) -> None:
         self._under_way += 1
         if self._idle:
-            self._idle.pop().ask(self._messages.next(), due)
+            self._idle.popleft().ask(self._messages.next(), due)
         else:
             self._waiting.append(due)
 
@@ -240,16 +240,18 @@ class _Fleet:
         self._under_way -= 1
         self._idle.append(connection)
         if self._waiting:
-            self._idle.pop().ask(self._messages.next(), self._waiting.popleft())
+            self._idle.popleft().ask(self._messages.next(), self._waiting.popleft())
         elif not self._over and not self._load.rate:
             self._ask(now)
         elif self._over and not self._under_way:
             self._done.set()
 
-    def lost(self) -> None:
-        """Say that the manager closed a connection: what was asked there has no answer."""
-        if not self._done.is_set():
-            sys.exit("the manager closed a connection")
+    def lost(self, connection: _Connection) -> None:
+        """Use a connection no more; one that was asked something must not be lost."""
+        if connection in self._idle:
+            self._idle.remove(connection)
+        elif not self._done.is_set():
+            sys.exit("the manager closed a connection that it was to answer on")
 
 
 if __name__ == "__main__":
