@@ -82,7 +82,10 @@ class CrawlState:
 
 @dataclass(slots=True)
 class Crawl:
-    """The handlers of one crawl."""
+    """The handlers of one crawl.
+
+    What the loop asks at each turn is written without generators: most turns bring one page.
+    """
 
     ports: CrawlPorts
     politeness: Politeness
@@ -212,25 +215,41 @@ class Crawl:
     @property
     def at_work(self) -> int:
         """Return how many requests and pages are with the fetcher and the page workers."""
-        fetching = sum(fetch.in_flight for fetch in self._fetches)
-        return fetching + sum(parse.at_work for parse in self._parses)
+        count = 0
+        for fetch in self._fetches:
+            count += fetch.in_flight
+        for parse in self._parses:
+            count += parse.at_work
+        return count
 
     @property
     def paused(self) -> str:
         """Return why nothing may be fetched now, as far as the modules know; "": it may."""
-        reasons = [store.paused for store in self._stores]
-        reasons += [report.paused for report in self._reports]
-        return next(filter(None, reasons), "")
+        for store in self._stores:
+            if store.paused:
+                return store.paused
+        for report in self._reports:
+            if report.paused:
+                return report.paused
+        return ""
 
     @property
     def crowded(self) -> bool:
         """Tell whether more waits to be read, pages or rules, than memory has room for."""
-        return self.ports.worker.crowded or any(robots.crowded for robots in self._robots)
+        if self.ports.worker.crowded:
+            return True
+        for robots in self._robots:  # noqa: SIM110  # asked at each turn: no generator
+            if robots.crowded:
+                return True
+        return False
 
     @property
     def urgent(self) -> bool:
         """Tell whether so much was written that a commit should not wait."""
-        return sum(store.bytes_since_commit for store in self._stores) >= URGENT_BYTES
+        size_bytes = 0
+        for store in self._stores:
+            size_bytes += store.bytes_since_commit
+        return size_bytes >= URGENT_BYTES
 
     @property
     def waits_for_tick(self) -> bool:
@@ -240,7 +259,10 @@ class Crawl:
 
     def next_s(self, within_s: float) -> float:
         """Return when the next address has rested enough, if within so long; else `inf`."""
-        return min((one.next_s(within_s) for one in self._frontiers), default=math.inf)
+        next_s = math.inf
+        for frontier in self._frontiers:
+            next_s = min(next_s, frontier.next_s(within_s))
+        return next_s
 
     def committed(self) -> None:
         """Take note of a commit."""

@@ -153,10 +153,10 @@ class CrawlLoop:
                 self._deadline_s = self._clock.monotonic_s() + self._drain_s
             self.turn()
             now = self._clock.monotonic_s()
-            if self._stopping and (self._quiet or now >= self._deadline_s):
+            if self._stopping and (self._is_quiet() or now >= self._deadline_s):
                 self._ended.set_result(None)
                 return
-            self._garbage.look(now, at_rest=self._quiet)
+            self._garbage.look(now, self._is_quiet)
             self._rest(self._until_next(now))
         except Exception as error:  # noqa: BLE001  # whoever awaits `run` gets it
             self._ended.set_exception(error)
@@ -175,8 +175,7 @@ class CrawlLoop:
             self._commit()
         self.pauses.note(begun)
 
-    @property
-    def _quiet(self) -> bool:
+    def _is_quiet(self) -> bool:
         return self._runner.idle and not self._watched.at_work
 
     def _commit(self) -> None:

@@ -10,6 +10,7 @@ alive then is not walked through again.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from typing import Final
 
 __all__ = ["Garbage"]
@@ -41,10 +42,10 @@ class Garbage:
         self._collected_s = now_s
         gc.freeze()
 
-    def look(self, now_s: float, *, at_rest: bool) -> None:
-        """Collect where it is time; at_rest: nothing is under way."""
+    def look(self, now_s: float, at_rest: Callable[[], bool]) -> None:
+        """Collect where it is time; at_rest: tells whether nothing is under way."""
         since_s = now_s - self._collected_s
-        if since_s >= LONGEST_S or (at_rest and since_s >= RESTED_S):
+        if since_s >= RESTED_S and (since_s >= LONGEST_S or at_rest()):
             self._collect(now_s)
 
     def end(self) -> None:

@@ -40,19 +40,19 @@ def old_knot() -> weakref.ref[Knot]:
 def test_the_oldest_are_collected_at_rest(garbage: Garbage) -> None:
     """Not in the midst of work, not each moment, but when nothing has been under way."""
     knot = old_knot()
-    garbage.look(RESTED_S + 1, at_rest=False)
-    garbage.look(RESTED_S - 1, at_rest=True)
+    garbage.look(RESTED_S + 1, lambda: False)
+    garbage.look(RESTED_S - 1, lambda: True)
     assert knot() is not None
-    garbage.look(RESTED_S, at_rest=True)
+    garbage.look(RESTED_S, lambda: True)
     assert knot() is None
 
 
 def test_work_without_a_rest_does_not_grow_for_ever(garbage: Garbage) -> None:
     """After hours it is done all the same."""
     knot = old_knot()
-    garbage.look(LONGEST_S - 1, at_rest=False)
+    garbage.look(LONGEST_S - 1, lambda: False)
     assert knot() is not None
-    garbage.look(LONGEST_S, at_rest=False)
+    garbage.look(LONGEST_S, lambda: False)
     assert knot() is None
 
 
