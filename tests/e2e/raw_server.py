@@ -14,6 +14,10 @@ from typing import Self
 __all__ = ["Connection", "RawServer", "Reply"]
 
 
+ROUNDS = 10
+"""Rounds of the event loop in which a connection that was just accepted becomes a task of ours."""
+
+
 class Connection:
     """One connection of a client, as a reply sees it."""
 
@@ -78,6 +82,8 @@ class RawServer:
         trace: TracebackType | None,
     ) -> None:
         self._server.close()
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
