@@ -2,12 +2,15 @@
 
 APScheduler with its memory store; jobs are declared in code and lost with the process, because
 what is due lives in tables. Invariants: a job never runs twice at once; calls that were missed are
-made up for by one; a job that fails is reported and called again at its next time.
+made up for by one; a job that fails is reported and called again at its next time. The scheduler
+counts by the time of day: where that is set back, all jobs are called at once and count anew, or
+nothing would happen until the old time has come again.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,6 +29,10 @@ log: Final = logging.getLogger(__name__)
 
 Job = Callable[[], object]
 
+LOOK_S: Final = 1.0
+SET_BACK_S: Final = 1.0
+"""A clock that is set back by less only puts a job off by as much."""
+
 
 def wall_clock_ms() -> int:
     """Return the time as operations take it: milliseconds since 1970, UTC."""
@@ -35,9 +42,16 @@ def wall_clock_ms() -> int:
 class Clock:
     """Calls jobs at their times, each in a thread of its own, from `start` until `stop`."""
 
-    def __init__(self, watched: Callable[[str, Job], Job] | None = None) -> None:
-        """watched: returns a job, by its name, that is called in place of it."""
+    def __init__(
+        self,
+        watched: Callable[[str, Job], Job] | None = None,
+        time_s: Callable[[], float] = time.time,
+    ) -> None:
+        """watched: returns a job, by its name, that is called in place of it. time_s: of day."""
         self._watched = watched
+        self._time_s = time_s
+        self._stopped = threading.Event()
+        self._follower = threading.Thread(target=self._follow, name="clock", daemon=True)
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
@@ -61,11 +75,24 @@ class Clock:
     def start(self) -> None:
         """Begin to call."""
         self._scheduler.start()
+        self._follower.start()
 
     def stop(self) -> None:
         """Call no more, and wait for the jobs that run."""
+        self._stopped.set()
         if self._scheduler.running:
+            self._follower.join()
             self._scheduler.shutdown(wait=True)
+
+    def _follow(self) -> None:
+        """Notice when the time of day is set back."""
+        ahead_s = self._time_s() - time.monotonic()
+        while not self._stopped.wait(LOOK_S):
+            before_s, ahead_s = ahead_s, self._time_s() - time.monotonic()
+            if ahead_s < before_s - SET_BACK_S:
+                log.warning("the clock was set back by %.0f s", before_s - ahead_s)
+                for job in self._scheduler.get_jobs():
+                    self.soon(job.id)
 
 
 def _report(event: JobExecutionEvent) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
 import pytest
 
@@ -92,3 +93,25 @@ def test_stopping_twice_is_no_error() -> None:
     clock.start()
     clock.stop()
     clock.stop()
+
+
+def test_a_clock_that_is_set_back_puts_nothing_off() -> None:
+    """The scheduler would wait until the old time has come again: for 30 days, say."""
+    called = threading.Event()
+    looked = threading.Event()
+    ahead_s = 0.0
+
+    def time_s() -> float:
+        at_s = time.time() + ahead_s
+        looked.set()
+        return at_s
+
+    clock = Clock(time_s=time_s)
+    clock.every(3600.0, "job", called.set, at_once=False)
+    clock.start()
+    try:
+        assert looked.wait(60)
+        ahead_s = -30 * 86_400.0
+        assert called.wait(60)
+    finally:
+        clock.stop()
