@@ -89,10 +89,12 @@ def _python(platform: Platform) -> str:
     """Return an interpreter of a version, wherever it is; skip the test where there is none."""
     name = f"python{platform.python[0]}.{platform.python[1]}"
     for found in _candidates(name):
-        words = [found, "-c", ITS_PYTHON]
+        # What is found may be a script that asks its environment which Python to run.
+        words = [found, "-c", f"{ITS_PYTHON}; print(sys.executable)"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode == 0 and tuple(map(int, done.stdout.split())) == platform.python:
-            return found
+        version, _, executable = done.stdout.strip().partition("\n")
+        if done.returncode == 0 and tuple(map(int, version.split())) == platform.python:
+            return executable
     pytest.skip(f"no {name} on this machine")
 
 
