@@ -24,7 +24,7 @@ from tools.bundle.chosen import Platform, locked
 from tools.bundle.fetched import platform_words
 from tools.bundle.making import make
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 HERE = os.uname().machine
 OTHERS = [one for one in ALL if one.machine == HERE and one.python != sys.version_info[:2]]

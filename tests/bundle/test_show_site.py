@@ -14,7 +14,7 @@ import pytest
 
 from tools.bundle.packed import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 def test_the_story_is_true() -> None:

@@ -19,7 +19,7 @@ from tests.agent.app.scene import scene
 from tests.programs import program
 from tools.demo.system import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 SYSTEMD = Path("/lib/systemd/systemd")
 BOOTED = "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && exec"
