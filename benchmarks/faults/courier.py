@@ -78,7 +78,7 @@ def straight(message: Message, deliver: Deliver) -> Answer | None:
 
 
 class Courier:
-    """Made by `courier`. `way` may be changed at any time, `tls` too."""
+    """Made by `courier`. `way` may be changed at any time; `tls` too, which ends connections."""
 
     def __init__(
         self,
@@ -184,6 +184,11 @@ class _Handler(BaseHTTPRequestHandler):
     courier: Courier
     protocol_version = "HTTP/1.1"
 
+    def setup(self) -> None:
+        """Remember with which certificate this connection was opened."""
+        super().setup()
+        self._tls = self.courier.tls
+
     def _carry(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))
         body = self.rfile.read(length)
@@ -206,6 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() not in ("server", "date"):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(answer.body)))
+        if self._tls is not self.courier.tls:
+            self.send_header("Connection", "close")  # and the next one sees the new one
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(answer.body)

@@ -52,7 +52,10 @@ class Wire:
         number = next(NUMBERS) % 200
         self.name = f"prsm{os.getpid()}n{number}"
         self._here, self._there = f"pf{os.getpid()}h{number}", f"pf{os.getpid()}t{number}"
-        self.near, self.far = f"10.213.{number}.1", f"10.213.{number}.2"
+        # Suites that run side by side should not meet.
+        here = os.getpid() + number
+        network = f"10.{200 + here // 250 % 50}.{here % 250}"
+        self.near, self.far = f"{network}.1", f"{network}.2"
 
     def make(self) -> None:
         """Make the namespace and both devices. Raises FaultError."""

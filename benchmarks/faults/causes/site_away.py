@@ -1,0 +1,82 @@
+"""A site that is away for a while: its line is cut, or its agent sleeps."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import Final
+
+from benchmarks.faults.fault import Fault, FaultError, Trial
+from benchmarks.faults.ground import PERMIT_S
+from benchmarks.faults.site import Site, working_site
+from benchmarks.faults.wire import Wire, needs_namespaces
+
+__all__ = ["FAULTS"]
+
+SHORT_S: Final = 4.0
+
+
+def _wire(site: Site) -> Wire:
+    if site.wire is None:
+        raise FaultError("no network namespace could be made here")
+    return site.wire
+
+
+def _cut_shorter(trial: Trial) -> None:
+    """Sites are asked all the time: the permit lasts."""
+    site = working_site(trial)
+    wire = _wire(site)
+    epoch = site.row("permit_epoch")
+    wire.cut()
+    try:
+        cut_s = time.monotonic()
+        trial.lasts(SHORT_S)
+        trial.claim(
+            "it goes on fetching under its permit",
+            bool(site.requests(cut_s + 1)) or not site.queue(),
+        )
+    finally:
+        wire.mend()
+    trial.gone()
+    trial.recovered()
+    trial.claim("its permit was not ended", site.row("permit_epoch") == epoch)
+
+
+def _stopped(trial: Trial) -> None:
+    """SIGSTOP past its permit; its units are others' then, and it finds out before it asks."""
+    site = working_site(trial)
+    site.agent.program.send(signal.SIGSTOP)
+    stopped_s = time.monotonic()
+    try:
+        counted_s = site.counted_s()
+        trial.lasts(PERMIT_S)
+        site.taken_over(trial, counted_s)
+    finally:
+        continued_s = time.monotonic()
+        site.agent.program.send(signal.SIGCONT)
+    trial.gone()
+    trial.recovered()
+    synced_s = site.last_answered_s()
+    trial.claim("it called", synced_s > continued_s)
+    early = [
+        one for one in site.requests(stopped_s + 1) if one.at_s < min(_syncs(site, continued_s))
+    ]
+    trial.claim(f"not one request before its next sync, but {early[:3]}", not early)
+    site.asks(trial)
+
+
+def _syncs(site: Site, since_s: float) -> list[float]:
+    """Return when syncs began that were answered."""
+    answered = [one.at_s for one in site.courier.named("sync") if one.told == 200]
+    return [at_s for at_s in answered if at_s >= since_s] or [float("inf")]
+
+
+FAULTS: Final = [
+    Fault(
+        "site-cut-shorter",
+        "shorter than its permit: it goes on",
+        _cut_shorter,
+        needs=needs_namespaces,
+    ),
+    Fault("site-stopped", "past its permit: no request before a sync", _stopped),
+]
