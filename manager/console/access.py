@@ -16,12 +16,13 @@ from typing import Final, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from manager.console import cookies, language
 from manager.console.door import ConsoleDoor
 from manager.console.failures import answer_failure
+from manager.console.language import _, pgettext
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.errors import ForbiddenError
 from manager.operations.users import Role, SessionUser, session_of
@@ -32,10 +33,6 @@ __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_tar
 
 FIELDS_MOST: Final = 20_000
 FORM: Final = "application/x-www-form-urlencoded"
-SESSION_OVER: Final = (
-    '<div id="live" class="alert alert-warning">Your session is over. '
-    '<a href="/console/login">Log in</a> to see how things go on.</div>'
-)
 SECRETS: Final = frozenset({"password"})
 STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
 
@@ -127,30 +124,32 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
 
 def _no_session(visit: Visit, page: Page) -> Response:
     if page.method == "POST":
-        note = "Your session was over, so nothing was sent. Log in: what you typed is kept."
+        note = _("Your session was over, so nothing was sent. Log in: what you typed is kept.")
         return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
     if visit.is_part:
-        return HTMLResponse(SESSION_OVER, STOP_POLLING)
+        return visit.page("over.html", status=STOP_POLLING, headers={"HX-Reselect": "#live"})
     return RedirectResponse(f"/console/login?next={quote(visit.address, safe='')}", 303)
 
 
 def _of_another_session(visit: Visit, page: Page) -> Response:
     """Ask again: the form is from before a login in another tab, or was made elsewhere."""
     if visit.user is None:
-        note = "This form was too old to be taken. Nothing was done; please try again."
+        note = _("This form was too old to be taken. Nothing was done; please try again.")
         return login_page(visit, status=403, note=note)
     if page.role is None:
-        return visit.go("/console/", refused="That page was too old; nothing was done.")
-    note = "Nothing was done: this form is from an earlier session. Look at it and send it again."
+        return visit.go("/console/", refused=_("That page was too old; nothing was done."))
+    note = _(
+        "Nothing was done: this form is from an earlier session. Look at it and send it again."
+    )
     return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
 
 
 def kept_question(path: str, form: Mapping[str, str]) -> Question:
     """Return a form again as it was filled in, to be looked at and sent."""
     return Question(
-        title="Send this again?",
-        consequences=(f"It goes to {path}, with what you typed:",),
-        button="Send",
+        title=_("Send this again?"),
+        consequences=(_("It goes to %(path)s, with what you typed:", path=path),),
+        button=pgettext("form", "Send"),
         action=path,
         back="/console/",
         shown={name: value for name, value in _without_secrets(form).items() if name != CONFIRMED},

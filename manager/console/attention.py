@@ -13,7 +13,10 @@ from typing import Final, Literal
 
 from manager.assignment import LivenessState
 from manager.console import figures
+from manager.console.language import _
+from manager.console.phrases import spoken
 from manager.console.visit import link
+from manager.console.words import word
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers
@@ -63,12 +66,13 @@ def notices(
 ) -> list[Notice]:
     """Return everything that wants a look, worst first."""
     found = [notice for view in agents for notice in agent_notices(view, now_ms)]
-    found += [
-        Notice("warn", one.host, link("host", host=one.host), f"{one.what}: {one.why}.")
-        for one in unheld
-    ]
+    found += [Notice("warn", one.host, link("host", host=one.host), _unheld(one)) for one in unheld]
     found += alert_notices(alerts)
     return sorted(found, key=lambda notice: _ORDER[notice.weight])
+
+
+def _unheld(one: Unheld) -> str:
+    return _("%(what)s: %(why)s.", what=spoken(one.what), why=spoken(one.why))
 
 
 def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
@@ -78,17 +82,23 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
     """
     if managers.held_until_ms > now_ms:
         until = figures.moment(managers.held_until_ms)
-        text = f"gives out nothing until {until}: it was restored from a backup, and agents may "
-        text += "hold permits from before."
-        return [Notice("info", "The manager", link("audit"), text)]
+        text = _(
+            "gives out nothing until %(time)s: it was restored from a backup, and agents may hold "
+            "permits from before.",
+            time=until,
+        )
+        return [Notice("info", _("The manager"), link("audit"), text)]
     last_ms = managers.last_tick_ms
     if last_ms is None or now_ms - last_ms <= TICK_MS:
         return []
     leading = [one.place for one in managers.managers if one.leads]
-    who = f"{leading[0]} leads" if leading else "nobody leads"
-    ago = figures.duration(now_ms - last_ms)
-    text = f"did nothing by the clock for {ago}: {who}; `prsm managers` and its log say more."
-    return [Notice("bad", "The manager", link("audit"), text)]
+    who = _("%(place)s leads", place=leading[0]) if leading else _("nobody leads")
+    text = _(
+        "did nothing by the clock for %(time)s: %(who)s; `prsm managers` and its log say more.",
+        time=figures.duration(now_ms - last_ms),
+        who=who,
+    )
+    return [Notice("bad", _("The manager"), link("audit"), text)]
 
 
 def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice]:
@@ -96,11 +106,19 @@ def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice
     found = []
     for one in ending:
         left_ms = one.expires_ms - now_ms
-        when = f"is over in {figures.duration(left_ms)}" if left_ms > 0 else "is over"
-        by = "the signer" if one.role in ("snapshot", "timestamp") else "people with keys"
-        text = f"{when}; {by} must sign it anew, or no site updates: `prsm release` says more."
+        when = (
+            _("is over in %(time)s", time=figures.duration(left_ms))
+            if left_ms > 0
+            else _("is over")
+        )
+        by = _("the signer") if one.role in ("snapshot", "timestamp") else _("people with keys")
+        text = _(
+            "%(when)s; %(who)s must sign it anew, or no site updates: `prsm release` says more.",
+            when=when,
+            who=by,
+        )
         weight: Weight = "warn" if left_ms > 0 else "bad"
-        about = f"Release metadata {one.role} {one.version}"
+        about = _("Release metadata %(role)s %(version)s", role=one.role, version=one.version)
         found.append(Notice(weight, about, link("audit", action="release."), text))
     return found
 
@@ -114,24 +132,30 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
     how = view.liveness
     if how.attention:
         weight: Weight = "bad" if how.state is LivenessState.LOST else "warn"
-        yield Notice(weight, row.name, url, f"is {how.state.value}: {how.reason}.")
+        yield Notice(
+            weight,
+            row.name,
+            url,
+            _("is %(state)s: %(why)s.", state=word(how.state.value), why=spoken(how.reason)),
+        )
     if row.clone_reason:
-        yield Notice("bad", row.name, url, f"runs twice: {row.clone_reason}.")
+        yield Notice("bad", row.name, url, _("runs twice: %(why)s.", why=spoken(row.clone_reason)))
     if row.suspect_since_ms is not None:
         since = figures.moment(row.suspect_since_ms)
-        yield Notice("warn", row.name, url, f"is suspect: {row.suspect_reason} since {since}.")
+        text = _("is suspect: %(why)s since %(time)s.", why=spoken(row.suspect_reason), time=since)
+        yield Notice("warn", row.name, url, text)
     if how.state in (LivenessState.NEW, LivenessState.LOST):
         return
     if abs(row.skew_ms) > SKEW_MS:
         apart = figures.skew(row.skew_ms)
-        yield Notice("warn", row.name, url, f"has a clock that differs by {apart}.")
+        yield Notice("warn", row.name, url, _("has a clock that differs by %(time)s.", time=apart))
     if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
         free = figures.amount(row.disk_free_bytes)
-        yield Notice("warn", row.name, url, f"has only {free} of disk left.")
+        yield Notice("warn", row.name, url, _("has only %(size)s of disk left.", size=free))
     if row.reports_waiting >= REPORTS_WAITING:
-        yield Notice(
-            "warn", row.name, url, f"holds {row.reports_waiting:,} reports that did not arrive."
-        )
+        waiting = figures.count(row.reports_waiting)
+        text = _("holds %(number)s reports that did not arrive.", number=waiting)
+        yield Notice("warn", row.name, url, text)
     yield from _order_notices(view, now_ms, url)
 
 
@@ -143,7 +167,12 @@ def _order_notices(view: AgentView, now_ms: int, url: str) -> Iterator[Notice]:
         ordered_ms, what = row.command_ordered_ms, row.command
     if ordered_ms is not None and now_ms - ordered_ms > ORDER_MS:
         since = figures.duration(now_ms - ordered_ms)
-        yield Notice("warn", row.name, url, f"was told to {what} {since} ago and has not done it.")
+        text = _(
+            "was told to %(command)s %(time)s ago and has not done it.",
+            command=word(what),
+            time=since,
+        )
+        yield Notice("warn", row.name, url, text)
 
 
 def alert_notices(alerts: Sequence[AuditRow]) -> list[Notice]:
@@ -155,7 +184,7 @@ def alert_notices(alerts: Sequence[AuditRow]) -> list[Notice]:
             continue
         seen.add((row.action, row.subject))
         url = link("audit", action=row.action, subject=row.subject, alerts="yes")
-        text = f"{row.action} at {figures.moment(row.at_ms)}"
+        text = _("%(action)s at %(time)s", action=row.action, time=figures.moment(row.at_ms))
         said = spoken_detail(row.detail)
         found.append(
             Notice("warn", row.subject or row.actor_name, url, f"{text}: {said}" if said else text)

@@ -12,6 +12,7 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from manager.console.language import Words, _, lazy
 from manager.console.visit import Visit
 from manager.errors import BusyError, SlowDownError
 from shared.errors import PrsmError
@@ -20,16 +21,16 @@ __all__ = ["answer_failure"]
 
 _log: Final = logging.getLogger(__name__)
 
-HEADINGS: Final = {
-    400: "That cannot be",
-    401: "Not logged in",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Not that way",
-    409: "It does not fit any more",
-    413: "Too large",
-    429: "Too often",
-    503: "Not now",
+HEADINGS: Final[dict[int, Words]] = {
+    400: lazy("That cannot be"),
+    401: lazy("Not logged in"),
+    403: lazy("Not allowed"),
+    404: lazy("Not found"),
+    405: lazy("Not that way"),
+    409: lazy("It does not fit any more"),
+    413: lazy("Too large"),
+    429: lazy("Too often"),
+    503: lazy("Not now"),
 }
 
 
@@ -51,15 +52,16 @@ def _broken(visit: Visit, error: Exception) -> Response:
     _log.error(
         "request %s: %s %s failed", request_id, visit.request.method, visit.here, exc_info=error
     )
-    sentence = (
-        f"The manager failed on this request; its log tells more under {request_id}. Nothing is "
-        "known to be lost. Try again later"
+    sentence = _(
+        "The manager failed on this request; its log tells more under %(number)s. Nothing is "
+        "known to be lost. Try again later",
+        number=request_id,
     )
     return _page(visit, 500, sentence, {})
 
 
 def _page(visit: Visit, status: int, sentence: str, headers: dict[str, str]) -> Response:
-    heading = HEADINGS.get(status, "The manager failed")
+    heading = HEADINGS.get(status) or _("The manager failed")
     return visit.page(
         "failure.html", status=status, headers=headers, heading=heading, sentence=sentence
     )

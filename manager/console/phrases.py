@@ -5,6 +5,7 @@ that stay. The console knows the frequent ones by their shape, with a name where
 says them in its own language; any other is shown as it came. So operations know of no language, and
 a sentence that was written down years ago is translated like one of now. A test holds each shape
 against the source, so that one which nobody says any more is found.
+A sentence is taken clause by clause, as it is written: `what; why; remedy`.
 """
 
 from __future__ import annotations
@@ -13,34 +14,154 @@ import re
 from functools import cache
 from typing import Final
 
-from manager.console.language import Lazy, current, lazy
+from manager.console.language import Lazy, _, current, lazy, pgettext
 
-__all__ = ["PHRASES", "spoken"]
+__all__ = ["CLAUSE", "PHRASES", "pattern", "spoken"]
 
 LONGEST: Final = 2000
-PHRASES: Final[tuple[Lazy, ...]] = (lazy("User name or password is wrong."),)
-"""Shapes, the more particular before the more general. `%(name)s` is any text."""
+CLAUSE: Final = "; "
+PHRASES: Final[tuple[Lazy, ...]] = (
+    # How an agent is
+    lazy("it was retired and gets no work any more"),
+    lazy("it has never called"),
+    lazy("last heard %(time)s ago"),
+    lazy("it was expected %(time)s ago, and its permit is over: others take its units"),
+    lazy("it was expected %(time)s ago"),
+    lazy("others take its units in %(time)s"),
+    lazy("it sleeps until %(time)s"),
+    lazy("it calls once a night, by %(time)s"),
+    lazy("last fetched a page %(time)s ago, %(urls)s URLs waiting"),
+    lazy("last fetched a page %(time)s ago"),
+    lazy("it has no unit to fetch"),
+    lazy('it says "%(words)s"'),
+    lazy("its queue is empty and it %(fetched)s"),
+    lazy("it calls, %(held)s, but %(fetched)s"),
+    lazy("never fetched a page"),
+    lazy("fetched nothing for %(time)s"),
+    lazy("holds %(units)s units"),
+    lazy("has %(urls)s URLs"),
+    lazy("less than 1 s"),
+    lazy("its agent was retired"),
+    lazy("its agent was away"),
+    lazy("none of its %(hosts)s control hosts answers it, and they answer %(others)s"),
+    lazy("its control hosts are %(times)s times slower than for %(others)s"),
+    lazy("its control hosts are %(times)s times faster than for %(others)s"),
+    lazy("its neighbours"),
+    lazy("the other agents"),
+    lazy("it claims to be %(times)s times nearer to hosts than most others are"),
+    # Sending
+    lazy("as its site says"),
+    lazy("as fast as its site allows"),
+    lazy("at most %(number)s bytes/s"),
+    # Distances
+    lazy(
+        "%(size)s bytes in %(time)s ms over %(number)s requests, %(lost)s of them without an answer"
+    ),
+    lazy("%(size)s bytes in %(time)s ms over %(number)s requests"),
+    lazy("too little to rely on"),
+    lazy("one request took %(time)s ms, without it the distance is %(distance)s ms per KByte"),
+    lazy("none of %(number)s requests was answered"),
+    lazy("predicted, nobody measured it"),
+    lazy("two of three are within %(times)s times"),
+    lazy("the agent said: %(words)s"),
+    lazy("%(times)s times %(word)s than the other agents' distances make expect"),
+    lazy("farther"),
+    lazy("nearer"),
+    # Hosts, pins, plans, rounds
+    lazy("is pinned to %(agent)s, which is ignored"),
+    lazy("no agent that is here may own it, or what shares its address"),
+    lazy("pinned to this agent"),
+    lazy("host %(host)s: not known"),
+    lazy("import it first"),
+    lazy("unit %(unit)s: not known"),
+    lazy("domain %(domain)s: must be a name, as example.jp"),
+    lazy("agent %(agent)s was retired: it takes no commands"),
+    lazy("agent %(agent)s speaks only the five messages: it can only restart"),
+    lazy("agent %(name)s: there is none"),
+    lazy("plan %(name)s: there is none"),
+    lazy("round %(name)s: there is none"),
+    lazy("user %(name)s: there is none"),
+    lazy("see `%(command)s`"),
+    lazy("no agent has called yet: let one join with `%(command)s`"),
+    lazy("no round goes on: there is nothing to cancel"),
+    lazy("round %(number)s is %(state)s: wait for its end, or cancel it"),
+    lazy("nothing to plan: there must be an agent that has called and a host with an address"),
+    lazy("no plan was applied that could be taken back"),
+    lazy("cancelled by %(name)s"),
+    lazy("the round was cancelled"),
+    lazy("Gives back what plan %(number)s (%(method)s) moved"),
+    lazy("what was new stays"),
+    # People
+    lazy("user name or password is wrong"),
+    lazy("user name %(name)s: must be 1 to 64 of letters, digits and . _ @ -"),
+    lazy("user %(name)s is disabled"),
+    lazy("ask an administrator"),
+    lazy("user %(name)s exists already"),
+    lazy("change the password instead"),
+    lazy("%(number)s wrong passwords in a row: try again in %(time)s s"),
+    lazy("password of %(number)s characters: must be %(least)s to %(most)s"),
+    lazy("%(name)s is the last administrator"),
+    lazy("make another one first"),
+    # What the console itself refuses
+    lazy("%(name)s is %(role)s: this needs the role %(needed)s, which an administrator can give"),
+    lazy("%(path)s: there is no such page"),
+    lazy("%(name)s %(value)s: must be one of %(choices)s"),
+    lazy("%(name)s %(value)s: must be a whole number"),
+)
+"""Shapes, the more particular before the more general. `%(name)s` is any text within a clause."""
+
+_DURATION: Final = re.compile(r"\d+ (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
 
-def spoken(text: str | None) -> str | None:
+def spoken(text: str | None) -> str:
     """Return a sentence of an operation in the language of this request, or as it is."""
-    if not text or current() == "en" or len(text) > LONGEST:
+    if not text:
+        return ""
+    if current() == "en" or len(text) > LONGEST:
         return text
+    plain = text.removesuffix(".")
+    clauses = [_clause(clause) for clause in plain.split(CLAUSE)]
+    if all(said is None for said in clauses):
+        return text
+    parts = [
+        said if said is not None else clause
+        for said, clause in zip(clauses, plain.split(CLAUSE), strict=True)
+    ]
+    return pgettext("between clauses", "; ").join(parts) + ("" if plain == text else _("."))
+
+
+def _clause(text: str) -> str | None:
+    """Return a clause as the language says it, or None where its shape is not known."""
+    if _DURATION.fullmatch(text):
+        return _duration(text)
     for shape, phrase in _shapes():
         found = shape.fullmatch(text)
         if found is not None:
             said = str(phrase)
-            values = {name: spoken(value) for name, value in found.groupdict().items()}
+            values = {name: _clause(value) or value for name, value in found.groupdict().items()}
             return said % values if values else said
-    return text
+    return None
+
+
+def _duration(text: str) -> str:
+    words = text.split(" ")
+    units = {
+        "d": pgettext("unit", "d"),
+        "h": pgettext("unit", "h"),
+        "min": pgettext("unit", "min"),
+        "s": pgettext("unit", "s"),
+        "ms": pgettext("unit", "ms"),
+    }
+    return "\u00a0".join(units.get(word, word) for word in words)
 
 
 @cache
 def _shapes() -> list[tuple[re.Pattern[str], Lazy]]:
-    return [(re.compile(_pattern(phrase.text), re.DOTALL), phrase) for phrase in PHRASES]
+    return [(re.compile(pattern(phrase.text), re.DOTALL), phrase) for phrase in PHRASES]
 
 
-def _pattern(text: str) -> str:
+def pattern(text: str) -> str:
+    """Return the regular expression for a shape."""
     parts = re.split(r"%\((\w+)\)s", text)
     return "".join(
         f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts)

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.attention import agent_notices, spoken_detail
-from manager.console.language import _
+from manager.console.language import Lazy, _, lazy
+from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
@@ -39,23 +40,29 @@ ROUNDS_SHOWN: Final = 10
 ROWS_SHOWN: Final = 10
 LIST_LIMITS: Final = {"50": 50, "all": 0, "none": None}
 
-SAID: Final = {
-    "restart": "will drop its list, queue and pages when it calls next, and take the list anew",
-    "drain": "will finish what it has begun and then stop",
-    "pause": "will stop fetching until it is told to resume",
-    "resume": "will go on fetching",
-    "update": "will look for its release",
+BUTTONS: Final = {"restart": lazy("Restart"), "drain": lazy("Drain")}
+SAID: Final[dict[str, Lazy]] = {
+    "restart": lazy(
+        "%(agent)s will drop its list, queue and pages when it calls next, and take the list anew."
+    ),
+    "drain": lazy("%(agent)s will finish what it has begun and then stop."),
+    "pause": lazy("%(agent)s will stop fetching until it is told to resume."),
+    "resume": lazy("%(agent)s will go on fetching."),
+    "update": lazy("%(agent)s will look for its release."),
 }
-ASKED: Final = {
+ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
     "restart": (
-        "Restart {name}?",
-        "It drops its list, its queue and what it has seen, and takes its list anew.",
-        "Pages that it has not delivered yet are lost and fetched again: more work for the sites.",
+        lazy("Restart %(agent)s?"),
+        lazy("It drops its list, its queue and what it has seen, and takes its list anew."),
+        lazy(
+            "Pages that it has not delivered yet are lost and fetched again: more work for the "
+            "sites."
+        ),
     ),
     "drain": (
-        "Drain {name}?",
-        "It finishes the hosts that it has begun, reports, and stops fetching.",
-        "Its units stay with it until it is restarted, or until it is retired.",
+        lazy("Drain %(agent)s?"),
+        lazy("It finishes the hosts that it has begun, reports, and stops fetching."),
+        lazy("Its units stay with it until it is restarted, or until it is retired."),
     ),
 }
 
@@ -128,16 +135,16 @@ def command(visit: Visit) -> Response:
         title, *consequences = ASKED[what]
         return visit.ask(
             Question(
-                title.format(name=name),
-                tuple(consequences),
-                what.capitalize(),
+                _(title.text, agent=name),
+                tuple(map(str, consequences)),
+                str(BUTTONS[what]),
                 "/console/agent/command",
                 here,
                 {"name": name, "command": what},
             )
         )
     order_command(visit.db, name, what, visit.actor, visit.now_ms)
-    return visit.go(here, done=f"{name} {SAID[what]}.")
+    return visit.go(here, done=_(SAID[what].text, agent=name))
 
 
 def retire_agent(visit: Visit) -> Response:
@@ -148,20 +155,23 @@ def retire_agent(visit: Visit) -> Response:
         detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
         return visit.ask(
             Question(
-                f"Retire {name}?",
+                _("Retire %(agent)s?", agent=name),
                 (
-                    f"Its {detail.view.units_owned:,} units go to the other agents.",
-                    "It gets no list any more, and its permit is not renewed.",
-                    "Its pages and reports stay. A new join token brings it back.",
+                    _(
+                        "Its %(units)s units go to the other agents.",
+                        units=figures.count(detail.view.units_owned),
+                    ),
+                    _("It gets no list any more, and its permit is not renewed."),
+                    _("Its pages and reports stay. A new join token brings it back."),
                 ),
-                "Retire",
+                _("Retire"),
                 "/console/agent/retire",
                 here,
                 {"name": name},
             )
         )
     retire(visit.db, name, visit.actor, visit.now_ms)
-    return visit.go(here, done=f"{name} is retired; its units go to other agents.")
+    return visit.go(here, done=_("%(agent)s is retired; its units go to other agents.", agent=name))
 
 
 def limit_list(visit: Visit) -> Response:
@@ -170,8 +180,11 @@ def limit_list(visit: Visit) -> Response:
     if choice not in LIST_LIMITS:
         raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}")
     set_next_list_limit(visit.db, name, LIST_LIMITS[choice], visit.actor, visit.now_ms)
-    said = "50 pages of each unit" if choice == "50" else "all pages"
-    return visit.go(link("agent", name=name), done=f"The next lists of {name} allow {said}.")
+    if choice == "50":
+        said = _("The next lists of %(agent)s allow 50 pages of each unit.", agent=name)
+    else:
+        said = _("The next lists of %(agent)s allow all pages.", agent=name)
+    return visit.go(link("agent", name=name), done=said)
 
 
 def limit(visit: Visit) -> Response:
@@ -188,8 +201,12 @@ def limit(visit: Visit) -> Response:
         visit.form.get("zone", "").strip(),
     )
     limit_sending(visit.db, name, limits, visit.actor, visit.now_ms)
-    said = spoken_limits(limits)
-    return visit.go(link("agent", name=name), done=f"From its next sync on {name} sends {said}.")
+    said = _(
+        "From its next sync on %(agent)s sends %(limits)s.",
+        agent=name,
+        limits=spoken(spoken_limits(limits)),
+    )
+    return visit.go(link("agent", name=name), done=said)
 
 
 def place(visit: Visit) -> Response:

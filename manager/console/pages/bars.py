@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manager.console import figures
+from manager.console.language import _
 from manager.console.svg import WIDTH, mark_at
 
 __all__ = ["CostBar", "CostBars", "cost_bars"]
@@ -73,4 +74,4 @@ def _elapsed(agent: dict[str, Any]) -> str:
     if "elapsed_ms" not in agent:
         return figures.NOTHING
     took_ms = agent["elapsed_ms"]
-    return "for ever" if took_ms is None else figures.duration(took_ms)
+    return _("for ever") if took_ms is None else figures.duration(took_ms)

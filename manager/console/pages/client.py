@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.language import _, lazy
 from manager.console.pages.data import party_of
 from manager.console.visit import Question, Visit, link
 from manager.errors import NotFoundError
@@ -30,10 +31,10 @@ __all__ = ["PAGES"]
 
 SHOWN: Final = 10
 SCOPE_WORDS: Final = {
-    "segments": "whole segments, and the list of them (WASAPI)",
-    "pages": "selections by host, time and change, and jobs",
-    "index": "the index of captures as Parquet and CDXJ",
-    "changes": "what was created and deleted, and the files of single days",
+    "segments": lazy("whole segments, and the list of them (WASAPI)"),
+    "pages": lazy("selections by host, time and change, and jobs"),
+    "index": lazy("the index of captures as Parquet and CDXJ"),
+    "changes": lazy("what was created and deleted, and the files of single days"),
 }
 assert set(SCOPE_WORDS) == set(SCOPES)
 UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -145,19 +146,21 @@ def revoke(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Revoke token {number} of {name}?",
+                _("Revoke token %(number)s of %(client)s?", number=number, client=name),
                 (
-                    "It opens nothing any more, and downloads by it end within seconds.",
-                    "It cannot be brought back; another can be issued at any time.",
+                    _("It opens nothing any more, and downloads by it end within seconds."),
+                    _("It cannot be brought back; another can be issued at any time."),
                 ),
-                "Revoke",
+                _("Revoke"),
                 "/console/client/revoke",
                 here,
                 {"name": name, "token": number},
             )
         )
     revoke_token(visit.db, name, _whole(number, "token"), visit.actor, visit.now_ms)
-    return visit.go(here, done=f"Token {number} of {name} is revoked.")
+    return visit.go(
+        here, done=_("Token %(number)s of %(client)s is revoked.", number=number, client=name)
+    )
 
 
 def disable(visit: Visit) -> Response:
@@ -167,26 +170,26 @@ def disable(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Disable {name}?",
+                _("Disable %(name)s?", name=name),
                 (
-                    "None of its tokens opens anything, and its downloads end within seconds.",
-                    "It can be enabled again at any time, with the same tokens.",
+                    _("None of its tokens opens anything, and its downloads end within seconds."),
+                    _("It can be enabled again at any time, with the same tokens."),
                 ),
-                "Disable",
+                _("Disable"),
                 "/console/client/disable",
                 here,
                 {"name": name},
             )
         )
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=True)
-    return visit.go(here, done=f"{name} is disabled.")
+    return visit.go(here, done=_("%(name)s is disabled.", name=name))
 
 
 def enable(visit: Visit) -> Response:
     """Let a third party in again."""
     name = visit.form.get("name", "")
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=False)
-    return visit.go(link("client", name=name), done=f"{name} is let in again.")
+    return visit.go(link("client", name=name), done=_("%(name)s is let in again.", name=name))
 
 
 PAGES: Final = (

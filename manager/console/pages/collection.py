@@ -12,9 +12,11 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of, removed
+from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit
 from manager.operations.agents import list_agents
 from manager.operations.collection_orders import (
@@ -41,10 +43,10 @@ STATES: Final = (
     *("refused", "cancelled", "expired"),
 )
 CONDITION_WORDS: Final = {
-    "difference": "what the centre has not accepted",
-    "full": "all that the agent keeps",
-    "since": "captures since a day",
-    "period": "captures of a period",
+    "difference": lazy("what the centre has not accepted"),
+    "full": lazy("all that the agent keeps"),
+    "since": lazy("captures since a day"),
+    "period": lazy("captures of a period"),
 }
 assert set(CONDITION_WORDS) == set(CONDITIONS)
 HEADER: Final = (
@@ -160,12 +162,14 @@ def add(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
     )
-    return visit.go(HERE, done=f"Agents are asked to send next {made.next_runs[0]}.")
+    return visit.go(
+        HERE, done=_("Agents are asked to send next %(time)s.", time=spoken(made.next_runs[0]))
+    )
 
 
 def remove(visit: Visit) -> Response:
     """Let nothing be sent by a schedule any more; ask once."""
-    warning = "Nothing is sent by it any more. Orders that are open stay open."
+    warning = _("Nothing is sent by it any more. Orders that are open stay open.")
     return removed(visit, TIMETABLE, HERE, warning)
 
 
@@ -175,7 +179,8 @@ def ask_now(visit: Visit) -> Response:
         visit.db, visit.form.get("agent", ""), _asked(visit), visit.actor, visit.now_ms
     )
     return visit.go(
-        HERE, done=f"{order.agent} is asked to send; it hears of it with its next sync."
+        HERE,
+        done=_("%(agent)s is asked to send; it hears of it with its next sync.", agent=order.agent),
     )
 
 
@@ -183,7 +188,7 @@ def cancel(visit: Visit) -> Response:
     """Ask no more for what an order has not brought."""
     number = visit.form.get("order", "")
     cancel_order(visit.db, number_of(number), visit.actor, visit.now_ms)
-    return visit.go(HERE, done=f"Order {number} is cancelled.")
+    return visit.go(HERE, done=_("Order %(number)s is cancelled.", number=number))
 
 
 def give_up(visit: Visit) -> Response:
@@ -192,16 +197,21 @@ def give_up(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Give transfer {number} up?",
-                ("What has come of it is thrown away; its agent begins anew with its next order.",),
-                "Give it up",
+                _("Give transfer %(number)s up?", number=number),
+                (
+                    _(
+                        "What has come of it is thrown away; its agent begins anew with its next "
+                        "order."
+                    ),
+                ),
+                _("Give it up"),
                 f"{HERE}/transfers/give-up",
                 HERE,
                 {"transfer": number},
             )
         )
     cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
-    return visit.go(HERE, done=f"Transfer {number} is given up.")
+    return visit.go(HERE, done=_("Transfer %(number)s is given up.", number=number))
 
 
 def _asked(visit: Visit) -> NewCollection:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.errors import ConflictError
@@ -172,7 +173,8 @@ def register(visit: Visit) -> Response:
         status = visit.door.status_of(error) or 400
         return visit.page("new_client.html", status=status, refused=str(error), given=given)
     return visit.go(
-        link("client", name=row.name), done=f"{row.name} is registered. It has no token yet."
+        link("client", name=row.name),
+        done=_("%(name)s is registered. It has no token yet.", name=row.name),
     )
 
 

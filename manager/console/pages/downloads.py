@@ -10,6 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import Question, Visit
@@ -171,9 +172,9 @@ def remove(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Remove job {number}?",
-                ("Its result is given to nobody any more. Its client may submit it again.",),
-                "Remove",
+                _("Remove job %(number)s?", number=number),
+                (_("Its result is given to nobody any more. Its client may submit it again."),),
+                _("Remove"),
                 f"{JOBS}/remove",
                 JOBS,
                 {"job": number},
@@ -181,7 +182,7 @@ def remove(visit: Visit) -> Response:
         )
     known = number.isascii() and number.isdigit() and len(number) < 19
     remove_job(visit.db, int(number) if known else 0, visit.actor, visit.now_ms)
-    return visit.go(JOBS, done=f"Job {number} is removed.")
+    return visit.go(JOBS, done=_("Job %(number)s is removed.", number=number))
 
 
 PAGES: Final = (

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, number
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.errors import NotFoundError
@@ -182,15 +183,18 @@ def add(visit: Visit) -> Response:
     numbered = list(enumerate(lines.split("\n"), 1))
     imported = import_hosts(visit.db, numbered, visit.actor, visit.now_ms, visit.policy)
     if not imported.refused_count:
-        said = f"{imported.new:,} hosts are new, {imported.known:,} were known"
-        if imported.start_pages:
-            said += f", {imported.start_pages:,} start pages were added"
-        return visit.go(link("hosts"), done=f"{said}.")
-    wrong = {number for number, _ in imported.refused}
+        said = _(
+            "%(new)s hosts are new, %(known)s were known, %(pages)s start pages were added.",
+            new=number(imported.new),
+            known=number(imported.known),
+            pages=number(imported.start_pages),
+        )
+        return visit.go(link("hosts"), done=said)
+    wrong = {place for place, _why in imported.refused}
     return visit.page(
         "add_hosts.html",
         status=400,
-        lines="\n".join(text for number, text in numbered if number in wrong),
+        lines="\n".join(text for place, text in numbered if place in wrong),
         imported=imported,
         refused=imported.refused[:REFUSED_SHOWN],
     )

@@ -1,5 +1,7 @@
 """What the methods of giving units out are, in a sentence each, in the order to try them."""
 
+from __future__ import annotations
+
 from typing import Final
 
 from manager.console.language import Lazy, lazy

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit
 from manager.console.zip_stream import zip_response
@@ -21,11 +22,11 @@ from shared.errors import FormatError
 __all__ = ["PAGES", "before_of"]
 
 KINDS: Final = {
-    "log-sums": "volume and time by URL",
-    "distances": "distances",
-    "volumes": "volumes",
-    "costs": "costs",
-    "lists": "lists",
+    "log-sums": lazy("volume and time by URL"),
+    "distances": lazy("distances"),
+    "volumes": lazy("volumes"),
+    "costs": lazy("costs"),
+    "lists": lazy("lists"),
 }
 ROWS_AT_ONCE: Final = 1000
 HEADER: Final = (

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit
 from manager.operations.agents import (
@@ -106,7 +107,7 @@ def save(visit: Visit) -> Response:
     agents = {view.row.name: view for view in _agents(visit)}
     restarts, limits = _chosen(visit.form, agents)
     if not restarts and not limits:
-        return visit.go(HERE, done="Nothing was changed: it holds already.")
+        return visit.go(HERE, done=_("Nothing was changed: it holds already."))
     if restarts and not visit.is_confirmed:
         return visit.ask(_question(restarts, limits))
     for name, pages in limits.items():
@@ -120,7 +121,7 @@ def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[list[str], dict[st
     restarts: list[str] = []
     limits: dict[str, int] = {}
     for field, value in form.items():
-        kind, _, name = field.partition(" ")
+        kind, _space, name = field.partition(" ")
         view = agents.get(name)
         if view is None:
             continue
@@ -137,18 +138,25 @@ def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[list[str], dict[st
 def _question(restarts: list[str], limits: dict[str, int]) -> Question:
     named = ", ".join(restarts[:NAMED_MOST])
     left = len(restarts) - NAMED_MOST
-    also = [f"The next lists of {len(limits):,} agents change their limit."] if limits else []
+    also: tuple[str, ...] = ()
+    if limits:
+        changed = _("The next lists of %(number)s agents change their limit.", number=len(limits))
+        also = (changed,)
     fields = {f"{RESTART}{name}": "yes" for name in restarts}
     fields |= {f"{PAGES_OF}{name}": "50" if pages else "all" for name, pages in limits.items()}
     return Question(
-        f"Restart {restarts[0]}?" if len(restarts) == 1 else f"Restart {len(restarts):,} agents?",
+        _("Restart %(agent)s?", agent=restarts[0])
+        if len(restarts) == 1
+        else _("Restart %(number)s agents?", number=len(restarts)),
         (
-            named + (f" and {left:,} more." if left > 0 else "."),
-            "Each drops its list, its queue and what it has seen, and takes its list anew.",
-            "Pages that it has not delivered yet are lost and fetched again.",
+            _("%(names)s and %(number)s more.", names=named, number=left)
+            if left > 0
+            else named + _("."),
+            _("Each drops its list, its queue and what it has seen, and takes its list anew."),
+            _("Pages that it has not delivered yet are lost and fetched again."),
             *also,
         ),
-        "Restart",
+        _("Restart"),
         HERE,
         HERE,
         fields,
@@ -158,11 +166,22 @@ def _question(restarts: list[str], limits: dict[str, int]) -> Question:
 def _said(restarts: list[str], limits: dict[str, int]) -> str:
     said = []
     if restarts:
-        said.append(f"{len(restarts):,} agents will restart when they call next")
+        said.append(
+            ngettext(
+                "%(num)s agent will restart when it calls next.",
+                "%(num)s agents will restart when they call next.",
+                len(restarts),
+            )
+        )
     if limits:
-        said.append(f"the next lists of {len(limits):,} agents were limited anew")
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}."
+        said.append(
+            ngettext(
+                "The next lists of %(num)s agent were limited anew.",
+                "The next lists of %(num)s agents were limited anew.",
+                len(limits),
+            )
+        )
+    return " ".join(said)
 
 
 PAGES: Final = (

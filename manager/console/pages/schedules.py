@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from manager.console.language import _
 from manager.console.visit import Question, Visit
 from manager.operations.timetables import Timetable
 
@@ -18,16 +19,16 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Remove schedule {number}?",
+                _("Remove schedule %(number)s?", number=number),
                 (warning,),
-                "Remove",
+                _("Remove"),
                 f"{here}/schedules/remove",
                 here,
                 {"schedule": number},
             )
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
-    return visit.go(here, done=f"Schedule {number} is removed.")
+    return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))
 
 
 def number_of(text: str) -> int:

@@ -11,8 +11,10 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import cookies
+from manager.console import cookies, figures
 from manager.console.access import Page, kept_question, login_page, safe_target
+from manager.console.language import _
+from manager.console.phrases import spoken
 from manager.console.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations import users
@@ -75,7 +77,7 @@ def _again(visit: Visit, name: str, refused: str, status: int, headers: dict[str
     return login_page(
         visit,
         status=status,
-        refused=f"{refused[:1].upper()}{refused[1:]}.",
+        refused=figures.sentence(spoken(refused)) + _("."),
         name=name,
         kept_path=path,
         kept=fields,
@@ -96,14 +98,14 @@ def _after_login(visit: Visit, session: users.Session) -> Response:
     # The page that is shown now belongs to the new session.
     visit.user = users.session_of(visit.db, hash_of_key(session.token), visit.now_ms)
     visit.token, visit.new_visit = session.token, ""
-    note = "You are logged in again. Nothing was done yet: look at it and send it."
+    note = _("You are logged in again. Nothing was done yet: look at it and send it.")
     return visit.ask(kept_question(path, fields), note=note)
 
 
 def logout(visit: Visit) -> Response:
     """End the session."""
     _end_session_before(visit)
-    response = visit.go("/console/login", done="You are logged out.")
+    response = visit.go("/console/login", done=_("You are logged out."))
     cookies.forget_secret(response, cookies.session_cookie(tls=visit.tls), tls=visit.tls)
     return response
 

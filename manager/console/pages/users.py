@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
+from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit, link
 from manager.errors import ConflictError, NotFoundError
@@ -28,9 +28,9 @@ from shared.errors import FormatError
 __all__ = ["PAGES"]
 
 ROLE_WORDS: Final = {
-    "viewer": "sees everything but users and join tokens",
-    "operator": "also acts: rounds, plans, commands, hosts",
-    "admin": "also gives out join tokens and manages users",
+    "viewer": lazy("sees everything but users and join tokens"),
+    "operator": lazy("also acts: rounds, plans, commands, hosts"),
+    "admin": lazy("also gives out join tokens and manages users"),
 }
 KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "name": lambda user: user.name,
@@ -103,7 +103,9 @@ def add(visit: Visit) -> Response:
             refused=str(error),
             roles=ROLE_WORDS,
         )
-    return visit.go(link("users"), done=f"{name} may log in now, as {role}.")
+    return visit.go(
+        link("users"), done=_("%(name)s may log in now, as %(role)s.", name=name, role=role)
+    )
 
 
 def _user(visit: Visit, name: str) -> User:
@@ -134,7 +136,9 @@ def change_role(visit: Visit) -> Response:
     user, role = _user(visit, visit.form.get("name", "")), visit.form.get("role", "")
     disabled = user.disabled_ms is not None
     set_role(visit.db, user.name, role, visit.actor, visit.now_ms, disabled=disabled)
-    return visit.go(link("user", name=user.name), done=f"{user.name} is {role} now.")
+    return visit.go(
+        link("user", name=user.name), done=_("%(name)s is %(role)s now.", name=user.name, role=role)
+    )
 
 
 def disable(visit: Visit) -> Response:
@@ -144,26 +148,28 @@ def disable(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Disable {user.name}?",
+                _("Disable %(name)s?", name=user.name),
                 (
-                    "All sessions of this user end at once, and no login is let in.",
-                    "The user can be enabled again at any time.",
+                    _("All sessions of this user end at once, and no login is let in."),
+                    _("The user can be enabled again at any time."),
                 ),
-                "Disable",
+                _("Disable"),
                 "/console/user/disable",
                 here,
                 {"name": user.name},
             )
         )
     set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=True)
-    return visit.go(here, done=f"{user.name} is disabled.")
+    return visit.go(here, done=_("%(name)s is disabled.", name=user.name))
 
 
 def enable(visit: Visit) -> Response:
     """Let a user log in again."""
     user = _user(visit, visit.form.get("name", ""))
     set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=False)
-    return visit.go(link("user", name=user.name), done=f"{user.name} may log in again.")
+    return visit.go(
+        link("user", name=user.name), done=_("%(name)s may log in again.", name=user.name)
+    )
 
 
 def set_password(visit: Visit) -> Response:
@@ -175,7 +181,7 @@ def set_password(visit: Visit) -> Response:
         )
     except FormatError as error:
         return _user_page(visit, user, status=400, refused=str(error))
-    said = f"{user.name} has a new password, and was logged out everywhere."
+    said = _("%(name)s has a new password, and was logged out everywhere.", name=user.name)
     return visit.go(link("user", name=user.name), done=said)
 
 

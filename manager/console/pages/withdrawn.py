@@ -10,6 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import Question, Visit
@@ -62,21 +63,21 @@ def withdraw(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                f"Withdraw {host}?",
+                _("Withdraw %(host)s?", host=host),
                 (
-                    "It is not crawled any more, and agents drop what they have of it.",
-                    "From now on segments, indexes, results and lists that hold it answer 410.",
-                    "The next compaction deletes its captures. Nothing brings them back then.",
-                    "http and https are two hosts: withdraw both.",
+                    _("It is not crawled any more, and agents drop what they have of it."),
+                    _("From now on segments, indexes, results and lists that hold it answer 410."),
+                    _("The next compaction deletes its captures. Nothing brings them back then."),
+                    _("http and https are two hosts: withdraw both."),
                 ),
-                "Withdraw",
+                _("Withdraw"),
                 HERE,
                 HERE,
                 {"host": host, "reason": reason},
             )
         )
     exclude_host(visit.db, host, reason, visit.actor, visit.now_ms)
-    return visit.go(HERE, done=f"{host} is withdrawn.")
+    return visit.go(HERE, done=_("%(host)s is withdrawn.", host=host))
 
 
 PAGES: Final = (

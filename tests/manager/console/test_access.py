@@ -228,3 +228,16 @@ def test_bodies_over_the_limit_are_refused_as_a_page(person: Visitor) -> None:
     assert answer.status_code == 413
     assert "the limit is" in answer.text
     assert "<h1>" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("old", "page"), [("listrobot", "/console/agents"), ("restart", "/console/restart")]
+)
+def test_the_addresses_of_the_source_lead_to_its_pages(
+    prsm: Running, person: Visitor, old: str, page: str
+) -> None:
+    """Who knows the source's addresses arrives where its pages are now, after the login."""
+    answer = prsm.anybody.get(f"/servlets/{old}")
+    assert (answer.status_code, answer.headers["location"]) == (303, page)
+    assert person("").get(page).headers["location"].startswith("/console/login?next=")
+    assert person("viewer").page(page).all("table")
