@@ -143,7 +143,8 @@ def login(
     """Check a password and begin a session with a new token.
 
     Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
-    for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s.
+    for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s;
+    the fifth is an alert in the audit, once until somebody logs in by that name or a day is over.
     """
     name = name[:64]
     with db.read() as tx:
@@ -162,6 +163,9 @@ def login(
     if not _matches(nobody if user is None else user.password_hash, password) or user is None:
         with db.write() as tx:
             users.note_failure(tx, name, now_ms)
+            if (failed.failures if failed is not None else 0) + 1 == FREE_TRIES:
+                who = Actor("user", name)
+                note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
         raise UnknownKeyError("user name or password is wrong")
     if user.disabled_ms is not None:
         raise ForbiddenError(f"user {name} is disabled; ask an administrator")

@@ -53,14 +53,23 @@ def test_a_wrong_name_and_a_wrong_password_sound_alike(
     assert "prsm" not in browser.cookies
 
 
-def test_guessing_is_slowed_down(prsm: Running) -> None:
-    """After some wrong passwords even the right one has to wait, and is told how long."""
-    browser = Browser(prsm.public)
+def test_guessing_is_slowed_down_and_written_down(
+    prsm: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After some wrong passwords even the right one has to wait, and is told how long. The log has
+    each of them with its address, the audit one alert."""
+    browser = Browser(prsm.public, extra={"x-forwarded-for": "192.0.2.9\x1b[31m"})
     for _ in range(5):
         assert browser.log_in("operator", "a wrong password").status_code == 401
     answer = browser.log_in("operator")
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
+    refused = [record.getMessage() for record in caplog.records if "refused" in record.msg]
+    assert len(refused) == 6
+    assert "login as 'operator' from 127.0.0.1 (for '192.0.2.9\\x1b[31m')" in refused[0]
+    assert "a wrong password" not in caplog.text
+    (alert,) = audit_page(prsm.manager.db, action="user.guessed", alerts=True)
+    assert alert.subject == "operator"
     prsm.clock.advance(301)
     assert browser.log_in("operator").status_code == 303
 
