@@ -17,7 +17,13 @@ SPOKEN = frozenset({"alt", "aria-label", "data-label", "label", "placeholder", "
 QUIET = frozenset({"code", "pre", "kbd"})
 """What people type is the same in every language."""
 
-NAMES = frozenset({"PRSM", "CSV", "KB", "UTC", "SHA", "SHA-256", "TOKEN", "HX-Push-Url", "zip"})
+NAMES = frozenset(
+    (
+        *("PRSM", "CSV", "KB", "UTC", "SHA", "SHA-256", "TOKEN", "SVG", "PNG", "ms"),
+        # The source's two quantities, as its formulas have them.
+        *("Give", "Move", "Give(A,B)", "Give(B,A)", "Move(A,B)"),
+    )
+)
 EXAMPLE = re.compile(r"[\d*:./ -]+|\S+[.@]\S+\.\S+|\S+@\S+|[a-z]+|ms/KB")
 """Of placeholders: a crontab, hours, an address, one word that is to be typed as it is."""
 
