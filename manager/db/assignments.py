@@ -20,6 +20,7 @@ __all__ = [
     "TakenOver",
     "close",
     "count_by_agent",
+    "count_of",
     "groups_of_agent",
     "history",
     "owned_by",
@@ -246,6 +247,12 @@ def count_by_agent(tx: Transaction) -> dict[int, int]:
         .group_by(assignments.c.agent_id)
     )
     return {row.agent_id: row.held for row in rows}
+
+
+def count_of(tx: Transaction, agent_id: int) -> int:
+    """Return how many units an agent owns."""
+    mine = sa.and_(assignments.c.agent_id == agent_id, assignments.c.until_ms.is_(None))
+    return int(tx.value(sa.select(sa.func.count()).where(mine)))
 
 
 def history(tx: Transaction, unit_ids: Collection[int]) -> list[AssignmentRow]:

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
+from manager.db.kept import KeptFigures
 from manager.errors import BusyError
 from shared.errors import SettingError
 
@@ -144,7 +145,10 @@ class Transaction:
 
 
 class Database:
-    """A database that is open. `write` and `read` give transactions; any thread may ask."""
+    """A database that is open. `write` and `read` give transactions; any thread may ask.
+
+    `kept`: figures over millions of rows, which may be minutes old.
+    """
 
     def __init__(self, url: str) -> None:
         """Open a database by URL: `sqlite:///path` or `postgresql://user@host/name`.
@@ -158,6 +162,7 @@ class Database:
         self._closed = threading.Event()
         sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
+        self.kept = KeptFigures()
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
         """Return the same database for who may write only while a check raises nothing.
@@ -171,6 +176,7 @@ class Database:
     def close(self) -> None:
         """Close all connections; one that a transaction still uses is closed at its end."""
         self._closed.set()
+        self.kept.close()
         self.engine.dispose()
 
     def _given_back(self, _connection: object, record: Any) -> None:

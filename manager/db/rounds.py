@@ -23,7 +23,6 @@ __all__ = [
     "begun",
     "by_number",
     "cancel_units",
-    "counts",
     "enter",
     "enter_all",
     "fetched_among",
@@ -329,16 +328,6 @@ def finishers(tx: Transaction, number: int) -> dict[int, int]:
         .group_by(unit_rounds.c.agent_id)
     )
     return {row.agent_id: row.last_ms for row in rows}
-
-
-def counts(tx: Transaction, number: int) -> dict[str, int]:
-    """Return how many units of a round are in each state."""
-    rows = tx.execute(
-        sa.select(unit_rounds.c.state, sa.func.count().label("held"))
-        .where(unit_rounds.c.round == number)
-        .group_by(unit_rounds.c.state)
-    )
-    return {row.state: row.held for row in rows}
 
 
 def progress_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int, int, int]]:

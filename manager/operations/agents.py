@@ -61,13 +61,18 @@ class AgentDetail:
 
 
 def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentView]:
-    """Return all agents by name, retired ones last."""
+    """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
         rows = agents.all_agents(tx)
-        owned = assignments.count_by_agent(tx)
-        held = rights.counts(tx)
+    owned, held = db.kept.get("units by agent", lambda: _units_by_agent(db))
     views = [_view(row, owned, held, now_ms, policy) for row in rows]
     return sorted(views, key=lambda view: (view.row.retired_ms is not None, view.row.name))
+
+
+def _units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
+    """Return how many units agents own, and how many rights of each kind they have."""
+    with db.read() as tx:
+        return assignments.count_by_agent(tx), rights.counts(tx)
 
 
 def agent_detail(
@@ -76,7 +81,9 @@ def agent_detail(
     """Return one agent. Raises NotFoundError."""
     with db.read() as tx:
         row = _found(tx, name)
-        view = _view(row, assignments.count_by_agent(tx), rights.counts(tx), now_ms, policy)
+        owned = {row.id: assignments.count_of(tx, row.id)}
+        held = {(row.id, kind): rights.count_of(tx, row.id, kind) for kind in ("crawl", "probe")}
+        view = _view(row, owned, held, now_ms, policy)
         orders = probes.counts_of_agent(tx, row.id)
     return AgentDetail(view, json.loads(row.counters or "{}"), orders)
 

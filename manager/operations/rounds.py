@@ -7,6 +7,7 @@ one state to the next is left to the tick.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -200,35 +201,57 @@ def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
 
 
 def round_detail(db: Database, number: int) -> RoundDetail:
-    """Return a round with its progress. Raises NotFoundError."""
+    """Return a round; how far it is may be kept figures. Raises NotFoundError."""
     with db.read() as tx:
         row = rounds.by_number(tx, number)
         if row is None:
             raise NotFoundError(f"round {number}: there is none; see `prsm rounds`")
         plan = plans.by_id(tx, row.plan_id) if row.plan_id is not None else None
         names = agents.names(tx)
-        measured = {agent: ms for agent, ms, _ in measurements.agent_totals(tx, number, "crawl")}
-        of_agent: dict[int, dict[str, Any]] = {}
-        for agent, state, units, pages, size in rounds.progress_by_agent(tx, number):
-            entry = of_agent.setdefault(
-                agent,
-                {
-                    "name": names[agent],
-                    "units": {},
-                    "pages": 0,
-                    "bytes": 0,
-                    "measured_ms": measured.get(agent, 0),
-                },
-            )
-            entry["units"][state] = units
-            entry["pages"] += pages
-            entry["bytes"] += size
-        return RoundDetail(
-            row,
+    far = db.kept.get(("round", number), lambda: _how_far(db, number))
+    units: Counter[str] = Counter()
+    of_agent: dict[int, dict[str, Any]] = {}
+    for agent, state, held, pages, size in far.progress:
+        units[state] += held
+        entry = of_agent.setdefault(
+            agent,
+            {
+                "name": names.get(agent, ""),
+                "units": {},
+                "pages": 0,
+                "bytes": 0,
+                "measured_ms": far.measured_ms.get(agent, 0),
+            },
+        )
+        entry["units"][state] = held
+        entry["pages"] += pages
+        entry["bytes"] += size
+    return RoundDetail(
+        row,
+        dict(far.orders),
+        dict(units),
+        list(of_agent.values()),
+        plan.makespan_ms if plan is not None else None,
+        plan.bound_ms if plan is not None else None,
+        json.loads(plan.detail) if plan is not None else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _HowFar:
+    """orders: to probe, by state. progress: (agent, state, units, pages, bytes)."""
+
+    orders: dict[str, int]
+    progress: list[tuple[int, str, int, int, int]]
+    measured_ms: dict[int, int]
+
+
+def _how_far(db: Database, number: int) -> _HowFar:
+    """Return how far a round is; all of its units are counted."""
+    with db.read() as tx:
+        totals = measurements.agent_totals(tx, number, "crawl")
+        return _HowFar(
             probes.counts(tx, number),
-            rounds.counts(tx, number),
-            list(of_agent.values()),
-            plan.makespan_ms if plan is not None else None,
-            plan.bound_ms if plan is not None else None,
-            json.loads(plan.detail) if plan is not None else None,
+            rounds.progress_by_agent(tx, number),
+            {agent: ms for agent, ms, _ in totals},
         )
