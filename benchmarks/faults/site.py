@@ -19,7 +19,7 @@ from typing import Final
 from benchmarks.faults.authority import Authority
 from benchmarks.faults.courier import Courier, courier
 from benchmarks.faults.fault import TAKE_OVER_S, FaultError, Trial
-from benchmarks.faults.ground import Ground
+from benchmarks.faults.ground import PERMIT_S, Ground
 from benchmarks.faults.names import NameRelay, name_relay
 from benchmarks.faults.seen import Request, requests_of
 from benchmarks.faults.small_disk import small_disk
@@ -29,6 +29,9 @@ from tools.demo.system import Agent, CommandError
 __all__ = ["Site", "site_of", "working_site"]
 
 DISK_MIB: Final = 24
+MARGIN_S: Final = 2.25
+"""A permit ends so much earlier at the agent: limits.total_s and politeness.interval_s."""
+SENT_S: Final = 0.5  # a request that is under way when the permit ends, and what clocks differ by
 WORK: Final = 10  # URLs
 ROUNDS_S: Final = 300.0  # the round that is open ends, and the next hands out units
 CA: Final = "ca.pem"
@@ -187,6 +190,10 @@ class Site:
             f"SELECT {column} FROM agents WHERE name = '{self.name}'"
         )
         return found[0][0]
+
+    def permit_ended_s(self) -> float:
+        """Return by when (CLOCK_MONOTONIC) it must be quiet, if nobody answers it."""
+        return self.last_answered_s() + PERMIT_S - MARGIN_S + SENT_S
 
     def counted_s(self) -> float:
         """Return when its permit of now ends, as the manager counts it: seconds since 1970."""

@@ -15,13 +15,15 @@ from tests.programs import program
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(3600)]
 
-FAULTS = ("site-stopped", "site-cloned", "site-disk-full", "site-authority-changed")
+AGENT = ("site-stopped", "site-cloned", "site-disk-full", "site-authority-changed")
+LINE = ("site-cut-longer", "site-messages-shuffled")
 
 
-def test_bad_days_at_a_site_lose_nothing() -> None:
-    """An agent that slept, one with a copy, a full disk, a centre with another certificate."""
+@pytest.mark.parametrize("faults", [AGENT, LINE], ids=["agent", "line"])
+def test_bad_days_at_a_site_lose_nothing(faults: tuple[str, ...]) -> None:
+    """It sleeps, has a copy, a full disk, does not believe the centre; its line fails."""
     program("nginx")
-    chosen = [word for name in FAULTS for word in ("--only", name)]
+    chosen = [word for name in faults for word in ("--only", name)]
     command = [sys.executable, "-m", "benchmarks.faults", "--quick", *chosen]
     said = ""
     with subprocess.Popen(
@@ -34,6 +36,6 @@ def test_bad_days_at_a_site_lose_nothing() -> None:
     last = said.splitlines()[-1]
     assert last.startswith("RESULT "), said
     result = json.loads(last.removeprefix("RESULT "))
-    assert result["faults"] + result["not_made"] >= len(FAULTS), said
+    assert result["faults"] + result["not_made"] >= len(faults), said
     assert (result["lost_acknowledged"], result["double_owners"]) == (0, 0), said
     assert "not so: " not in said, said

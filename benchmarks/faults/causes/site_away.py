@@ -16,7 +16,8 @@ __all__ = ["FAULTS"]
 SHORT_S: Final = 4.0
 
 
-def _wire(site: Site) -> Wire:
+def wire_of(site: Site) -> Wire:
+    """Return the site's line. Raises FaultError."""
     if site.wire is None:
         raise FaultError("no network namespace could be made here")
     return site.wire
@@ -25,7 +26,7 @@ def _wire(site: Site) -> Wire:
 def _cut_shorter(trial: Trial) -> None:
     """Sites are asked all the time: the permit lasts."""
     site = working_site(trial)
-    wire = _wire(site)
+    wire = wire_of(site)
     epoch = site.row("permit_epoch")
     wire.cut()
     try:
@@ -40,6 +41,23 @@ def _cut_shorter(trial: Trial) -> None:
     trial.gone()
     trial.recovered()
     trial.claim("its permit was not ended", site.row("permit_epoch") == epoch)
+
+
+def _cut_longer(trial: Trial) -> None:
+    """It stops by itself when its permit ends, before anybody else begins, and comes back."""
+    site = working_site(trial)
+    wire = wire_of(site)
+    wire.cut()
+    try:
+        counted_s = site.counted_s()
+        trial.lasts(PERMIT_S)
+        site.taken_over(trial, counted_s)
+        _no_request_after(trial, site, site.permit_ended_s())
+    finally:
+        wire.mend()
+    trial.gone()
+    trial.recovered()
+    site.asks(trial)
 
 
 def _stopped(trial: Trial) -> None:
@@ -71,11 +89,22 @@ def _syncs(site: Site, since_s: float) -> list[float]:
     return [at_s for at_s in answered if at_s >= since_s] or [float("inf")]
 
 
+def _no_request_after(trial: Trial, site: Site, moment_s: float) -> None:
+    late = site.requests(moment_s)
+    trial.claim(f"no request after the permit's end, but {late[:3]}", not late)
+
+
 FAULTS: Final = [
     Fault(
         "site-cut-shorter",
         "shorter than its permit: it goes on",
         _cut_shorter,
+        needs=needs_namespaces,
+    ),
+    Fault(
+        "site-cut-longer",
+        "it stops at its permit's end, and comes back",
+        _cut_longer,
         needs=needs_namespaces,
     ),
     Fault("site-stopped", "past its permit: no request before a sync", _stopped),

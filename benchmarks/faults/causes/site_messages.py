@@ -1,0 +1,67 @@
+"""Messages between a site and the centre that come twice, late, or whose answers are lost."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from benchmarks.faults.courier import straight
+from benchmarks.faults.fault import Fault, Trial
+from benchmarks.faults.site import Site, working_site
+from benchmarks.faults.ways import AnswersLost, Shuffled
+
+__all__ = ["FAULTS"]
+
+LASTS_S: Final = 25.0
+
+
+def _shuffled(trial: Trial) -> None:
+    """Each report twice, syncs after later ones, and old ones again at the end."""
+    site = working_site(trial)
+    way = Shuffled(random.Random(17))
+    site.courier.way = way
+    try:
+        trial.lasts(LASTS_S)
+    finally:
+        site.courier.way = straight
+    way.bring_all(site.courier.deliver)
+    trial.gone()
+    trial.recovered()
+    trial.claim(
+        f"messages came twice ({way.twice}), late ({way.late}), again ({way.again})",
+        min(way.twice, way.late, way.again) > 2,
+    )
+    logs = [one for one in site.courier.named("submitlog") if len(one.delivered) > 1]
+    trial.claim("reports came twice", bool(logs))
+    no_harm = all({answer.status for answer in one.delivered} <= {200} for one in logs)
+    trial.claim("a report that came again was answered as taken", no_harm)
+    trial.claim("nobody takes it for a clone", not site.row("clone_reason"))
+    _goes_on(trial, site)
+
+
+def _answers_lost(trial: Trial) -> None:
+    """The manager commits, and every second answer is lost."""
+    site = working_site(trial)
+    way = AnswersLost()
+    site.courier.way = way
+    try:
+        trial.lasts(LASTS_S)
+    finally:
+        site.courier.way = straight
+    trial.gone()
+    trial.recovered()
+    trial.claim(f"answers were lost ({way.lost})", way.lost > 5)
+    _goes_on(trial, site)
+
+
+def _goes_on(trial: Trial, site: Site) -> None:
+    refused = list((site.home / "outbox" / "refused").glob("*.reason"))
+    reasons = [path.read_text().strip() for path in refused]
+    trial.claim(f"no report was refused, but {reasons[:3]}", not reasons)
+    site.asks(trial)
+
+
+FAULTS: Final = [
+    Fault("site-messages-shuffled", "twice, late, again: nothing happens twice", _shuffled),
+    Fault("site-answers-lost", "what was taken is not lost, nor taken twice", _answers_lost),
+]
