@@ -57,15 +57,6 @@ __all__ = ["Manager", "build_app", "layout_of", "open_manager", "policy_of", "wr
 UPLOADS: Final = "/api/v1/uploads"
 
 
-LED: Final = {
-    "/": "/console/",
-    # Where the source had its pages for administrators: seed 004, 5.1.6, 3.
-    "/servlets/listrobot": "/console/agents",
-    "/servlets/restart": "/console/restart",
-}
-"""Addresses without a page of their own, and the pages that they lead to."""
-
-
 @dataclass(frozen=True, slots=True)
 class Manager:
     """The parts of one manager. led: the database, for what only the leader does."""
@@ -313,19 +304,14 @@ def build_app(manager: Manager) -> FastAPI:
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))
-    for path, page in LED.items():
-        _lead(app, path, page)
-    return app
-
-
-def _lead(app: FastAPI, path: str, page: str) -> None:
     app.add_api_route(
-        path,
-        lambda: page,
+        "/",
+        lambda: "/console/",
         response_class=RedirectResponse,
         status_code=303,
         include_in_schema=False,
     )
+    return app
 
 
 def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:

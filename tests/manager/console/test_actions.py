@@ -170,7 +170,7 @@ def test_the_restart_page_changes_what_differs(prsm: Running, person: Visitor) -
     assert _last(prsm) == before
     done = browser.submit(read(asked.text).form("/console/restart"))
     said = _result(browser, done.headers["location"])
-    assert "1 agents will restart" in said
+    assert "1 agent will restart" in said
     rows = {v.row.name: v.row for v in list_agents(prsm.manager.db, prsm.clock())}
     assert rows[KYOTO].restart_ordered_ms == prsm.clock()
     assert rows["osaka.example.ac.jp"].list_limit == 0
