@@ -1,8 +1,8 @@
 """Lines of a log by the thousand: as columns where they are plain, one by one where they are not.
 
 A line is plain when it has the four quotes where they belong, nothing in it but printable ASCII,
-and no escape but those of a quote, a backslash and the end of a header line; so are nearly all that
-agents write. Its numbers and URL are looked at by numpy and Arrow, together with thousands.
+and no escape of a byte by its number; so are nearly all that agents write. Its numbers and URL are
+looked at by numpy and Arrow, together with thousands.
 Whatever is not plain, comments and mistakes too, is given back as the line that it is, and
 `shared.wire.crawl_log` says what it means. Invariant: the columns of a plain line are what
 `decode_line` and `canonical` make of it; `tests/manager/intake/test_columns.py` compares them.
@@ -10,14 +10,13 @@ Whatever is not plain, comments and mistakes too, is given back as the line that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shared.errors import UrlError
 from shared.urls import canonical, host_of
@@ -35,15 +34,23 @@ MOST_DIGITS: Final = 12
 """Longer numbers are over the limit, or written oddly."""
 
 HOSTS_REMEMBERED: Final = 100_000
-HIDDEN: Final = ((b"\\\\", b"\x02"), (b'\\"', b"\x03"), (b"\\r\\n", b"\x04\x05"))
-"""Escapes by what stands for them while quotes are counted; raw control bytes are not plain."""
+BACKSLASH: Final = 92
+_ESCAPED: Final = b"\\\"'rnt"
+_HIDDEN: Final = b"\x02\x03'\r\n\t"
+"""What stands for an escaped byte while quotes are counted; raw control bytes are not plain."""
 
-_SHOWN: Final = bytes.maketrans(b"\x02\x03\x04\x05", b'\\"\r\n')
+_MEANT: Final = bytes(
+    _HIDDEN[_ESCAPED.index(byte)] if byte in _ESCAPED else 0 for byte in range(256)
+)
+_SHOWN: Final = bytes.maketrans(b"\x02\x03", b'\\"')
 _PADDING: Final = b"\0" * 16
-_URL_BYTES: Final = np.zeros(256, np.bool_)
-_URL_BYTES[
-    list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?=&+,:;@!$()*")
-] = True
+_UNRESERVED: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+_STRANGE: Final = bytes(byte not in _UNRESERVED + b"%/?=&+,:;@!$()*" for byte in range(256))
+_PERCENT: Final = np.array([byte not in _UNRESERVED for byte in range(256)])
+"""Which bytes stay escaped in a URL."""
+
+_HEX: Final = np.full(256, 16, np.int64)
+_HEX[list(b"0123456789ABCDEF")] = range(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class PlainLines:
 
 
 def split_block(
-    block: bytes, known: dict[str, str | None]
+    block: bytes, known: dict[bytes, str | None]
 ) -> Iterator[PlainLines | tuple[int, bytes]]:
     """Yield the lines of a block that ends with LF, in order: plain ones together, others alone.
 
@@ -112,25 +119,20 @@ def split_block(
         yield lines.part(taken, len(lines), place)
 
 
-def _read(block: bytes, known: dict[str, str | None]) -> tuple[PlainLines, Indices] | None:
+def _read(block: bytes, known: dict[bytes, str | None]) -> tuple[PlainLines, Indices] | None:
     """Return the plain lines of a block, and the places of the others; None: read line by line."""
-    raw = np.frombuffer(block, np.uint8)
-    if raw.max() > 126:
-        return None
-    controls = np.count_nonzero(raw < 32)
-    hidden = block
-    for escape, mark in HIDDEN:
-        hidden = hidden.replace(escape, mark)
-    data = np.frombuffer(hidden + _PADDING, np.uint8)
-    ends = np.flatnonzero(data[: len(hidden)] == 10)
+    data = np.frombuffer(bytearray(block + _PADDING), np.uint8)
+    text = data[: len(block)]
+    ends = np.flatnonzero((text - 32) > 94)  # a byte wraps around: all but printable ASCII
     starts = np.concatenate(([0], ends[:-1] + 1))
-    if controls != len(ends) or (ends - starts).max() > LONGEST_PLAIN:
+    if (text[ends] != 10).any() or (ends - starts).max() > LONGEST_PLAIN:
         return None
-    quotes = np.flatnonzero(data == 34)
-    good, corners = _corners(data, starts, ends, quotes)
+    escapes = _escapes(text)
+    unknown = _hide(data, escapes)
+    good, corners = _corners(data, starts, ends, np.flatnonzero(text == 34), unknown)
     if len(good) < len(starts) * (1 - ODD_SHARE):
         return None
-    made = _columns(hidden, data, corners, known)
+    made = _columns(data, corners, escapes, known)
     if made is None:
         return None
     is_odd = np.ones(len(starts), np.bool_)
@@ -138,12 +140,38 @@ def _read(block: bytes, known: dict[str, str | None]) -> tuple[PlainLines, Indic
     return made, np.flatnonzero(is_odd)
 
 
+def _escapes(text: npt.NDArray[np.uint8]) -> Indices:
+    """Return where escapes begin: of backslashes behind one another each second one does."""
+    found: Indices = np.flatnonzero(text == BACKSLASH)
+    follows = np.diff(found) == 1
+    if not follows.any():
+        return found
+    place = np.arange(len(found))
+    first = np.maximum.accumulate(np.where(np.append(False, follows), 0, place))
+    begins: Indices = found[(place - first) % 2 == 0]
+    return begins
+
+
+def _hide(data: npt.NDArray[np.uint8], escapes: Indices) -> Indices:
+    """Put what stands for it in the place of each escaped byte; return where escapes are others."""
+    behind = escapes + 1
+    meant = np.frombuffer(data[behind].tobytes().translate(_MEANT), np.uint8)
+    data[behind] = meant
+    unknown: Indices = escapes[meant == 0]
+    return unknown
+
+
 def _corners(
-    data: npt.NDArray[np.uint8], starts: Indices, ends: Indices, quotes: Indices
+    data: npt.NDArray[np.uint8],
+    starts: Indices,
+    ends: Indices,
+    quotes: Indices,
+    unknown: Indices,
 ) -> tuple[Indices, Indices]:
     """Return which lines are plain, and for these (lines, 4) where their quotes and path begin.
 
-    Columns: the first quote, the second, the third, the fourth.
+    Columns: the first quote, the second, the third, the fourth. unknown: escapes that mean nothing
+    here.
     """
     first = np.searchsorted(quotes, starts)
     count = np.diff(np.append(first, len(quotes)))
@@ -151,15 +179,13 @@ def _corners(
     at = quotes[first[good][:, None] + np.arange(4)] if len(good) else np.empty((0, 4), np.int64)
     fits = (at[:, 0] == starts[good]) & (at[:, 3] == ends[good] - 1)
     fits &= (data[at[:, 1] + 1] == 44) & (data[at[:, 2] - 1] == 44) & (at[:, 2] - at[:, 1] > 6)
-    escapes = np.flatnonzero(data == 92)
-    if len(escapes):
-        of_line = np.searchsorted(ends, escapes)
-        fits &= ~np.isin(good, of_line)
+    if len(unknown):
+        fits &= ~np.isin(good, np.searchsorted(ends, unknown))
     return good[fits], at[fits]
 
 
 def _columns(
-    hidden: bytes, data: npt.NDArray[np.uint8], at: Indices, known: dict[str, str | None]
+    data: npt.NDArray[np.uint8], at: Indices, escapes: Indices, known: dict[bytes, str | None]
 ) -> PlainLines | None:
     """Return the columns of plain lines; None where a number or URL needs a closer look."""
     if not len(at):
@@ -167,7 +193,7 @@ def _columns(
     bounds = np.column_stack(
         (at[:, 0] + 1, at[:, 1], at[:, 1] + 2, at[:, 2] - 1, at[:, 2] + 1, at[:, 3])
     )
-    pieces = _cut(bounds.ravel(), hidden)
+    pieces = _cut(bounds.ravel(), pa.py_buffer(data))
     size = 6 * len(at)
     numbers = _numbers(pieces.take(pa.array(np.arange(2, size, 6))))
     if numbers is None:
@@ -176,40 +202,46 @@ def _columns(
     if named is None:
         return None
     urls, paths, hosts, codes = named
-    headers = pieces.take(pa.array(np.arange(4, size, 6)))
-    _, offsets, buffer = headers.buffers()
-    shown = pa.py_buffer(bytes(buffer).translate(_SHOWN)) if buffer is not None else buffer
-    headers = pa.Array.from_buffers(pa.binary(), len(headers), [None, offsets, shown])
+    headers = _shown(pieces.take(pa.array(np.arange(4, size, 6))), at, escapes)
     return PlainLines(0, urls, paths, hosts, codes, _status(data, at[:, 2] + 1), *numbers, headers)
 
 
-def _cut(bounds: Indices, data: bytes | pa.Buffer) -> pa.Array:
+def _shown(headers: pa.Array, at: Indices, escapes: Indices) -> pa.Array:
+    """Return headers, each between its quotes `at`, as they were received."""
+    dropped = np.searchsorted(escapes, at[:, 3]) - np.searchsorted(escapes, at[:, 2])
+    bounds = np.append(0, np.cumsum(at[:, 3] - at[:, 2] - 1 - dropped))
+    buffer = headers.buffers()[2]
+    shown = b"" if buffer is None else bytes(buffer).translate(_SHOWN, b"\\")
+    return _cut(bounds, pa.py_buffer(shown))
+
+
+def _cut(bounds: Indices, buffer: pa.Buffer) -> pa.Array:
     """Return the pieces of some bytes between bounds, which rise."""
-    buffer = pa.py_buffer(data) if isinstance(data, bytes) else data
     offsets = pa.py_buffer(bounds.astype(np.int32))
     return pa.Array.from_buffers(pa.binary(), len(bounds) - 1, [None, offsets, buffer])
 
 
 def _numbers(texts: pa.Array) -> tuple[Indices, Indices, Indices] | None:
     """Return the three numbers of each text `1,2,3`, or None where one is written otherwise."""
-    parts = pc.split_pattern(texts.cast(pa.string()), ",")
-    if not pc.all(pc.equal(pc.list_value_length(parts), 3)).as_py():
+    data, bounds = _bytes_of(texts)
+    written = data[: bounds[-1]]
+    commas = np.flatnonzero(written == 44)
+    if len(commas) != 2 * len(texts):
         return None
-    values = parts.flatten()
-    lengths = pc.binary_length(values).to_numpy()
-    _, offsets, buffer = values.buffers()
-    begin, end = np.frombuffer(offsets, np.int32)[[values.offset, values.offset + len(values)]]
-    digits = np.frombuffer(buffer, np.uint8)[begin:end]
+    first, second = commas[0::2], commas[1::2]
+    lengths = np.column_stack((first - bounds[:-1], second - first - 1, bounds[1:] - second - 1))
     if lengths.min() < 1 or lengths.max() > MOST_DIGITS:
         return None
-    if digits.min() < 48 or digits.max() > 57:
+    digits = written.tobytes().translate(None, b",")
+    if not digits.isdigit():
         return None
-    found = values.cast(pa.int64()).to_numpy()
+    values = _cut(np.append(0, np.cumsum(lengths)), pa.py_buffer(digits))
+    found = values.cast(pa.string()).cast(pa.int64()).to_numpy()
     return found[0::3], found[1::3], found[2::3]
 
 
 def _urls(
-    raw: pa.Array, known: dict[str, str | None]
+    raw: pa.Array, known: dict[bytes, str | None]
 ) -> tuple[pa.Array, pa.Array, list[str], Indices] | None:
     """Return URLs in canonical form, their paths, the host keys among them, and each one's.
 
@@ -238,23 +270,23 @@ class _Cut:
     """URLs cut before their paths. hosts: of each authority, None where it is not canonical."""
 
     paths: pa.Array
-    hosts: list[str | None]
+    hosts: Sequence[str | None]
     codes: Indices
 
 
-def _cut_at(raw: pa.Array, bounds: Indices, begins: Indices, known: dict[str, str | None]) -> _Cut:
+def _cut_at(
+    raw: pa.Array, bounds: Indices, begins: Indices, known: dict[bytes, str | None]
+) -> _Cut:
     both = np.column_stack((bounds[:-1], begins)).ravel()
     pieces = _cut(np.append(both, bounds[-1]), raw.buffers()[2])
     size = len(pieces)
     named = pieces.take(pa.array(np.arange(0, size, 2))).dictionary_encode()
-    hosts = []
-    for one in named.dictionary.to_pylist():
-        authority = one.decode("ascii")
-        if authority not in known:
-            if len(known) >= HOSTS_REMEMBERED:
-                known.clear()
-            known[authority] = _host_of(authority)
-        hosts.append(known[authority])
+    names: list[bytes] = named.dictionary.to_pylist()
+    hosts = [known.get(name, "") for name in names]
+    for at in [at for at, host in enumerate(hosts) if host == ""]:
+        if len(known) >= HOSTS_REMEMBERED:
+            known.clear()
+        hosts[at] = known[names[at]] = _host_of(names[at].decode("ascii"))
     paths = pieces.take(pa.array(np.arange(1, size, 2)))
     return _Cut(paths, hosts, named.indices.to_numpy().astype(np.int64))
 
@@ -291,10 +323,15 @@ def _path_begins(data: npt.NDArray[np.uint8], bounds: Indices) -> Indices:
 
 
 def _strange(data: npt.NDArray[np.uint8], bounds: Indices) -> Mask:
-    """Tell which URLs have bytes, or segments that begin with a dot, which may be written anew."""
+    """Tell which URLs have bytes, escapes, or segments that begin with a dot, that may change."""
     texts = data[: bounds[-1]]
-    strange = ~_URL_BYTES[texts]
+    strange = np.frombuffer(bytearray(texts.tobytes().translate(_STRANGE)), np.bool_)
     strange[:-1] |= (texts[:-1] == 47) & (texts[1:] == 46)
+    escapes = np.flatnonzero(texts == 37)
+    if len(escapes):
+        high, low = _HEX[data[escapes + 1]], _HEX[data[escapes + 2]]
+        normal = (high < 16) & (low < 16) & _PERCENT[(high * 16 + low) % 256]
+        strange[escapes[~normal]] = True
     odd = np.zeros(len(bounds) - 1, np.bool_)
     odd[np.searchsorted(bounds, np.flatnonzero(strange), "right") - 1] = True
     return odd
@@ -305,7 +342,8 @@ def _made_canonical(raw: pa.Array, odd: Mask) -> pa.Array | None:
     texts = raw.to_pylist()
     try:
         for at in np.flatnonzero(odd).tolist():
-            texts[at] = canonical(texts[at].translate(_SHOWN).decode("ascii")).encode("ascii")
+            text = texts[at].translate(_SHOWN, b"\\").decode("ascii")
+            texts[at] = canonical(text).encode("ascii")
     except UrlError:
         return None
     return pa.array(texts, pa.binary())

@@ -8,7 +8,8 @@ end) ends in a refusal with the line's number, and then no file stays.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,8 @@ from typing import Final
 
 from manager.intake.reading import LogJob, ParsedLog, Reading, Refetched
 from manager.intake.sections import Section
-from manager.store import LogFile, read_directories, read_sums
+from manager.store import LogDirectory, LogFile, LogSum, read_directories, read_sums
+from manager.store.log_directories import BIG_HOST_LINES
 from shared.errors import FormatError, LimitError, LineError
 from shared.wire.crawl_log import NAME_LINE_LIMIT_BYTES, LogName, decode_name
 from shared.wire.gzip_stream import decompress, split_lines
@@ -31,7 +33,7 @@ __all__ = [
     "read_name",
 ]
 
-READ_BYTES: Final = 256 * 1024
+READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
 HEAD_BYTES: Final = 64 * 1024
 
 
@@ -78,15 +80,25 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
         with LogFile(part, job.target) as file:
             reading.write_to(file, _gzip_part(job.body))
         spill = job.target.parent
-        sums = read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill)
-        directories = read_directories(
-            job.target, job.big, memory_bytes=job.memory_bytes, spill=spill
-        )
-        return reading.result(tuple(sums), tuple(directories))
+        sums = tuple(read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill))
+        directories: tuple[LogDirectory, ...] = ()
+        if _has_big(sums, job.big):
+            directories = tuple(
+                read_directories(job.target, job.big, memory_bytes=job.memory_bytes, spill=spill)
+            )
+        return reading.result(sums, directories)
     except LimitError as error:
         return RefusedLog(str(error), too_large=True)
     except FormatError as error:
         return RefusedLog(str(error), too_large=False)
+
+
+def _has_big(sums: Iterable[LogSum], big: Collection[str]) -> bool:
+    """Tell whether a host has directories to sum up; most logs have none that is big."""
+    lines: Counter[str] = Counter()
+    for one in sums:
+        lines[one.host] += one.requests
+    return not lines.keys().isdisjoint(big) or max(lines.values(), default=0) >= BIG_HOST_LINES
 
 
 def _gzip_part(body: Path) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ from manager.intake.columns import PlainLines, split_block
 from manager.intake.drawing import Draw, DrawnLine
 from manager.intake.sections import LogKind, Section
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
-from manager.store.log_files import SCHEMA
+from manager.store.log_files import WRITTEN
 from shared.errors import LimitError, LineError, UrlError
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
@@ -37,6 +37,7 @@ REFETCHED_MOST: Final = 10_000
 NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
 SUM_LIMIT: Final = 2**62
+KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
 
@@ -92,7 +93,7 @@ class Reading:
         self._job = job
         self._section = job.defaults
         self._holdings = Holdings(job.held)
-        self._authorities: dict[str, str | None] = {}
+        self._authorities: dict[bytes, str | None] = {}
         self._lines = 0
         self._quarantined = 0
         self._total = 0
@@ -160,18 +161,21 @@ class Reading:
         self._add_up(first, lines)
         held = self._held_of(lines)
         self._note_section(count, int(np.count_nonzero(held == 0)))
-        known = self._held
-        rounds = np.array([self._job.round, *(one.round for one in known[1:] if one)])[held]
+        numbers = np.flatnonzero(np.bincount(held))
+        codes = np.zeros(numbers[-1] + 1, np.int32)
+        codes[numbers] = np.arange(len(numbers))
+        of_line = codes[held]
+        known = [self._held[number] for number in numbers]
+        rounds = np.array([(one or self._job).round for one in known])[of_line]
         if section.round is not None:
             rounds = np.full(count, section.round)
-        kinds = pa.array([section.kind or (one or self._job).kind for one in known])
-        of_kind = kinds.take(pa.array(held))
-        self._look_at_pages(lines, held, rounds)
+        kinds = [KINDS.index(section.kind or (one or self._job).kind) for one in known]
+        self._look_at_pages(lines, known, of_line, rounds)
         return pa.RecordBatch.from_arrays(
             [
                 pa.array(np.arange(first, first + count)),
                 lines.urls,
-                pa.array(lines.hosts, pa.string()).take(pa.array(lines.codes)),
+                _repeated(lines.hosts, lines.codes.astype(np.int32)),
                 lines.paths,
                 pa.array(lines.status, mask=lines.status == 0),
                 pa.array(lines.requested),
@@ -179,13 +183,11 @@ class Reading:
                 pa.array(lines.elapsed),
                 lines.headers,
                 pa.array(rounds),
-                of_kind,
+                _repeated(KINDS, np.array(kinds, np.int32)[of_line]),
                 pa.array(held > 0),
-                pa.array([one.unit if one else None for one in known], pa.string()).take(
-                    pa.array(held)
-                ),
+                _repeated([one.unit if one else "" for one in known], of_line, held == 0),
             ],
-            schema=SCHEMA,
+            schema=WRITTEN,
         )
 
     def _add_up(self, first: int, lines: PlainLines) -> None:
@@ -198,14 +200,12 @@ class Reading:
     def _held_of(self, lines: PlainLines) -> npt.NDArray[np.int64]:
         """Return the number of the holding that each line belongs to."""
         section = self._section
-        of_code = np.empty(len(lines.hosts), np.int64)
-        for code, host in enumerate(lines.hosts):
-            number = self._of_host.get(host)
-            if number is None:
-                whole, held = self._holdings.of_host(host, section.since_ms, section.until_ms)
-                number = self._of_host[host] = self._number_of(held) if whole else -1
-            of_code[code] = number
-        found = of_code[lines.codes]
+        numbers = [self._of_host.get(host) for host in lines.hosts]
+        for code in [code for code, number in enumerate(numbers) if number is None]:
+            host = lines.hosts[code]
+            whole, held = self._holdings.of_host(host, section.since_ms, section.until_ms)
+            numbers[code] = self._of_host[host] = self._number_of(held) if whole else -1
+        found = np.array(numbers, np.int64)[lines.codes]
         for place in np.flatnonzero(found < 0).tolist():
             host, path = lines.hosts[lines.codes[place]], lines.paths[place].as_py()
             found[place] = self._number_of(
@@ -223,18 +223,25 @@ class Reading:
         return number
 
     def _look_at_pages(
-        self, lines: PlainLines, held: npt.NDArray[np.int64], rounds: npt.NDArray[Any]
+        self,
+        lines: PlainLines,
+        held: Sequence[Held | None],
+        codes: npt.NDArray[np.int32],
+        rounds: npt.NDArray[Any],
     ) -> None:
-        """Draw from lines of crawls, and keep what was fetched again to be compared."""
+        """Draw from lines of crawls, and keep what was fetched again to be compared.
+
+        held: holdings of the lines, each line's at its code.
+        """
         kind = self._section.kind
-        of_held = [one is not None and (kind or one.kind) for one in self._held]
-        crawled = np.flatnonzero(np.array([one == "crawl" for one in of_held])[held])
+        of_held = [one is not None and (kind or one.kind) for one in held]
+        crawled = np.flatnonzero(np.array([one == "crawl" for one in of_held])[codes])
         for place, rank in self._draw.chosen(len(crawled)):
             at = int(crawled[place])
-            one = self._held[held[at]]
+            one = held[codes[at]]
             assert one is not None
             self._draw.enter(rank, one.unit, int(rounds[at]), *_seen(lines, at))
-        again = np.array([one == "refetch" for one in of_held])[held]
+        again = np.array([one == "refetch" for one in of_held])[codes]
         for at in np.flatnonzero(again).tolist():
             self._keep_refetched(*_seen(lines, at))
 
@@ -299,6 +306,17 @@ class Reading:
 
 def _sums_too_large(number: int) -> LineError:
     return LineError(number, f"the sums of the log are over {SUM_LIMIT}")
+
+
+def _repeated(
+    values: Sequence[str],
+    codes: npt.NDArray[np.int32],
+    missing: npt.NDArray[np.bool_] | None = None,
+) -> pa.DictionaryArray:
+    """Return the value of each code; of missing ones none."""
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes, pa.int32(), mask=missing), pa.array(values, pa.string())
+    )
 
 
 def _seen(lines: PlainLines, at: int) -> tuple[str, int | None, int]:

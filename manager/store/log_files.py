@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.durable import full_disk_said, move, open_new
 
-__all__ = ["SCHEMA", "LogFile", "LogRow", "LogSum", "connect", "read_sums"]
+__all__ = ["SCHEMA", "WRITTEN", "LogFile", "LogRow", "LogSum", "connect", "read_sums"]
 
 ROWS_AT_ONCE: Final = 50_000
 BYTES_AT_ONCE: Final = 32 * 1024**2  # of URLs and headers; one line may have half a megabyte
@@ -48,6 +48,17 @@ SCHEMA: Final = pa.schema(
 REPEATED: Final = ["host", "status", "round", "kind", "held", "unit"]
 """Columns with few values. The others differ in nearly every line: a dictionary would only cost."""
 
+_WORD: Final = pa.dictionary(pa.int32(), pa.string())
+WRITTEN: Final = pa.schema(
+    [
+        field.with_type(_WORD) if field.name in ("host", "kind", "unit") else field
+        for field in SCHEMA
+    ]
+)
+"""The same while it is written: the words that repeat by number, so that nothing looks for them."""
+
+NUMBERS: Final = ("line", "request_bytes", "response_bytes", "elapsed_ms")
+
 LogRow = tuple[int, str, str, str, int | None, int, int, int, bytes, int, str, bool, str | None]
 
 
@@ -68,10 +79,12 @@ class LogFile:
             self._file = open_new(self._part)
             self._writer = pq.ParquetWriter(
                 self._file,
-                SCHEMA,
+                WRITTEN,
                 compression="zstd",
                 use_dictionary=REPEATED,
                 write_statistics=REPEATED,
+                column_encoding=dict.fromkeys(NUMBERS, "DELTA_BINARY_PACKED"),
+                store_schema=False,  # whoever reads it with Arrow gets the columns of `SCHEMA`
             )
         return self
 
@@ -81,7 +94,7 @@ class LogFile:
         self._count(1, len(row[1]) + len(row[3]) + len(row[8]))
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Write lines behind one another, in the columns of `SCHEMA`."""
+        """Write lines behind one another, in the columns of `WRITTEN`."""
         self._gather_rows()
         self._batches.append(batch)
         self._count(batch.num_rows, batch.nbytes)
@@ -112,16 +125,18 @@ class LogFile:
             return
         columns = zip(*self._rows, strict=True)
         arrays = [
-            pa.array(column, type=field.type) for column, field in zip(columns, SCHEMA, strict=True)
+            pa.array(column, type=field.type)
+            for column, field in zip(columns, WRITTEN, strict=True)
         ]
-        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=SCHEMA))
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=WRITTEN))
         self._rows.clear()
 
     def _write_rows(self) -> None:
         self._gather_rows()
         if self._batches:
             with full_disk_said(self._part.parent):
-                self._writer.write_table(pa.Table.from_batches(self._batches, SCHEMA))
+                table = pa.Table.from_batches(self._batches, WRITTEN)
+                self._writer.write_table(table.unify_dictionaries())
         self._batches.clear()
         self._lines = self._bytes = 0
 
