@@ -18,11 +18,23 @@ from tests.manager.console.markup import Markup
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
-LISTS = [page.path.removesuffix(".csv") for page in PAGES if page.path.endswith(".csv")]
+OF_THEIR_OWN = {"/fleet-rules"}
+"""Lists that are empty at first; their own tests fill them and read their CSV."""
+LISTS = [
+    path
+    for page in PAGES
+    if page.path.endswith(".csv") and (path := page.path.removesuffix(".csv")) not in OF_THEIR_OWN
+]
+
+
+ON_OTHERS = {"/activity": "/"}
+"""What is a part of another page; it draws its rows and has no headings."""
+EMPTY = {"/releases"}
+"""What needs signatures of people: tests of its own fill it."""
 
 
 def _address(path: str) -> str:
-    return f"/console{path.replace('{number:int}', '1')}"
+    return f"/console{ON_OTHERS.get(path, path).replace('{number:int}', '1')}"
 
 
 def _hosts(page: Markup) -> list[str]:
@@ -48,7 +60,7 @@ def test_every_list_has_a_csv(person: Visitor, path: str) -> None:
     page = browser.page(_address(path))
     (link,) = {each for each in page.links() if each.partition("?")[0].endswith(".csv")}
     rows = _table(browser, link)
-    assert rows
+    assert rows or path in EMPTY
     for row in rows:
         assert all(not cell or cell[0] not in "=+@" for cell in row.values()), row
 

@@ -103,10 +103,12 @@ def test_the_documented_file_is_the_defaults(tmp_path: Path) -> None:
         for line in documented().splitlines()
     ]
     write(tmp_path, "\n".join(lines))
-    assert read_settings(tmp_path) == Settings(data=tmp_path)
+    read = read_settings(tmp_path)
+    assert dataclasses.replace(read, given=()) == Settings(data=tmp_path)
+    assert {where for _, where in read.given} == {"prsm.toml"}
     named = tomllib.loads("\n".join(lines))
     for group in dataclasses.fields(Settings):
-        if group.name != "data":
+        if group.name not in ("data", "given"):
             kind = type(getattr(Settings(data=tmp_path), group.name))
             assert set(named[group.name]) == {each.name for each in dataclasses.fields(kind)}
 
