@@ -3,8 +3,9 @@
 APScheduler with its memory store; jobs are declared in code and lost with the process, because
 what is due lives in tables. Invariants: a job never runs twice at once; calls that were missed are
 made up for by one; a job that fails is reported and called again at its next time. The scheduler
-counts by the time of day: where that is set back, all jobs are called at once and count anew, or
-nothing would happen until the old time has come again.
+counts by the time of day. Where that is set back, all jobs are called at once and count anew, or
+nothing would happen until the old time has come again; where it leaps ahead, what was missed is
+passed over in one step, or a job of each second would be counted through a month of them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, cast
 
 from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 from manager.errors import BusyError
 from shared.errors import SettingError
@@ -66,7 +68,8 @@ class Clock:
         if self._watched is not None:
             job = self._watched(name, job)
         first = {"next_run_time": datetime.now(UTC)} if at_once else {}
-        self._scheduler.add_job(job, "interval", seconds=interval_s, id=name, name=name, **first)
+        trigger = Every(seconds=interval_s, timezone=UTC)
+        self._scheduler.add_job(job, trigger, id=name, name=name, **first)
 
     def soon(self, name: str) -> None:
         """Call a job that was given to `every` now, besides its times; for who just made work."""
@@ -93,6 +96,17 @@ class Clock:
                 log.warning("the clock was set back by %.0f s", before_s - ahead_s)
                 for job in self._scheduler.get_jobs():
                     self.soon(job.id)
+
+
+class Every(IntervalTrigger):  # type: ignore[misc] # the library has no types
+    """Every so many seconds; after a time that was missed comes one that is still to come."""
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
+        """Return the next time after a previous one, as the scheduler asks for each in turn."""
+        following = cast(datetime | None, super().get_next_fire_time(previous, now))
+        if following is None or following > now:
+            return following
+        return cast(datetime, following + ((now - following) // self.interval + 1) * self.interval)
 
 
 def _report(event: JobExecutionEvent) -> None:

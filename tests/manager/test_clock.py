@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from manager.clock import Clock
+from manager.clock import Clock, Every
 from shared.errors import SettingError
 
 LONG_S = 10
@@ -115,3 +116,15 @@ def test_a_clock_that_is_set_back_puts_nothing_off() -> None:
         assert called.wait(60)
     finally:
         clock.stop()
+
+
+@pytest.mark.parametrize("missed", [timedelta(0), timedelta(seconds=7.2), timedelta(days=30)])
+def test_times_that_were_missed_are_passed_over_at_once(missed: timedelta) -> None:
+    """Whatever the leap, a job has one time to make up for, and the next is to come in its beat."""
+    trigger = Every(seconds=0.5, timezone=UTC)
+    due = datetime(2026, 11, 22, tzinfo=UTC)
+    now = due + missed
+    following = trigger.get_next_fire_time(due, now)
+    assert following is not None
+    assert now < following <= now + timedelta(seconds=0.5)
+    assert (following - due) % timedelta(seconds=0.5) == timedelta(0)

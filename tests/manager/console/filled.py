@@ -9,7 +9,6 @@ import hashlib
 from pathlib import Path
 
 from manager.operations.agents import order_command, retire, set_next_list_limit
-from manager.operations.api_tokens import Holder, make_token
 from manager.operations.archive_jobs import submit_job
 from manager.operations.clients import authenticate_client, issue_token, register_client
 from manager.operations.contact import sync
@@ -80,8 +79,6 @@ def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) ->
         _add_transfers(prsm, world, names[0])
         _add_third_parties(prsm)
         _add_log(prsm, world, names[0])
-        local = Holder("local", "", "admin", "")
-        make_token(db, local, "night", "viewer", 30, ADMIN, START_MS - 30_000, user="admin")
         return {role: login(db, role, PASSWORD, START_MS).token for role in ROLES}
 
 

@@ -18,7 +18,7 @@ from tests.manager.console.markup import Markup
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
-OF_THEIR_OWN = {"/fleet-rules"}
+OF_THEIR_OWN = {"/fleet-rules", "/tokens"}
 """Lists that are empty at first; their own tests fill them and read their CSV."""
 LISTS = [
     path
