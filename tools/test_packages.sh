@@ -1,8 +1,8 @@
 #!/bin/sh
-# The packages that tests need and Python cannot bring: Debian's, and a tus client in JavaScript. Installs what is missing where it
+# The packages that tests need and Python cannot bring: Debian's, and some in JavaScript. Installs what is missing where it
 # may; says so and goes on where it may not: the tests that need it then skip, with the reason.
 #   tools/test_packages.sh        what `make test` needs
-#   tools/test_packages.sh all    what `make test-all` and `make faults` need too: wget, strace, node, pages, faketime
+#   tools/test_packages.sh all    what `make test-all`, `make faults` and `make screenshots` need too: wget, node, chromium, pages, ...
 set -eu
 missing=""
 tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
@@ -19,6 +19,9 @@ if [ "${1:-}" = all ]; then
     tool strace strace
     tool node nodejs
     tool npm npm
+    tool chromium chromium
+    tool java default-jre-headless
+    folder /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc fonts-noto-cjk
     ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$missing faketime"
     tool ip iproute2
     tool nft nftables
@@ -27,13 +30,14 @@ if [ "${1:-}" = all ]; then
     folder /usr/share/doc/git/html git-doc
     folder /usr/share/doc/apache2-doc/manual apache2-doc
 fi
-# By the lock file with digests, into a folder that git does not see.
+# By lock files with digests, into folders that git does not see; no package's own script is run.
 node_packages() {
-    here="$(dirname "$0")/../tests/e2e/tus_js"
     [ "$1" = all ] && type npm >/dev/null 2>&1 || return 0
-    [ "$here/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] && return 0
-    (cd "$here" && npm ci --silent && touch node_modules/.package-lock.json) \
-        || echo "tests: npm could not install tus-js-client: the tests that need it are skipped"
+    for here in "$(dirname "$0")/../tests/e2e/tus_js" "$(dirname "$0")/browser"; do
+        [ "$here/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] && continue
+        (cd "$here" && npm ci --silent --ignore-scripts && touch node_modules/.package-lock.json) \
+            || echo "tests: npm could not install what $here needs: its tests are skipped"
+    done
 }
 [ -n "$missing" ] || { node_packages "${1:-}"; exit 0; }
 if ! type apt-get >/dev/null 2>&1; then

@@ -34,6 +34,9 @@ uploads_per_minute = 100000
 [naming]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
+
+[releases]
+signer = "{signer}"
 """
 
 AGENT_SETTINGS: Final = """\
@@ -76,7 +79,8 @@ probe_s = {probe_report_s}
 class FleetOptions:
     """How the fleet works. probe_pages: of a host; parallel_hosts, page_workers: of each agent.
 
-    report_s, probe_report_s: how long lines of a log wait for others.
+    report_s, probe_report_s: how long lines of a log wait for others. signer: the socket of the
+    signing process.
     """
 
     interval_s: float = 0.05
@@ -88,6 +92,7 @@ class FleetOptions:
     total_s: float = 20.0
     report_s: float = 1.0
     probe_report_s: float = 0.3
+    signer: str = "/run/prsm-signer/sign.sock"
 
 
 def start_manager(
@@ -95,7 +100,10 @@ def start_manager(
 ) -> Manager:
     """Start `prsm serve` with its data in `folder/manager`; the stack ends it."""
     settings = MANAGER_SETTINGS.format(
-        dns_port=dns_port, log_grace_s=options.log_grace_s, probe_pages=options.probe_pages
+        dns_port=dns_port,
+        log_grace_s=options.log_grace_s,
+        probe_pages=options.probe_pages,
+        signer=options.signer,
     )
     manager = Manager(folder / "manager", settings)
     stack.callback(manager.stop)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from simweb.launch import SimulatedWeb
-from tools.demo.system import BIN, CommandError, Manager, Program, command, wait_for
+from tools.demo.system import CommandError, Manager, Program, command, wait_for
+from tools.show_site.keys import People
 from tools.show_site.partner import StoryError
 
 __all__ = ["AGENT", "Centre"]
 
 AGENT = "robot.example.jp"
-PASSPHRASE = "words of the story"  # noqa: S105  # of keys that are deleted with it
-ROOTS = ("anna", "ben", "cleo")
 
 SETTINGS = """\
 [policy]
@@ -38,8 +36,7 @@ class Centre:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder
         folder.mkdir()
-        self.keys = folder / "keys"
-        self.keys.mkdir()
+        self.people = People(folder / "keys")
         self.web = stack.enter_context(
             SimulatedWeb(folder / "web", hosts=4, regions=1, pages_mean=6.0, trouble_scale=0.0)
         )
@@ -48,7 +45,7 @@ class Centre:
         self.manager = Manager(folder / "manager", settings)
         self._signer = Program(
             [
-                *("prsm", "release", "signer", "--keys", str(self.keys / "signer")),
+                *("prsm", "release", "signer", "--keys", str(self.people.signer)),
                 *("--socket", str(socket), "--root", str(self.root)),
             ],
             folder / "signer.log",
@@ -59,29 +56,18 @@ class Centre:
     @property
     def root(self) -> Path:
         """The first root."""
-        return self.keys / "1.root.json"
+        return self.people.root
 
     def ceremony(self) -> None:
-        """Let people make keys and sign the first root and targets; docs/operations.md has it."""
-        for name in (*ROOTS, "release"):
-            self._keys("key", f"{name}.pem")
-        self._keys("signer-keys", "signer")
-        words = ["--root-threshold", "2", "--targets-key", "release.pem.pub"]
-        for name in ROOTS:
-            words += ["--root-key", f"{name}.pem.pub"]
-        words += ["--snapshot-key", "signer/snapshot.pem.pub"]
-        words += ["--timestamp-key", "signer/timestamp.pem.pub"]
-        self._keys("root", "-o", "1.root.json", *words)
-        for name in ROOTS[:2]:
-            self._keys("cosign", "1.root.json", "--key", f"{name}.pem")
-        self._keys("sign", "--key", "release.pem", "-o", "targets.json")
+        """Let people make keys and sign the first root and targets."""
+        self.people.meet()
 
     def open(self) -> None:
         """Start signing process and manager, and begin with releases and hosts."""
         self._signer.start()
         wait_for("the signing process", (self.folder / "sign.sock").exists, seconds=60)
         self.manager.start()
-        self.prsm("release", "init", str(self.root), str(self.keys / "targets.json"))
+        self.prsm("release", "init", str(self.root), str(self.people.targets))
         self.prsm("hosts", "import", str(self.folder / "web" / "seeds.txt"))
 
     def prsm(self, *words: str, show: bool = False, most: int = 12) -> str:
@@ -106,16 +92,16 @@ class Centre:
 
     def publish(self, bundle: Path, version: str) -> None:
         """Have people sign a release, serve it, and offer it to all."""
-        self._sign(bundle, version)
-        self.prsm("release", "publish", str(bundle), str(self.keys / "targets.json"))
+        self.people.sign(bundle, version)
+        self.prsm("release", "publish", str(bundle), str(self.people.targets))
         self.prsm("release", "rollout", version, "--ring", "all")
         print(f"centre$ prsm release publish {bundle.name}; rollout {version} --ring all")
 
     def forge(self, bundle: Path, version: str) -> str:
         """Have a stranger sign a release, and try to publish it; return what the centre says."""
-        self._keys("key", "stranger.pem")
-        self._sign(bundle, version, key="stranger.pem", output="forged.json")
-        return self.refused("release", "publish", str(bundle), str(self.keys / "forged.json"))
+        self.people.do("key", "stranger.pem")
+        forged = self.people.sign(bundle, version, key="stranger.pem", output="forged.json")
+        return self.refused("release", "publish", str(bundle), str(forged))
 
     def tamper(self, version: str) -> None:
         """Change one byte of a release's file, as whoever owns the manager can."""
@@ -158,19 +144,3 @@ class Centre:
         with closing(sqlite3.connect(self.manager.data / "prsm.sqlite", timeout=30)) as database:
             database.execute(statement, values)
             database.commit()
-
-    def _sign(
-        self, bundle: Path, version: str, key: str = "release.pem", output: str = "targets.json"
-    ) -> None:
-        words = ["sign", str(bundle), "--version", version, "--targets", "targets.json"]
-        self._keys(*words, "--key", key, "-o", output)
-
-    def _keys(self, *words: str) -> None:
-        """Run a command on the machine that has the keys."""
-        subprocess.run(
-            [str(BIN / "prsm"), "release", *words],
-            cwd=self.keys,
-            env={**os.environ, "PRSM_KEY_PASSPHRASE": PASSPHRASE},
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )

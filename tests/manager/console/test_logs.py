@@ -57,7 +57,9 @@ def test_a_search_goes_on_by_itself(person: Visitor, monkeypatch: pytest.MonkeyP
     seen = [each.text for each in page.all("summary") if "evil" in each.text]
     for _ in range(10):
         asks = [
-            each.attributes["hx-get"] for each in page.all("div") if "hx-get" in each.attributes
+            each.attributes["data-hx-get"]
+            for each in page.all("div")
+            if "data-hx-get" in each.attributes
         ]
         if not asks:
             break

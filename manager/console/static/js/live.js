@@ -1,4 +1,4 @@
-/* Live parts: an element with data-topics fetches itself anew (its hx-trigger is `refresh`) when the
+/* Live parts: an element with data-topics fetches itself anew (its data-hx-trigger is `refresh`) when the
    event stream names one of its topics. Without a stream it does so every few seconds. A hidden tab
    holds no stream and asks nothing; where the manager does not answer, that is said. */
 "use strict";
@@ -20,7 +20,7 @@
   }
 
   function nameOfPart(part) {
-    return part.id + " " + part.getAttribute("hx-get");
+    return part.id + " " + part.getAttribute("data-hx-get");
   }
 
   function isLive(element) {

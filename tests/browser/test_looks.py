@@ -1,0 +1,68 @@
+"""Every page as people see it: light and dark, at a desk and on a telephone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tools.browser.driven import DESK, PHONE, Browser, Window, checker
+from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
+from tools.screenshots.stage import Stage
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
+
+WINDOWS = [replace(size, dark=dark) for size in (DESK, PHONE) for dark in (False, True)]
+NOT_THERE = "nothing-there"
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda window: window.name)
+def test_every_page_is_sound(
+    stage: Stage, names: Mapping[str, str], browser: Browser, window: Window
+) -> None:
+    """No complaint of the browser, no other origin, nothing to scroll to the side, axe content."""
+    wrong = []
+    browser.open(window)
+    for page in PAGES:
+        browser.go(address(page, names))
+        said = list(browser.found())
+        if page == NOT_THERE:
+            said = [one for one in said if "404" not in one]
+        wrong += [f"{page}: {one}" for one in said]
+        wrong += [f"{page}: axe: {one}" for one in browser.axe()]
+        if browser.overflow() > 0:
+            wrong.append(f"{page}: {browser.overflow()} pixels wider than the window")
+        if page == BEFORE_LOGIN:
+            browser.log_in(stage.name, stage.password)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_page_is_valid_html(
+    stage: Stage, names: Mapping[str, str], browser: Browser, tmp_path: Path, language: str
+) -> None:
+    """The Nu HTML checker finds no error."""
+    words = checker()
+    if not words:
+        pytest.skip("java or vnu-jar is not here: tools/test_packages.sh all brings it")
+    browser.open(replace(DESK, language=language))
+    for page in PAGES:
+        browser.go(address(page, names))
+        (tmp_path / f"{page}.html").write_text(browser.html(), encoding="utf-8")
+        if page == BEFORE_LOGIN:
+            browser.log_in(stage.name, stage.password)
+    done = subprocess.run(
+        [*words, "--format", "json", "--exit-zero-always", str(tmp_path)],
+        capture_output=True, text=True, timeout=900, check=True,
+    )  # fmt: skip
+    messages = json.loads(done.stderr)["messages"]
+    wrong = [
+        f"{Path(one['url']).name}:{one.get('lastLine')}: {one['message']}"
+        for one in messages
+        if one["type"] != "info"
+    ]
+    assert not wrong, "\n".join(wrong)

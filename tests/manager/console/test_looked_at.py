@@ -1,0 +1,20 @@
+"""What is looked at in a browser (`tools/screenshots`) is every page that there is."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from manager.console.routes import PAGES as ROUTES
+from tools.screenshots.pages import PAGES, route
+
+NO_PAGES = {"/events", "/search", "/logs/more"}  # a stream, a way elsewhere, rows of a page
+
+
+def test_every_page_is_looked_at() -> None:
+    """A page that is added to the console is added to the pictures."""
+    pages = {
+        page.path
+        for page in ROUTES
+        if page.method == "GET" and not PurePath(page.path).suffix and page.path not in NO_PAGES
+    }
+    assert pages == {route(name) for name in PAGES}

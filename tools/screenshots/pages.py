@@ -1,0 +1,63 @@
+"""Every page of the console, as it is looked at: the name of its picture, and its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+__all__ = ["BEFORE_LOGIN", "PAGES", "address", "route"]
+
+BEFORE_LOGIN: Final = "login"
+
+PAGES: Final[Mapping[str, str]] = {
+    "login": "/console/login",
+    "overview": "/console/",
+    "agents": "/console/agents",
+    "agents-map": "/console/agents-map",
+    "agent": "/console/agent?name={agent}",
+    "new-agent": "/console/new-agent",
+    "restart": "/console/restart",
+    "hosts": "/console/hosts",
+    "host": "/console/host?host={host}",
+    "add-hosts": "/console/add-hosts",
+    "rounds": "/console/rounds",
+    "round": "/console/rounds/{round}",
+    "balance": "/console/balance",
+    "plans": "/console/plans",
+    "plan": "/console/plans/{plan}",
+    "tree": "/console/plans/{plan}/tree",
+    "probes": "/console/probes",
+    "probe-matrix": "/console/probes/matrix",
+    "distances": "/console/probes/distances",
+    "reports": "/console/reports",
+    "collection": "/console/collection",
+    "data": "/console/data",
+    "client": "/console/client?name={client}",
+    "new-client": "/console/new-client",
+    "downloads": "/console/downloads",
+    "archive-jobs": "/console/archive-jobs",
+    "withdrawn": "/console/withdrawn",
+    "logs": "/console/logs",
+    "alerts": "/console/alerts",
+    "releases": "/console/releases",
+    "release-agents": "/console/release-agents",
+    "audit": "/console/audit",
+    "users": "/console/users",
+    "user": "/console/user?name={user}",
+    "new-user": "/console/new-user",
+    "tokens": "/console/tokens",
+    "settings": "/console/settings",
+    "fleet-rules": "/console/fleet-rules",
+    "nothing-there": "/console/agent?name=nobody.example",
+}
+
+
+def address(name: str, names: Mapping[str, str]) -> str:
+    """Return where a page is. names: of what there is, by kind (`Stage.names`)."""
+    return PAGES[name].format(**names)
+
+
+def route(name: str) -> str:
+    """Return a page's route, as `manager.console.routes` writes it."""
+    path = PAGES[name].partition("?")[0].removeprefix("/console")
+    return path.replace("{round}", "{number:int}").replace("{plan}", "{number:int}")

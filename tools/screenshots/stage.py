@@ -1,0 +1,100 @@
+"""A living system for whoever looks at the console: a web, a manager, robots, people.
+
+Everything is brought about by shipped commands and by what agents call. Three robots crawl for two
+rounds; then partners with plain agents join, and people leave their traces. It takes a minute or
+two on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from simweb.launch import SimulatedWeb
+from tools.demo.fleet import FleetOptions, start_agents, start_manager
+from tools.demo.rounds import run_round
+from tools.demo.system import Manager, wait_for
+from tools.screenshots.partners import add_partners, place
+from tools.screenshots.people import add_people, add_third_party
+from tools.screenshots.releases import Signing, add_releases
+
+__all__ = ["Stage", "set_stage"]
+
+PLACES: Final = (("35.03", "135.78"), ("43.07", "141.34"), ("26.25", "127.77"))
+REGIONS: Final = len(PLACES)
+ROUND_S: Final = 400.0
+TRANSFERS_S: Final = 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What runs, and who may look at it. password: of `admin`."""
+
+    manager: Manager
+    web: SimulatedWeb
+    name: str
+    password: str
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return an address, a name or a number of each kind of thing that a page is about."""
+        hosts = self.manager.prsm("hosts", "list", "--limit", "3")["hosts"]
+        plans = self.manager.prsm("plans")
+        return {
+            "host": hosts[0]["key"],
+            "agent": "robot.region0.example",
+            "round": "2",
+            "plan": str(plans[0]["id"]),
+            "client": "library",
+            "user": "hana",
+        }
+
+
+def set_stage(
+    stack: ExitStack, folder: Path, *, hosts: int = 40, say: Callable[[str], None] = print
+) -> Stage:
+    """Start all of it in `folder`, which is new; the stack ends it. say: told how far it is."""
+    web = stack.enter_context(
+        SimulatedWeb(
+            folder / "web", hosts=hosts, regions=REGIONS, seeds=hosts * 3 // 4, seed=3,
+            pages_mean=6.0, pages_sigma=1.0, domain="example.jp", crawl_delay_s=0.1,
+            robots=["error=0"], trouble_scale=0, trouble=["not-found=0.03", "cut=0.01"],
+        )
+    )  # fmt: skip
+    signing = Signing(stack, folder)
+    signing.begin()
+    options = FleetOptions(signer=str(signing.socket))
+    manager = start_manager(stack, folder, web.dns_port, options)
+    password = secrets.token_urlsafe(9)
+    manager.add_user("admin", password, "admin")
+    say(f"manager: {manager.url}")
+    start_agents(stack, manager, folder, REGIONS, web.dns_port)
+    for region, degrees in enumerate(PLACES):
+        place(manager, f"robot.region{region}.example", *degrees)
+    manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
+    run_round(manager, "random", seconds=ROUND_S, say=say)
+    run_round(manager, "tree", seconds=ROUND_S, say=say)
+    say("segments come to the centre")
+    _collect(manager)
+    say("partners, people and a third party come")
+    add_partners(manager)
+    add_people(manager)
+    add_third_party(manager, folder / "library")
+    add_releases(manager, signing)
+    manager.prsm("plan")
+    return Stage(manager, web, "admin", password)
+
+
+def _collect(manager: Manager) -> None:
+    for region in range(REGIONS):
+        manager.prsm("collect", "now", f"robot.region{region}.example")
+
+    def came() -> list[Any]:
+        transfers = manager.prsm("collect", "transfers")
+        return transfers if any(one["state"] == "accepted" for one in transfers) else []
+
+    wait_for("segments", came, seconds=TRANSFERS_S, every_s=1.0)
