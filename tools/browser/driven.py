@@ -114,9 +114,11 @@ class Browser:
         self._at(selector, "click")
         self._page("waitForLoadState", "load")
 
-    def press(self, key: str) -> None:
-        """Press a key."""
-        self._at("body", "press", key)
+    def press_in(self, selector: str, key: str) -> None:
+        """Press a key in a field; waits for a page that comes of it."""
+        self.clicks += 1
+        self._at(selector, "press", key)
+        self._page("waitForLoadState", "load")
 
     def fill(self, selector: str, text: str) -> None:
         """Type into a field."""

@@ -8,7 +8,7 @@ two on a quiet machine.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,26 +32,12 @@ TRANSFERS_S: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What runs, and who may look at it. password: of `admin`."""
+    """What runs, and who may look at it. names: an address, a name or a number of each kind."""
 
     manager: Manager
-    web: SimulatedWeb
     name: str
     password: str
-
-    @property
-    def names(self) -> dict[str, str]:
-        """Return an address, a name or a number of each kind of thing that a page is about."""
-        hosts = self.manager.prsm("hosts", "list", "--limit", "3")["hosts"]
-        plans = self.manager.prsm("plans")
-        return {
-            "host": hosts[0]["key"],
-            "agent": "robot.region0.example",
-            "round": "2",
-            "plan": str(plans[0]["id"]),
-            "client": "library",
-            "user": "hana",
-        }
+    names: Mapping[str, str]
 
 
 def set_stage(
@@ -82,11 +68,23 @@ def set_stage(
     _collect(manager)
     say("partners, people and a third party come")
     add_partners(manager)
-    add_people(manager)
     add_third_party(manager, folder / "library")
+    add_people(manager)
     add_releases(manager, signing)
     manager.prsm("plan")
-    return Stage(manager, web, "admin", password)
+    return Stage(manager, "admin", password, _names(manager))
+
+
+def _names(manager: Manager) -> Mapping[str, str]:
+    hosts = manager.prsm("hosts", "list", "--limit", "1")["hosts"]
+    return {
+        "host": hosts[0]["key"],
+        "agent": "robot.region0.example",
+        "round": "2",
+        "plan": str(manager.prsm("plans")[0]["id"]),
+        "client": "library",
+        "user": "hana",
+    }
 
 
 def _collect(manager: Manager) -> None:

@@ -127,9 +127,12 @@ def _agent_named(visit: Visit, name: str) -> str:
 
 
 def search(visit: Visit) -> Response:
-    """Lead from the search field to the host of exactly this URL, or to the list."""
+    """Lead from the search field to the agent or host of exactly this name, or to the list."""
     text = visit.query.get("q", "").strip()[:500]
-    if "://" in text:
+    if "." in text:
+        agent = _agent_named(visit, text.lower())
+        if agent:
+            return visit.go(link("agent", name=agent))
         try:
             known = host_detail(visit.db, text)
         except PrsmError:

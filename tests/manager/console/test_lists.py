@@ -158,15 +158,19 @@ def test_a_csv_of_many_hosts_has_them_all(prsm: Running, person: Visitor) -> Non
 
 
 def test_the_search_field_finds_hosts_and_agents(person: Visitor) -> None:
-    """From any page: a known URL leads to its host, a name to the list, an agent is named."""
+    """From any page: a known URL or name leads to its host or agent, all else to the list."""
     browser = person("viewer")
     found = browser.get(f"/console/search?q=http://{HOSTS[1]}/some/page.html?q=1")
     assert found.headers["location"].startswith("/console/host?host=")
     unknown = browser.get("/console/search?q=http://unknown.example/")
     assert unknown.headers["location"].startswith("/console/hosts?q=")
     assert browser.get("/console/search?q=").headers["location"] == "/console/hosts"
-    page = browser.page("/console/search?q=kyoto.example.ac.jp")
-    assert "/console/agent?name=kyoto.example.ac.jp" in page.links()
+    agent = browser.get("/console/search?q=Kyoto.example.ac.jp").headers["location"]
+    assert agent == "/console/agent?name=kyoto.example.ac.jp"
+    named = browser.get(f"/console/search?q={HOSTS[1]}").headers["location"]
+    assert named == found.headers["location"]
+    part = browser.get("/console/search?q=example1").headers["location"]
+    assert part == "/console/hosts?q=example1"
 
 
 def test_a_live_filter_keeps_the_address_right(person: Visitor) -> None:

@@ -1,0 +1,126 @@
+"""What an administrator does, by a real browser over a living system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tools.browser.driven import DESK, Browser
+from tools.screenshots.stage import Stage
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
+
+SEND = "main form button[type=submit]"
+YES = "main form button.btn-danger, main form .actions button.btn-primary"
+
+
+@pytest.fixture
+def admin(stage: Stage, browser: Browser) -> Browser:
+    """Log in, at a desk."""
+    browser.open(DESK)
+    browser.log_in(stage.name, stage.password)
+    browser.wait_for("h1:has-text('Overview')")
+    return browser
+
+
+def test_look_and_language_are_chosen(admin: Browser) -> None:
+    """Dark, then Japanese; both hold on the next page."""
+    admin.click(".menu summary")
+    admin.click("button[name=theme][value=dark]")
+    admin.click(".menu summary")
+    admin.click("button[name=language][value=ja]")
+    admin.go("/console/hosts")
+    assert admin.script("document.documentElement.dataset.bsTheme") == "dark"
+    assert admin.script("document.documentElement.lang") == "ja"
+    assert admin.found() == []
+
+
+def test_hosts_are_added_and_one_is_excluded(admin: Browser) -> None:
+    """Typed in, found by the search field, excluded after a question."""
+    admin.go("/console/add-hosts")
+    admin.fill("textarea[name=lines]", "new.browser.example\nother.browser.example")
+    admin.click(SEND)
+    assert "2 hosts are new" in admin.text()
+    admin.fill("input[name=q] >> nth=0", "new.browser.example")
+    admin.press_in("input[name=q] >> nth=0", "Enter")
+    admin.wait_for("h1:has-text('new.browser.example')")
+    admin.fill("form[action='/console/host/exclude'] input[name=reason]", "its owner asked")
+    admin.click("form[action='/console/host/exclude'] button")
+    admin.click(YES)
+    assert "its owner asked" in admin.text()
+    assert admin.found() == []
+
+
+def test_a_plan_is_previewed_applied_and_taken_back(admin: Browser) -> None:
+    """Nothing moves before it is applied; taken back, all is as before."""
+    admin.go("/console/balance")
+    admin.choose("select[name=method]", "random")
+    admin.click("main button:has-text('Preview a plan')")
+    assert "preview" in admin.text(".title")
+    path = admin.path
+    admin.click(".title button:has-text('Apply')")
+    admin.click(YES)
+    admin.go(path)
+    assert "applied" in admin.text(".title")
+    admin.click(".title button:has-text('Take back')")
+    admin.click(YES)
+    admin.go(path)
+    assert admin.count(".title button:has-text('Take back')") == 0
+    assert admin.found() == []
+
+
+def test_a_third_party_sees_its_token_once(admin: Browser) -> None:
+    """Registered, a token issued and shown; loaded again, the page shows none."""
+    admin.go("/console/new-client")
+    admin.fill("input[name=name]", "university")
+    admin.fill("input[name=contact]", "ops@university.example")
+    admin.click(SEND)
+    admin.click("form[action='/console/client/token'] button")
+    token = admin.text("main pre.token")
+    assert len(token.split()[0]) >= 40
+    admin.go("/console/client?name=university")
+    assert token.split()[0] not in admin.html()
+    assert admin.found() == []
+
+
+def test_a_colleague_may_look_and_not_act(stage: Stage, admin: Browser) -> None:
+    """A viewer is made, logs in, and finds no button that acts."""
+    admin.go("/console/new-user")
+    admin.fill("input[name=name]", "yuki")
+    admin.fill("input[type=password] >> nth=0", "a password of yuki")
+    if admin.count("input[type=password]") > 1:
+        admin.fill("input[type=password] >> nth=1", "a password of yuki")
+    admin.click(SEND)
+    admin.open(DESK)
+    admin.log_in("yuki", "a password of yuki")
+    admin.go("/console/balance")
+    assert admin.count("main form[method=post]") == 0
+    assert admin.count(".bar a[href='/console/users']") == 0
+    assert admin.found() == []
+
+
+def test_probes_are_ordered(admin: Browser, names: Mapping[str, str]) -> None:
+    """From the page of the host."""
+    admin.go(f"/console/host?host={names['host']}")
+    admin.click("form[action='/console/probes/order'] button")
+    assert admin.count(".flash-done") == 1
+    assert admin.found() == []
+
+
+def test_what_was_typed_survives_the_end_of_a_session(stage: Stage, admin: Browser) -> None:
+    """The form goes through the login and comes back as it was, sent by nobody yet."""
+    admin.go("/console/new-client")
+    admin.fill("input[name=name]", "archive")
+    admin.fill("input[name=contact]", "long words that nobody types twice")
+    admin.forget()
+    admin.click(SEND)
+    admin.fill("input[name=name]", stage.name)
+    admin.fill("input[name=password]", stage.password)
+    admin.click(SEND)
+    assert "Nothing was done yet" in admin.text()
+    assert admin.value("input[name=contact]") == "long words that nobody types twice"
+    assert "archive" not in {one["client"]["name"] for one in stage.manager.prsm("clients")}
+    admin.click(SEND)
+    admin.go("/console/client?name=archive")
+    assert "long words" in admin.text()
