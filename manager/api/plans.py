@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.rounds import Limit, Method, Seed
-from manager.db.plans import PlanRow
+from manager.db.plans import PlanHead
 from manager.operations import applying, plan_changes, plan_tree, plans
 from manager.operations.plan_changes import Change
 from manager.operations.plan_tree import PlanTree
@@ -45,7 +45,7 @@ class Applied(BaseModel):
 
 
 @router.get("/plans")
-async def list_plans(door: Door, _: Viewer, limit: Limit = 50) -> list[PlanRow]:
+async def list_plans(door: Door, _: Viewer, limit: Limit = 50) -> list[PlanHead]:
     """List plans, newest first."""
     return await asyncio.to_thread(plans.list_plans, door.db, limit)
 

@@ -14,7 +14,6 @@ from manager.operations.archive_figures import ArchiveFigures
 from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.probe_views import Coverage
 from manager.operations.scratch import Scratch
 from manager.settings import Settings
 from manager.store import UploadParts
@@ -22,9 +21,8 @@ from shared.errors import PrsmError
 
 __all__ = ["ConsoleDoor"]
 
-HOST_COUNTS_MS: Final = 10_000
+ARCHIVE_MS: Final = 10_000
 MARKS_MS: Final = 1_000
-COVERAGE_MS: Final = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,8 @@ class ConsoleDoor:
     parts: of uploads, which a person may give up. scratch: turns for what reads many logs.
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
     refusal, or None where it is the manager's own failure. alerts: what they are made from.
-    host_counts: hosts by state, which are dear to count and looked at every few seconds by
-    everybody; probe_coverage and archive_size likewise. streams: which pages are told of changes;
-    marks: what all of them look at.
+    archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
+    are told of changes; marks: what all of them look at.
     """
 
     db: Database
@@ -49,8 +46,6 @@ class ConsoleDoor:
     scratch: Scratch
     log_lines: LogLines
     alerts: AlertDesk
-    host_counts: Kept[dict[str, int]] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
-    probe_coverage: Kept[Coverage] = field(default_factory=lambda: Kept(COVERAGE_MS))
-    archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(HOST_COUNTS_MS))
+    archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

@@ -12,6 +12,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
 
 __all__ = [
+    "AgentName",
     "AgentRow",
     "active",
     "add",
@@ -21,6 +22,7 @@ __all__ = [
     "by_ids",
     "by_key",
     "by_name",
+    "named",
     "names",
     "out_of_permit",
     "raise_generation",
@@ -111,6 +113,17 @@ class AgentRow:
         return self.subscribed and self.retired_ms is None and self.lost_ms is None
 
 
+@dataclass(frozen=True, slots=True)
+class AgentName:
+    """Who an agent is, for lists of names."""
+
+    id: int
+    name: str
+    is_plain: bool
+    is_retired: bool
+    takes_part: bool
+
+
 def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     """Return the agent with this number."""
     return tx.row(AgentRow, sa.select(agents).where(agents.c.id == agent_id))
@@ -174,6 +187,23 @@ def names(tx: Transaction) -> dict[int, str]:
     """Return the names of all agents by number."""
     found = tx.execute(sa.select(agents.c.id, agents.c.name))
     return {row.id: row.name for row in found}
+
+
+def named(tx: Transaction) -> list[AgentName]:
+    """Return who all agents are, by name."""
+    retired = agents.c.retired_ms.is_not(None)
+    part = sa.and_(agents.c.subscribed, ~retired, agents.c.lost_ms.is_(None))
+    rows = tx.rows(
+        AgentName,
+        sa.select(
+            agents.c.id,
+            agents.c.name,
+            (agents.c.kind == "plain").label("is_plain"),
+            retired.label("is_retired"),
+            part.label("takes_part"),
+        ),
+    )
+    return sorted(rows, key=lambda one: one.name)
 
 
 def add(tx: Transaction, name: str, kind: str, key_hash: str, now_ms: int) -> int:

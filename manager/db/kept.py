@@ -66,6 +66,11 @@ class KeptFigures:
                 return cast(T, figure.value)
         return self._make(figure, make)
 
+    def forget(self, key: Hashable) -> None:
+        """Let a figure be asked for anew: what it counts was changed."""
+        with self._changing:
+            self._figures.pop(key, None)
+
     def close(self) -> None:
         """Ask no more; what is being asked is waited for."""
         with self._changing:

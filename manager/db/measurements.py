@@ -25,6 +25,7 @@ __all__ = [
     "crawled_sums",
     "distances_of_units",
     "reasons_said",
+    "rounds_of_agent",
     "set_distances",
     "set_sums",
     "set_volumes",
@@ -255,3 +256,19 @@ def agent_totals(tx: Transaction, round_number: int, kind: str) -> list[tuple[in
         .order_by(host_sums.c.agent_id)
     )
     return [(row.agent_id, int(row.ms), int(row.size)) for row in rows]
+
+
+def rounds_of_agent(
+    tx: Transaction, agent_id: int, numbers: Collection[int], kind: str
+) -> dict[int, int]:
+    """Return the ms that an agent measured in each of some rounds."""
+    rows = tx.execute(
+        sa.select(host_sums.c.round, sa.func.sum(host_sums.c.ms).label("ms"))
+        .where(
+            host_sums.c.round.in_(numbers),
+            host_sums.c.kind == kind,
+            host_sums.c.agent_id == agent_id,
+        )
+        .group_by(host_sums.c.round)
+    )
+    return {row.round: int(row.ms) for row in rows}

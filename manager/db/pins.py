@@ -18,6 +18,7 @@ from manager.db.tables import agents, bans, hosts, pins, units
 __all__ = [
     "BanRow",
     "PinRow",
+    "any_pin_or_ban",
     "ban",
     "bans_of_hosts",
     "bans_page",
@@ -118,6 +119,11 @@ def count_pins(tx: Transaction, agent_id: int | None = None) -> int:
     """Return how many pins there are, of one agent or of all."""
     query = sa.select(sa.func.count()).select_from(pins)
     return int(tx.value(query if agent_id is None else query.where(pins.c.agent_id == agent_id)))
+
+
+def any_pin_or_ban(tx: Transaction) -> bool:
+    """Tell whether there is any; joined with millions of hosts, none is dear to find."""
+    return bool(tx.value(sa.select(sa.or_(sa.exists(pins.select()), sa.exists(bans.select())))))
 
 
 def pins_among(tx: Transaction, group_ids: Collection[int] | None = None) -> list[PinRow]:

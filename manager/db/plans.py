@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -13,6 +13,7 @@ from manager.db.tables import plan_moves, plans, units
 
 __all__ = [
     "MoveRow",
+    "PlanHead",
     "PlanRow",
     "add",
     "all_moves",
@@ -27,8 +28,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class PlanRow:
-    """A plan. undoes: the plan that it gives back. detail: JSON, as `operations.plans` makes it."""
+class PlanHead:
+    """A plan without what it says of each agent. undoes: the plan that it gives back."""
 
     id: int
     round: int
@@ -43,7 +44,16 @@ class PlanRow:
     makespan_ms: float | None
     bound_ms: float | None
     undoes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow(PlanHead):
+    """A plan. detail: JSON, as `operations.plans` makes it; with many agents it is long."""
+
     detail: str
+
+
+_HEAD: Final = [plans.c[field.name] for field in fields(PlanHead)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +81,12 @@ def by_id(tx: Transaction, plan_id: int) -> PlanRow | None:
     return tx.row(PlanRow, sa.select(plans).where(plans.c.id == plan_id))
 
 
-def newest(tx: Transaction, limit: int) -> list[PlanRow]:
-    """Return plans, newest first."""
-    return tx.rows(PlanRow, sa.select(plans).order_by(plans.c.id.desc()).limit(limit))
+def newest(tx: Transaction, limit: int, *, applied: bool = False) -> list[PlanHead]:
+    """Return plans, newest first. applied: only those that were carried out."""
+    query = sa.select(*_HEAD).order_by(plans.c.id.desc()).limit(limit)
+    if applied:
+        query = query.where(plans.c.applied_ms.is_not(None))
+    return tx.rows(PlanHead, query)
 
 
 def set_applied(tx: Transaction, plan_id: int, now_ms: int) -> None:
@@ -81,12 +94,12 @@ def set_applied(tx: Transaction, plan_id: int, now_ms: int) -> None:
     tx.execute(plans.update().where(plans.c.id == plan_id).values(applied_ms=now_ms))
 
 
-def last_standing(tx: Transaction) -> PlanRow | None:
+def last_standing(tx: Transaction) -> PlanHead | None:
     """Return the plan that was applied last, of those that take nothing back and still stand."""
     undone = sa.select(plans.c.undoes).where(plans.c.undoes.is_not(None))
     return tx.row(
-        PlanRow,
-        sa.select(plans)
+        PlanHead,
+        sa.select(*_HEAD)
         .where(plans.c.applied_ms.is_not(None), plans.c.undoes.is_(None), plans.c.id.not_in(undone))
         .order_by(plans.c.applied_ms.desc(), plans.c.id.desc()),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -33,11 +33,15 @@ __all__ = [
     "newest",
     "open_round",
     "progress_by_agent",
+    "progress_of_agent",
     "renumber",
     "set_granted",
     "update",
     "waiting_for",
 ]
+
+
+UNIT_STATES: Final = ("waiting", "granted", "finished", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +332,28 @@ def finishers(tx: Transaction, number: int) -> dict[int, int]:
         .group_by(unit_rounds.c.agent_id)
     )
     return {row.agent_id: row.last_ms for row in rows}
+
+
+def progress_of_agent(
+    tx: Transaction, agent_id: int, numbers: Collection[int]
+) -> list[tuple[int, str, int, int, int]]:
+    """Return (round, state, units, pages, bytes) of an agent in some rounds."""
+    rows = tx.execute(
+        sa.select(
+            unit_rounds.c.round,
+            unit_rounds.c.state,
+            sa.func.count().label("held"),
+            sa.func.sum(unit_rounds.c.pages).label("pages"),
+            sa.func.sum(unit_rounds.c.bytes).label("size"),
+        )
+        .where(
+            unit_rounds.c.agent_id == agent_id,
+            unit_rounds.c.state.in_(UNIT_STATES),  # all of them, for the index
+            unit_rounds.c.round.in_(numbers),
+        )
+        .group_by(unit_rounds.c.round, unit_rounds.c.state)
+    )
+    return [(r.round, r.state, r.held, int(r.pages), int(r.size)) for r in rows]
 
 
 def progress_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int, int, int]]:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from manager.assignment import Liveness
 from manager.db import agents, assignments, join_tokens, probes, rights
-from manager.db.agents import AgentRow
+from manager.db.agents import AgentName, AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.join_tokens import JoinTokenRow
 from manager.errors import ConflictError, NotFoundError
@@ -24,12 +24,14 @@ from shared.errors import FormatError
 
 __all__ = [
     "AgentDetail",
+    "AgentName",
     "AgentRow",
     "AgentView",
     "CommandName",
     "agent_detail",
     "list_agents",
     "list_join_tokens",
+    "named_agents",
     "order_command",
     "retire",
     "set_next_list_limit",
@@ -67,6 +69,12 @@ def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> l
     owned, held = db.kept.get("units by agent", lambda: _units_by_agent(db))
     views = [_view(row, owned, held, now_ms, policy) for row in rows]
     return sorted(views, key=lambda view: (view.row.retired_ms is not None, view.row.name))
+
+
+def named_agents(db: Database) -> list[AgentName]:
+    """Return all agents by name, retired ones too, with no more than lists of names need."""
+    with db.read() as tx:
+        return agents.named(tx)
 
 
 def _units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:

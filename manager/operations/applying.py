@@ -12,7 +12,7 @@ from typing import Final
 
 from manager.db import agents, assignments, plans, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.plans import PlanRow
+from manager.db.plans import PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.addresses import keep_whole
@@ -101,7 +101,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
                 "makespan_ms": last.before_ms,
                 "bound_ms": last.bound_ms,
                 "undoes": last.id,
-                "detail": json.dumps(_turned_round(last)),
+                "detail": json.dumps(_turned_round(tx, last)),
             },
             [
                 {
@@ -136,8 +136,10 @@ def _require_standing(tx: Transaction, meant: int | None) -> None:
         )
 
 
-def _turned_round(plan: PlanRow) -> dict[str, object]:
+def _turned_round(tx: Transaction, last: PlanHead) -> dict[str, object]:
     """Return the detail of a plan that gives back what another moved."""
+    plan = plans.by_id(tx, last.id)
+    assert plan is not None, "plans are never deleted"
     detail = json.loads(plan.detail)
     agents_then = [
         {

@@ -22,7 +22,7 @@ from manager.db import (
 from manager.db.assignments import AssignmentRow
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
-from manager.db.host_views import HostLine
+from manager.db.host_views import COUNTED_MOST, HostLine, HostWanted
 from manager.db.hosts import HostRow, UnitRow
 from manager.db.measurements import SumRow
 from manager.db.probes import OrderRow
@@ -37,9 +37,17 @@ from shared.errors import FormatError
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
-__all__ = ["HostDetail", "HostFilter", "HostLine", "HostPage", "host_detail", "list_hosts"]
+__all__ = [
+    "COUNTED_MOST",
+    "HostDetail",
+    "HostFilter",
+    "HostLine",
+    "HostPage",
+    "count_hosts",
+    "host_detail",
+    "list_hosts",
+]
 
-COUNTED_MOST: Final = 10_000
 PAGE_MOST: Final = 1_000
 STATES: Final = ("", "new", "idle", "probing", "placed", "excluded")
 
@@ -108,29 +116,28 @@ def list_hosts(
         raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(host_views.SORTS)}")
     if where.state not in STATES:
         raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES[1:])}")
-    prefix = _reversed_prefix(where.domain)
+    wanted = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     with db.read() as tx:
-        return HostPage(
-            host_views.count_matching(
-                tx,
-                reversed_prefix=prefix,
-                text=where.text,
-                owner=where.owner,
-                state=where.state,
-                most=COUNTED_MOST,
-            ),
-            host_views.page(
-                tx,
-                reversed_prefix=prefix,
-                text=where.text,
-                owner=where.owner,
-                state=where.state,
-                sort=column,
-                descending=sort.startswith("-"),
-                limit=max(1, min(limit, PAGE_MOST)),
-                offset=max(0, offset),
-            ),
+        matching, lines = host_views.page(
+            tx,
+            wanted,
+            column,
+            descending=sort.startswith("-"),
+            limit=max(1, min(limit, PAGE_MOST)),
+            offset=max(0, offset),
         )
+    return HostPage(matching, lines)
+
+
+def count_hosts(db: Database) -> dict[str, int]:
+    """Return how many hosts are in each state, 0 too; may be a kept figure."""
+    counted = db.kept.get("hosts by state", lambda: _count_hosts(db))
+    return {state: counted.get(state, 0) for state in STATES[1:]}
+
+
+def _count_hosts(db: Database) -> dict[str, int]:
+    with db.read() as tx:
+        return host_views.count_by_state(tx)
 
 
 def _reversed_prefix(domain: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
 from manager.db import agents, plans, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.plans import MoveRow, PlanRow
+from manager.db.plans import MoveRow, PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.capacity import AgentWork
@@ -26,6 +26,8 @@ from manager.operations.problems import DEAL, Loaded, load_all
 __all__ = [
     "Move",
     "PlanDetail",
+    "PlanHead",
+    "last_applied",
     "list_plans",
     "make_plan",
     "plan_detail",
@@ -186,10 +188,17 @@ def _too_full(names: Sequence[str], works: Sequence[AgentWork]) -> list[str]:
     ]
 
 
-def list_plans(db: Database, limit: int = 50) -> list[PlanRow]:
+def list_plans(db: Database, limit: int = 50) -> list[PlanHead]:
     """Return plans, newest first."""
     with db.read() as tx:
         return plans.newest(tx, max(1, min(limit, 1000)))
+
+
+def last_applied(db: Database) -> PlanHead | None:
+    """Return the newest plan that was carried out, or None."""
+    with db.read() as tx:
+        found = plans.newest(tx, 1, applied=True)
+    return found[0] if found else None
 
 
 def plan_detail(db: Database, plan_id: int, *, limit: int = 100, offset: int = 0) -> PlanDetail:

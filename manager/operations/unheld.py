@@ -31,9 +31,9 @@ class Unheld:
 def what_cannot_hold(db: Database) -> list[Unheld]:
     """Return pins that are ignored and hosts that no present agent may have, at most 100."""
     with db.read() as tx:
-        found, bans = pins.pins_among(tx), pins.bans_of_hosts(tx)
-        if not found and not bans:
+        if not pins.any_pin_or_ban(tx):
             return []
+        found, bans = pins.pins_among(tx), pins.bans_of_hosts(tx)
         fleet = {row.id: row for row in agents.all_agents(tx)}
         here = {row.id for row in members(tx)}
     standing = judge(found, bans, fleet)

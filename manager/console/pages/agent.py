@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ from manager.console.language import Lazy, _, lazy
 from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
+from manager.operations.agent_rounds import rounds_of_agent
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
 from manager.operations.capture_checks import check_captures
@@ -22,7 +23,7 @@ from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.positions import read_position, set_position
 from manager.operations.refetch_results import refetches_of
 from manager.operations.reports import list_reports
-from manager.operations.rounds import RoundRow, list_rounds, round_detail
+from manager.operations.rounds import RoundRow
 from manager.operations.sending_limits import (
     ALL_DAY,
     limit_sending,
@@ -108,22 +109,19 @@ def show(visit: Visit) -> Response:
 
 
 def _history(visit: Visit, name: str) -> list[PastRound]:
-    found: list[tuple[RoundRow, dict[str, Any]]] = []
-    for row in list_rounds(visit.db, ROUNDS_SHOWN):
-        detail = round_detail(visit.db, row.number)
-        found += [(row, agent) for agent in detail.agents if agent["name"] == name]
-    longest = max((float(agent["measured_ms"]) for _, agent in found), default=0.0)
+    found = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
+    longest = max((float(one.measured_ms) for one in found), default=0.0)
     return [
         PastRound(
-            row,
-            sum(agent["units"].values()),
-            agent["units"].get("finished", 0),
-            agent["pages"],
-            agent["bytes"],
-            agent["measured_ms"],
-            stacked([("cost", float(agent["measured_ms"]))], longest),
+            one.round,
+            sum(one.units.values()),
+            one.units.get("finished", 0),
+            one.pages,
+            one.size_bytes,
+            one.measured_ms,
+            stacked([("cost", float(one.measured_ms))], longest),
         )
-        for row, agent in found
+        for one in found
     ]
 
 

@@ -18,7 +18,7 @@ from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of, removed
 from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit
-from manager.operations.agents import list_agents
+from manager.operations.agents import named_agents
 from manager.operations.collection_orders import (
     CONDITIONS,
     ListedOrder,
@@ -123,11 +123,7 @@ def _coming(row: ListedTransfer) -> Coming:
 
 
 def _names(visit: Visit) -> list[str]:
-    return [
-        view.row.name
-        for view in list_agents(visit.db, visit.now_ms, visit.policy)
-        if not view.row.is_plain and view.row.retired_ms is None
-    ]
+    return [one.name for one in named_agents(visit.db) if not (one.is_plain or one.is_retired)]
 
 
 def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:

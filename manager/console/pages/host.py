@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manager.console.access import Page
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
-from manager.operations.agents import list_agents
+from manager.operations.agents import named_agents
 from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
@@ -68,8 +68,7 @@ def _fleet(visit: Visit) -> list[str]:
     """Return the agents that a person may choose from, where the person may choose."""
     if not visit.may("operator"):
         return []
-    views = list_agents(visit.db, visit.now_ms, visit.policy)
-    return [view.row.name for view in views if view.row.retired_ms is None]
+    return [one.name for one in named_agents(visit.db) if not one.is_retired]
 
 
 def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:

@@ -14,9 +14,15 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, number
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit, link
-from manager.errors import NotFoundError
-from manager.operations.agents import agent_detail, list_agents
-from manager.operations.host_views import HostFilter, HostLine, HostPage, host_detail, list_hosts
+from manager.operations.agents import named_agents
+from manager.operations.host_views import (
+    COUNTED_MOST,
+    HostFilter,
+    HostLine,
+    HostPage,
+    host_detail,
+    list_hosts,
+)
 from manager.operations.hosts import import_hosts
 from shared.errors import FormatError, PrsmError
 
@@ -24,7 +30,6 @@ __all__ = ["PAGES"]
 
 SORTS: Final = ("domain", "first_seen", "volume", "pages", "owner", "state")
 STATES: Final = ("new", "idle", "probing", "placed", "excluded")
-COUNTED_MOST: Final = 10_000
 ROWS_AT_ONCE: Final = 1000
 REFUSED_SHOWN: Final = 20
 
@@ -93,6 +98,8 @@ def show(visit: Visit) -> Response:
             raise
         refused = str(error)
     shown = page.hosts[: listing.size]
+    fleet = named_agents(visit.db)
+    text = listing.filters["q"].lower()
     return visit.page(
         "hosts.html",
         headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
@@ -106,33 +113,20 @@ def show(visit: Visit) -> Response:
         ),
         refused=refused,
         states=STATES,
-        agents=[
-            view.row.name
-            for view in list_agents(visit.db, visit.now_ms, visit.policy)
-            if view.row.retired_ms is None
-        ],
-        same_named_agent=_agent_named(visit, listing.filters["q"].lower()),
+        agents=[one.name for one in fleet if not one.is_retired],
+        # Who searches from anywhere may mean that.
+        same_named_agent=text if any(one.name == text for one in fleet) else "",
         is_empty=not page.hosts and not listing.is_filtered and listing.page == 1,
     )
-
-
-def _agent_named(visit: Visit, name: str) -> str:
-    """Return the name if an agent has it: who searches from anywhere may mean that."""
-    if not name:
-        return ""
-    try:
-        return agent_detail(visit.db, name, visit.now_ms, visit.policy).view.row.name
-    except NotFoundError:
-        return ""
 
 
 def search(visit: Visit) -> Response:
     """Lead from the search field to the agent or host of exactly this name, or to the list."""
     text = visit.query.get("q", "").strip()[:500]
     if "." in text:
-        agent = _agent_named(visit, text.lower())
-        if agent:
-            return visit.go(link("agent", name=agent))
+        name = text.lower()
+        if any(one.name == name for one in named_agents(visit.db)):
+            return visit.go(link("agent", name=name))
         try:
             known = host_detail(visit.db, text)
         except PrsmError:

@@ -13,7 +13,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit
-from manager.operations.agents import list_agents
+from manager.operations.agents import named_agents
 from manager.operations.log_lines import (
     KINDS,
     FoundLine,
@@ -113,7 +113,7 @@ def show(visit: Visit) -> Response:
         days=[figures.iso(visit.now_ms - back * DAY_MS)[:10] for back in (0, 1)],
         kinds=KINDS,
         statuses=STATUSES,
-        agents=sorted(view.row.name for view in list_agents(visit.db, visit.now_ms, visit.policy)),
+        agents=[one.name for one in named_agents(visit.db)],
     )
 
 

@@ -20,9 +20,9 @@ from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
 from manager.operations.agents import AgentView, list_agents
 from manager.operations.audit import audit_page
-from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.host_views import count_hosts
 from manager.operations.managers import list_managers
-from manager.operations.plans import PlanDetail, list_plans, plan_detail
+from manager.operations.plans import last_applied
 from manager.operations.release_views import running_out
 from manager.operations.rounds import list_rounds, round_detail
 from manager.operations.unheld import what_cannot_hold
@@ -33,7 +33,6 @@ ALERT_MS: Final = 24 * 3_600_000
 NOTICES_MOST: Final = 12
 STATES: Final = tuple(state.value for state in LivenessState)
 HOST_STATES: Final = ("placed", "probing", "idle", "new", "excluded")
-COUNTED_MOST: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,6 @@ class HostNumbers:
     excluded: int
     by_state: dict[str, int]
     parts: list[Part]
-
-    @property
-    def is_cut(self) -> bool:
-        """Tell whether there are more than were counted."""
-        return any(number >= COUNTED_MOST for number in self.by_state.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def overview(visit: Visit) -> Response:
         live_agents=sum(1 for view in agents if view.row.retired_ms is None),
         hosts=hosts,
         progress=progress,
-        plan=_last_plan(visit),
+        plan=last_applied(visit.db),
         notices=wanting[:NOTICES_MOST],
         notices_left=max(0, len(wanting) - NOTICES_MOST),
         steps=_first_steps(agents, hosts, progress),
@@ -96,7 +90,7 @@ def _groups(agents: list[AgentView]) -> list[AgentGroup]:
 
 
 def _host_numbers(visit: Visit) -> HostNumbers:
-    by_state = visit.door.host_counts.get(visit.now_ms, lambda: _count_hosts(visit))
+    by_state = count_hosts(visit.db)
     waiting = by_state["new"] + by_state["idle"] + by_state["probing"]
     return HostNumbers(
         known=sum(by_state.values()),
@@ -108,25 +102,11 @@ def _host_numbers(visit: Visit) -> HostNumbers:
     )
 
 
-def _count_hosts(visit: Visit) -> dict[str, int]:
-    return {
-        state: list_hosts(visit.db, HostFilter(state=state), limit=1).matching
-        for state in HOST_STATES
-    }
-
-
 def _progress(visit: Visit) -> Progress | None:
     newest = list_rounds(visit.db, 1)
     if not newest:
         return None
     return progress_of(round_detail(visit.db, newest[0].number), visit.now_ms)
-
-
-def _last_plan(visit: Visit) -> PlanDetail | None:
-    for plan in list_plans(visit.db, 50):
-        if plan.applied_ms is not None:
-            return plan_detail(visit.db, plan.id, limit=1)
-    return None
 
 
 def _first_steps(

@@ -19,7 +19,7 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.tree import shown_tree
 from manager.console.visit import Question, Visit, whole_number
-from manager.db.plans import PlanRow
+from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
 from manager.operations.applying import apply_plan, undo_plan, undoable
 from manager.operations.audit import audit_page
@@ -33,7 +33,7 @@ PLANS_MOST: Final = 1000
 ROWS_AT_ONCE: Final = 1000
 MOVES_COMPARED: Final = 20_000
 
-KEYS: Final[dict[str, Callable[[PlanRow], Any]]] = {
+KEYS: Final[dict[str, Callable[[PlanHead], Any]]] = {
     "number": lambda row: row.id,
     "method": lambda row: row.method,
     "made": lambda row: row.made_ms,
@@ -71,7 +71,7 @@ def _listing(visit: Visit) -> Listing:
     )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[PlanRow]:
+def _rows(visit: Visit, listing: Listing) -> list[PlanHead]:
     method, applied = listing.filters["method"], listing.filters["applied"]
     rows = [
         row
@@ -94,7 +94,7 @@ def export(visit: Visit) -> Response:
     return csv_response("plans", HEADER, (_cells(row) for row in _rows(visit, _listing(visit))))
 
 
-def _cells(row: PlanRow) -> list[Cell]:
+def _cells(row: PlanHead) -> list[Cell]:
     return [
         row.id,
         row.method,

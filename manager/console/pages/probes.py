@@ -18,7 +18,7 @@ from manager.console.listing import Listing, read_listing
 from manager.console.svg import stacked
 from manager.console.visit import Question, Visit, link
 from manager.db.probe_views import PairRow
-from manager.operations.agents import list_agents
+from manager.operations.agents import named_agents
 from manager.operations.asked_probes import Ordered, order_probes
 from manager.operations.host_views import HostFilter
 from manager.operations.probe_views import (
@@ -36,6 +36,7 @@ from shared.errors import FormatError
 __all__ = ["PAGES"]
 
 HERE: Final = "/console/probes"
+COVERAGE: Final = "coverage of probes"
 COLUMNS: Final = 12
 ROWS_AT_ONCE: Final = 1000
 ROWS_EXPORTED: Final = 1_000_000
@@ -79,9 +80,8 @@ PAIR_HEADER: Final = (
 
 def _coverage(visit: Visit) -> Coverage:
     """Return the coverage, which is dear to count and may be minutes old."""
-    return visit.door.probe_coverage.get(
-        visit.now_ms, lambda: coverage(visit.db, visit.now_ms, visit.policy)
-    )
+    db, now_ms, policy = visit.db, visit.now_ms, visit.policy
+    return db.kept.get(COVERAGE, lambda: coverage(db, now_ms, policy))
 
 
 def _listing(visit: Visit) -> Listing:
@@ -195,8 +195,7 @@ def show_matrix(visit: Visit) -> Response:
 
 
 def _fleet(visit: Visit) -> list[str]:
-    views = list_agents(visit.db, visit.now_ms, visit.policy)
-    return sorted(view.row.name for view in views if view.row.takes_part)
+    return [one.name for one in named_agents(visit.db) if one.takes_part]
 
 
 def _columns(listing: Listing, fleet: list[str]) -> tuple[list[str], int]:
@@ -344,7 +343,7 @@ def order(visit: Visit) -> Response:
         older_days=days,
         policy=visit.policy,
     )
-    visit.door.probe_coverage.forget()
+    visit.db.kept.forget(COVERAGE)
     return visit.go(back, done=_told(done))
 
 

@@ -11,6 +11,7 @@ from manager.operations.rounds import RoundDetail
 __all__ = ["Progress", "progress_of"]
 
 ORDER_STATES: Final = ("done", "finished", "granted", "waiting", "failed")
+AGENTS_SHOWN: Final = 10
 UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
 
 
@@ -18,7 +19,7 @@ UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
 class Progress:
     """A round and the parts of its two bars; rates are averages since the crawl began.
 
-    agents: those of the round with their shares, the busiest first.
+    agents: the busiest ones of the round with their shares; agents_left: how many more there are.
     """
 
     detail: RoundDetail
@@ -37,13 +38,15 @@ class Progress:
     pages_per_s: float | None
     bytes_per_s: float | None
     agents: list[dict[str, Any]]
+    agents_left: int
+    by_name: dict[str, dict[str, Any]]
 
     def rate_of(self, agent: str) -> tuple[float, float] | None:
         """Return pages and bytes a second of an agent, on average over this round's crawl."""
-        for one in self.agents:
-            if one["name"] == agent and self.crawled_s is not None:
-                return one["pages"] / self.crawled_s, one["bytes"] / self.crawled_s
-        return None
+        one = self.by_name.get(agent)
+        if one is None or self.crawled_s is None:
+            return None
+        return one["pages"] / self.crawled_s, one["bytes"] / self.crawled_s
 
     @property
     def is_open(self) -> bool:
@@ -76,7 +79,9 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
         crawled_s=crawled_s,
         pages_per_s=None if crawled_s is None else pages / crawled_s,
         bytes_per_s=None if crawled_s is None else size_bytes / crawled_s,
-        agents=[_share(agent) for agent in sorted(detail.agents, key=_busiest_first)],
+        agents=[_share(one) for one in sorted(detail.agents, key=_busiest_first)[:AGENTS_SHOWN]],
+        agents_left=max(0, len(detail.agents) - AGENTS_SHOWN),
+        by_name={one["name"]: one for one in detail.agents},
     )
 
 

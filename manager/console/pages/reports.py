@@ -15,7 +15,7 @@ from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit
 from manager.console.zip_stream import zip_response
 from manager.operations import exporting
-from manager.operations.agents import list_agents
+from manager.operations.agents import named_agents
 from manager.operations.reports import ReportRow, list_reports
 from shared.errors import FormatError
 
@@ -83,9 +83,7 @@ def show(visit: Visit) -> Response:
 
 
 def _names(visit: Visit) -> dict[int, str]:
-    return {
-        view.row.id: view.row.name for view in list_agents(visit.db, visit.now_ms, visit.policy)
-    }
+    return {one.id: one.name for one in named_agents(visit.db)}
 
 
 def export(visit: Visit) -> Response:

@@ -89,3 +89,13 @@ def test_many_who_look_at_once_ask_once() -> None:
     for thread in threads:
         thread.join(30)
     assert (found, asked.times) == ([1] * 8, 1)
+
+
+def test_what_is_forgotten_is_asked_anew() -> None:
+    """Who changed what a figure counts sees it changed."""
+    asked = _Asked(2.0)
+    kept = KeptFigures(asked.clock)
+    kept.get("x", asked)
+    kept.forget("x")
+    assert kept.get("x", asked) == 2
+    kept.forget("y")

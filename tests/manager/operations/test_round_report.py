@@ -6,6 +6,7 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import NotFoundError
+from manager.operations.agent_rounds import rounds_of_agent
 from manager.operations.round_report import round_report
 from manager.operations.rounds import start_round
 from tests.manager.operations.test_plans import measured
@@ -28,6 +29,11 @@ def test_a_round_is_reported(database: Database) -> None:
     for agent in report.agents:
         assert agent.planned_ms is not None
         assert agent.measured_ms == pytest.approx(agent.planned_ms, rel=0.05)
+        newest, *before = rounds_of_agent(database, agent.name, 5)
+        assert (newest.round.number, [one.round.number for one in before]) == (2, [1])
+        assert (newest.pages, newest.size_bytes) == (agent.pages, agent.bytes)
+        assert newest.measured_ms == agent.measured_ms
+        assert newest.units == {"finished": agent.units}
     assert report.agents[0].name == report.measured_agent
     with pytest.raises(NotFoundError):
         round_report(database, 9)

@@ -1,0 +1,59 @@
+"""What one agent did in the newest rounds, without counting what all the others did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from manager.db import agents, measurements, rounds
+from manager.db.engine import Database
+from manager.db.rounds import RoundRow
+from manager.errors import NotFoundError
+
+__all__ = ["AgentRound", "rounds_of_agent"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRound:
+    """An agent's part of a round. units: how many are in each state. measured_ms: of the crawl."""
+
+    round: RoundRow
+    units: dict[str, int]
+    pages: int
+    size_bytes: int
+    measured_ms: int
+
+
+def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
+    """Return its part of those of the newest rounds that it had units of, newest first.
+
+    How far it is may be kept figures. Raises NotFoundError.
+    """
+    with db.read() as tx:
+        row = agents.by_name(tx, name)
+        if row is None:
+            raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents`")
+        newest = rounds.newest(tx, limit)
+    numbers = [one.number for one in newest]
+    agent_id = row.id
+    key = ("rounds of agent", agent_id, max(numbers, default=0), limit)
+    parts = db.kept.get(key, lambda: _parts(db, agent_id, newest))
+    return [part for one in newest if (part := parts.get(one.number)) is not None]
+
+
+def _parts(db: Database, agent_id: int, newest: list[RoundRow]) -> dict[int, AgentRound]:
+    numbers = [one.number for one in newest]
+    with db.read() as tx:
+        done = rounds.progress_of_agent(tx, agent_id, numbers)
+        took = measurements.rounds_of_agent(tx, agent_id, numbers, "crawl")
+    found = {}
+    for one in newest:
+        states = [row for row in done if row[0] == one.number]
+        if states:
+            found[one.number] = AgentRound(
+                one,
+                {state: held for _, state, held, _, _ in states},
+                sum(pages for _, _, _, pages, _ in states),
+                sum(size for _, _, _, _, size in states),
+                took.get(one.number, 0),
+            )
+    return found

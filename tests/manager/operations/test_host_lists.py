@@ -1,0 +1,110 @@
+"""Lists of hosts are the same however they are found: few put in order, or many walked over."""
+
+from __future__ import annotations
+
+import pytest
+
+from manager.db import host_views
+from manager.db.engine import Database
+from manager.db.tables import agents, assignments, hosts, units
+from manager.operations.host_views import HostFilter, HostPage, count_hosts, list_hosts
+
+HOSTS = 60
+FILTERS = (
+    HostFilter(),
+    HostFilter(owner="a1.example"),
+    HostFilter(state="placed"),
+    HostFilter(state="excluded"),
+    HostFilter(domain="d1.example"),
+    HostFilter(text="h1"),
+    HostFilter(domain="d0.example", owner="a2.example", state="placed"),
+)
+
+
+@pytest.fixture
+def listed(database: Database) -> Database:
+    """Return a database with hosts of three domains, two agents and nobody."""
+    numbers = range(1, HOSTS + 1)
+    with database.write() as tx:
+        tx.insert(
+            agents,
+            [{"id": at, "name": f"a{at}.example", "kind": "sync", "joined_ms": 1} for at in (1, 2)],
+        )
+        tx.insert(
+            hosts,
+            [
+                {
+                    "id": n,
+                    "key": f"http://h{n}.d{n % 3}.example:80/",
+                    "reversed_key": f"example,d{n % 3},h{n})/",
+                    "first_seen_ms": n * 10,
+                    "resolution": "resolved",
+                }
+                for n in numbers
+            ],
+        )
+        tx.insert(
+            units,
+            [
+                {
+                    "id": n,
+                    "host_id": n,
+                    "path": "/",
+                    "key": f"http://h{n}.d{n % 3}.example:80/",
+                    "state": "excluded" if n % 10 == 0 else "placed",
+                    "volume_kb": None if n % 7 == 0 else float(n * 37 % 50),
+                    "pages": None if n % 7 == 0 else n * 37 % 11,
+                }
+                for n in numbers
+            ],
+        )
+        tx.insert(
+            assignments,
+            [
+                {"unit_id": n, "agent_id": n % 2 + 1, "epoch": 1, "since_ms": 5}
+                for n in numbers
+                if n % 10
+            ],
+        )
+    return database
+
+
+def _pages(db: Database, where: HostFilter, sort: str) -> list[HostPage]:
+    return [list_hosts(db, where, sort=sort, limit=7, offset=at) for at in (0, 7, 14, 56, 63)]
+
+
+@pytest.mark.parametrize("sort", sorted(host_views.SORTS))
+def test_many_are_walked_over_as_few_are_put_in_order(
+    listed: Database, sort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages hold the same hosts in the same order, whether all that match were counted or not."""
+    for where in FILTERS:
+        for order in (sort, f"-{sort}"):
+            few = _pages(listed, where, order)
+            with monkeypatch.context() as patched:
+                patched.setattr(host_views, "COUNTED_MOST", 2)
+                many = _pages(listed, where, order)
+            assert [page.hosts for page in few] == [page.hosts for page in many]
+            assert {page.matching for page in many} == {min(2, few[0].matching)}
+
+
+def test_every_host_that_matches_is_on_one_page(listed: Database) -> None:
+    """Pages one after the other are the whole list."""
+    for where, expected in (
+        (HostFilter(), HOSTS),
+        (HostFilter(state="excluded"), 6),
+        (HostFilter(owner="a1.example"), 24),
+        (HostFilter(domain="d1.example"), 20),
+        (HostFilter(owner="nobody.example"), 0),
+    ):
+        first = list_hosts(listed, where, sort="-volume", limit=1000)
+        assert (first.matching, len(first.hosts)) == (expected, expected)
+        volumes = [line.volume_kb or 0.0 for line in first.hosts]
+        assert volumes == sorted(volumes, reverse=True)
+        assert len({line.id for line in first.hosts}) == expected
+
+
+def test_hosts_are_counted_by_state(listed: Database) -> None:
+    """All of them, however many; states that none is in too."""
+    counted = {"new": 0, "idle": 0, "probing": 0, "placed": 54, "excluded": 6}
+    assert count_hosts(listed) == counted
