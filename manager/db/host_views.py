@@ -21,15 +21,17 @@ __all__ = ["COUNTED_MOST", "SORTS", "HostLine", "HostWanted", "count_by_state", 
 COUNTED_MOST: Final = 10_000
 """How many that match are counted."""
 
-# The literals are those of the indexes, which a parameter would not be taken for.
 SORTS: Final[dict[str, Any]] = {
     "domain": hosts.c.reversed_key,
     "first_seen": hosts.c.id,  # they are numbered as they are found
-    "volume": sa.func.coalesce(units.c.volume_kb, sa.literal_column("0.0")),
-    "pages": sa.func.coalesce(units.c.pages, sa.literal_column("0")),
+    "volume": units.c.volume_kb,
+    "pages": units.c.pages,
     "owner": sa.func.coalesce(agents.c.name, ""),
     "state": units.c.state,
 }
+_MAY_BE_UNKNOWN: Final = frozenset({"volume", "pages"})
+"""Sorts by what is not known of every host; unknown is less than anything."""
+
 _OF_HOSTS: Final = frozenset({"domain", "first_seen"})
 
 
@@ -80,8 +82,10 @@ def page(
     ).all()
     if len(found) == COUNTED_MOST:
         return COUNTED_MOST, _lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
-    in_order = sorted(((row.place, row.id) for row in found), reverse=descending)
-    return len(found), _lines(tx, [number for _, number in in_order[offset : offset + limit]])
+    in_order = sorted(
+        ((row.place is not None, row.place, row.id) for row in found), reverse=descending
+    )
+    return len(found), _lines(tx, [number for _, _, number in in_order[offset : offset + limit]])
 
 
 def count_by_state(tx: Transaction) -> dict[str, int]:
@@ -101,11 +105,28 @@ def _walk(
     key = SORTS[sort]
     # Equal ones are in the order of the table that the sort is of, as they lie in its index.
     equal = hosts.c.id if sort in _OF_HOSTS else units.c.id
-    order = [key.desc() if descending else key]
-    if key is not equal:
-        order.append(equal.desc() if descending else equal)
-    query = _matching(wanted, sort).with_only_columns(hosts.c.id)
-    return tx.values(query.order_by(*order).limit(limit).offset(offset))
+    order = [key, equal] if key is not equal else [equal]
+    query = (
+        _matching(wanted, sort)
+        .with_only_columns(hosts.c.id)
+        .order_by(*(column.desc() if descending else column for column in order))
+    )
+    if sort not in _MAY_BE_UNKNOWN:
+        return tx.values(query.limit(limit).offset(offset))
+    # The databases do not agree on where what is unknown goes.
+    parts = [query.where(key.is_(None)), query.where(key.is_not(None))]
+    found: list[int] = []
+    for part in reversed(parts) if descending else parts:
+        got = tx.values(part.limit(limit - len(found)).offset(offset))
+        found += got
+        if len(found) == limit:
+            break
+        if got or not offset:
+            offset = 0
+        else:
+            all_of_it = part.order_by(None).subquery()
+            offset -= int(tx.value(sa.select(sa.func.count()).select_from(all_of_it)))
+    return found
 
 
 def _lines(tx: Transaction, host_ids: list[int]) -> list[HostLine]:

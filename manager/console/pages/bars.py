@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from manager.console import figures
 from manager.console.language import _
 from manager.console.svg import WIDTH, mark_at
 
 __all__ = ["CostBar", "CostBars", "cost_bars"]
+
+AGENTS_SHOWN: Final = 40
+"""A page of a thousand bars is heavy, and nobody reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,13 @@ class CostBar:
 
 @dataclass(frozen=True, slots=True)
 class CostBars:
-    """All agents, the costliest after the plan first. bound: where the line stands, of 1000."""
+    """The costliest agents after the plan, that first; left: how many more there are.
+
+    bound: where the line stands, of 1000.
+    """
 
     bars: list[CostBar]
+    left: int
     scale_ms: float
     bound_ms: float | None
     bound: float
@@ -62,12 +69,11 @@ def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostB
             one.get("capacity", 1.0),
             _elapsed(one),
         )
-        for one in agents
+        for one in sorted(agents, key=lambda one: (-one["after_ms"], one["name"]))[:AGENTS_SHOWN]
     ]
-    bars.sort(key=lambda bar: (-bar.after_ms, bar.name))
     # A line on the very edge would be cut in half.
     bound = min(WIDTH - 2, mark_at(bound_ms or 0.0, scale_ms))
-    return CostBars(bars, scale_ms, bound_ms, bound)
+    return CostBars(bars, max(0, len(agents) - AGENTS_SHOWN), scale_ms, bound_ms, bound)
 
 
 def _elapsed(agent: dict[str, Any]) -> str:

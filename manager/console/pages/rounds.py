@@ -23,7 +23,7 @@ from manager.console.pages.schedules import removed
 from manager.console.visit import Question, Visit, whole_number
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
-from manager.operations.round_report import RoundReport, report_of, round_report
+from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
 from manager.operations.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds import (
     RoundRow,
@@ -52,6 +52,27 @@ KEYS: Final[dict[str, Callable[[RoundRow], Any]]] = {
     "elapsed": lambda row: row.elapsed_ms,
 }
 
+AGENTS_DRAWN: Final = 40
+"""On the page; the file has more of them."""
+
+AGENT_KEYS: Final[dict[str, Callable[[AgentReport], Any]]] = {
+    "name": lambda one: one.name,
+    "units": lambda one: one.units,
+    "pages": lambda one: one.pages,
+    "bytes": lambda one: one.bytes,
+    "planned": lambda one: one.planned_ms,
+    "measured": lambda one: one.measured_ms,
+    "error": lambda one: one.error,
+}
+AGENTS_HEADER: Final = (
+    "agent",
+    "units",
+    "pages",
+    "received (bytes)",
+    "planned (ms)",
+    "measured (ms)",
+    "error",
+)
 HEADER: Final = (
     "round",
     "method",
@@ -134,13 +155,13 @@ def _cells(row: RoundRow) -> list[Cell]:
     ]
 
 
-def _drawing(report: RoundReport) -> Drawing:
-    """Return what each agent was planned to take, and took."""
+def _drawing(report: RoundReport, most: int | None = None) -> Drawing:
+    """Return what each agent was planned to take, and took; of at most so many."""
     return draw_bars(
         "planned-and-measured",
         _("Round %(number)s: cost of each agent, planned and measured", number=report.number),
         (_("planned"), _("measured")),
-        [Pair(one.name, one.planned_ms, one.measured_ms) for one in report.agents],
+        [Pair(one.name, one.planned_ms, one.measured_ms) for one in report.agents[:most]],
         report.bound_ms,
     )
 
@@ -151,8 +172,36 @@ def agents_file(visit: Visit) -> Response:
     return drawing_file(_drawing(report), f"round-{report.number}")
 
 
+def _agents_listing(visit: Visit) -> Listing:
+    return read_listing(
+        f"{HERE}/{visit.number}",
+        visit.query,
+        filters=("q",),
+        sorts=tuple(AGENT_KEYS),
+        default_sort="-measured",
+    )
+
+
+def _agents(report: RoundReport, listing: Listing) -> list[AgentReport]:
+    text = listing.filters["q"].lower()
+    return listing.sorted([one for one in report.agents if text in one.name], AGENT_KEYS)
+
+
+def export_agents(visit: Visit) -> Response:
+    """Send what each agent did in a round as CSV."""
+    report = round_report(visit.db, visit.number)
+    rows = _agents(report, _agents_listing(visit))
+    cells = (
+        [one.name, one.units, one.pages, one.bytes, one.planned_ms, one.measured_ms, one.error]
+        for one in rows
+    )
+    return csv_response(f"round-{report.number}", AGENTS_HEADER, cells)
+
+
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
+    listing = _agents_listing(visit)
+    of_list = visit.request.headers.get("hx-target") == "list"  # not the part that is live
     detail = round_detail(visit.db, visit.number)
     plan = (
         plan_detail(visit.db, detail.round.plan_id, limit=10)
@@ -162,10 +211,13 @@ def show_round(visit: Visit) -> Response:
     report = report_of(detail)
     return visit.page(
         "round.html",
+        headers={"HX-Push-Url": listing.url(page=listing.page)} if of_list else None,
         progress=progress_of(detail, visit.now_ms),
         row=detail.round,
         report=report,
-        drawing=_drawing(report),
+        listing=listing,
+        cut=listing.cut(_agents(report, listing)),
+        drawing=_drawing(report, AGENTS_DRAWN),
         plan=plan,
         bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
         methods=METHOD_WORDS,
@@ -246,6 +298,7 @@ PAGES: Final = (
     Page("GET", "/rounds", "viewer", show),
     Page("GET", "/rounds.csv", "viewer", export),
     Page("GET", "/rounds/{number:int}", "viewer", show_round),
+    Page("GET", "/rounds/{number:int}.csv", "viewer", export_agents),
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),

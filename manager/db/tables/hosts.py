@@ -41,6 +41,12 @@ hosts: Final = sa.Table(
     sa.Index(None, "group_id"),
     sa.Index(None, "resolve_after_ms"),
     sa.Index(
+        "ix_hosts_excluded",
+        "id",
+        sqlite_where=sa.text("excluded_ms IS NOT NULL"),
+        postgresql_where=sa.text("excluded_ms IS NOT NULL"),
+    ),
+    sa.Index(
         "ix_hosts_shared",
         "id",
         sqlite_where=sa.text("shared_interval_ms IS NOT NULL"),
@@ -76,6 +82,9 @@ units: Final = sa.Table(
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
     sa.Index(None, "state", "id"),
+    # The largest of millions, as lists of hosts are sorted.
+    sa.Index("ix_units_volume", "volume_kb", "id"),
+    sa.Index("ix_units_pages", "pages", "id"),
 )
 
 start_pages: Final = sa.Table(

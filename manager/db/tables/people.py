@@ -80,4 +80,10 @@ audit: Final = sa.Table(
     one_of("actor_kind", "user", "agent", "client", "clock", "local"),
     sa.Index(None, "at_ms"),
     sa.Index(None, "subject", "id"),
+    sa.Index(
+        "ix_audit_alert",
+        "id",
+        sqlite_where=sa.text("alert = 1"),
+        postgresql_where=sa.text("alert"),
+    ),
 )

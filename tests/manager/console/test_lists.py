@@ -218,3 +218,18 @@ def test_rounds_and_plans_by_method(person: Visitor) -> None:
     moves = _table(browser, "/console/plans/2.csv")
     assert moves
     assert all(row["from"] != row["to"] for row in moves)
+
+
+def test_agents_of_a_round_sort_filter_and_export(person: Visitor) -> None:
+    """The table of a round is a list like any other; its first rows are those that took longest."""
+    browser = person("viewer")
+    rows = browser.get("/console/rounds/1.csv").text.splitlines()[1:]
+    names = [row.split(",")[0] for row in rows]
+    took = [float(row.split(",")[5]) for row in rows]
+    assert len(names) > 1 and took == sorted(took, reverse=True)
+    by_name = browser.get("/console/rounds/1.csv?sort=name").text.splitlines()[1:]
+    assert [row.split(",")[0] for row in by_name] == sorted(names)
+    page = browser.get(f"/console/rounds/1?q={names[1]}").text
+    table = page.split('<div id="list">')[1].split("</table>")[0]
+    assert f">{names[1]}</a>" in table and f">{names[0]}</a>" not in table
+    assert browser.get("/console/rounds/1?sort=nothing").status_code == 400

@@ -37,6 +37,7 @@ ADDRESSES = [
     "/console/rounds",
     "/console/rounds/1",
     "/console/rounds/3",
+    "/console/rounds/3?q=kyoto&sort=-units",
     "/console/balance",
     "/console/balance?edges=moved",
     "/console/plans/1/tree",
