@@ -119,8 +119,10 @@ def _addresses(filled: Filled) -> list[str]:
     agent = "a0007.bench.example"
     return [
         "", "agents", "agents?state=online&sort=-units", f"agent?name={agent}", "new-agent",
-        "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume", "hosts?q=d7.example", "hosts?q=h5000",
-        f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000", "hosts?q=h5000&in=address",
+        "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume",
+        "hosts?q=d7.example", "hosts?q=h5000",
+        f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000",
+        "hosts?q=h5000&in=address",
         "hosts?sort=owner", "hosts?sort=pages&page=1000", "add-hosts",
         f"host?host={host}", "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units",
         "plans", f"plans/{ROUNDS}", "balance",
@@ -128,7 +130,8 @@ def _addresses(filled: Filled) -> list[str]:
         f"probes/distances?agent={agent}&sort=-distance", "reports", f"reports?agent={agent}",
         "logs",
         "logs?status=500", "logs?host=nothing.example", "collection", "data", "downloads",
-        "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit", "audit?alerts=yes",
+        "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
+        "audit?alerts=yes",
         f"audit?subject={agent}", "users", "settings", "fleet-rules", "tokens",
     ]  # fmt: skip
 
