@@ -124,3 +124,17 @@ def test_what_was_typed_survives_the_end_of_a_session(stage: Stage, admin: Brows
     admin.click(SEND)
     admin.go("/console/client?name=archive")
     assert "long words" in admin.text()
+
+
+def test_a_page_says_that_the_manager_is_away_and_goes_on(stage: Stage, admin: Browser) -> None:
+    """The numbers are said to be old; when it is back, the page is new by itself."""
+    admin.go("/console/")
+    before = admin.text(".asof time")
+    stage.manager.stop()
+    try:
+        admin.wait_for("#stale")
+    finally:
+        stage.manager.start()
+    admin.wait_gone("#stale")
+    assert admin.path == "/console/"
+    assert admin.text(".asof time") != before

@@ -105,7 +105,8 @@
     if (isLive(event.detail.elt) && document.hidden) event.preventDefault();
   });
   document.addEventListener("htmx:afterRequest", function (event) {
-    if (isLive(event.detail.elt)) stale(!event.detail.successful);
+    // Not `elt`: that is the part's parent where the part has been replaced.
+    if (isLive(event.detail.requestConfig.elt)) stale(!event.detail.successful);
   });
 
   /* Who stands on a link or button of a part stands on the same one when the part is new. */
