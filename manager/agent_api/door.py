@@ -24,7 +24,7 @@ from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.wire.names import check_agent_name, hash_of_key
 
-__all__ = ["Agent", "AgentDoor", "SyncingAgent", "door_of", "require_private_line"]
+__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "syncing_agent"]
 
 KEY_LIMIT: Final = 1000
 
@@ -106,14 +106,17 @@ async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
     return known
 
 
-async def _syncing_agent_of(request: Request) -> tuple[AgentIdentity, str]:
-    """The agent whose key it was a moment ago, and the key's hash: the answer looks again."""
+async def syncing_agent(request: Request) -> tuple[Syncs, AgentIdentity, str]:
+    """Return who answers, the agent whose key it was a moment ago, and the key's hash.
+
+    Who answers looks again. Raises UnknownKeyError, ForbiddenError.
+    """
     key_hash = _shown_key_hash(request)
-    known = await _door(request).syncs.whose(key_hash)
+    syncs = _door(request).syncs
+    known = await syncs.whose(key_hash)
     if known is None:
         raise _unknown_key()
-    return known, key_hash
+    return syncs, known, key_hash
 
 
 Agent = Annotated[AgentIdentity, Depends(_agent_of)]
-SyncingAgent = Annotated[tuple[AgentIdentity, str], Depends(_syncing_agent_of)]

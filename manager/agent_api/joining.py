@@ -1,22 +1,16 @@
-"""Sync, and how an agent joins and changes its key: the JSON part of what agents say."""
+"""How an agent joins and changes its key."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.agent_api.door import (
-    Agent,
-    AgentDoor,
-    SyncingAgent,
-    door_of,
-    require_private_line,
-)
+from manager.agent_api.door import Agent, AgentDoor, door_of, require_private_line
 from manager.operations.enrolment import enrol, replace_key
-from shared.wire.sync import AgentName, SyncAnswer, SyncRequest
+from shared.wire.sync import AgentName
 
 __all__ = ["router"]
 
@@ -68,10 +62,3 @@ async def change_key(door: Door, agent: Agent, asked: KeyRequest) -> EnrolAnswer
     """Replace the key of the agent whose old key is shown."""
     await asyncio.to_thread(replace_key, door.db, agent, asked.key_hash, door.now_ms())
     return EnrolAnswer(agent=agent.name, repeated=False)
-
-
-@router.post("/sync", response_model=SyncAnswer)
-async def sync(door: Door, agent: SyncingAgent, asked: SyncRequest) -> Response:
-    """Say what the agent holds and did; hear what it is to do."""
-    answer = await door.syncs.answer(*agent, asked)
-    return Response(answer.model_dump_json(), media_type="application/json")

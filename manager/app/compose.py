@@ -286,6 +286,7 @@ def build_app(manager: Manager) -> FastAPI:
         Selections(manager.settings.archive.selections_at_once),
         manager.now_ms,
     )
+    agent_api.add_sync(app)
     app.include_router(agent_api.router)
     app.include_router(distribution.router)
     app.include_router(api.router)

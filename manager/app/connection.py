@@ -16,6 +16,7 @@ import ipaddress
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -181,6 +182,7 @@ def _over(size: str, limit_bytes: int) -> LimitError:
     return LimitError(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
 
 
+@lru_cache(maxsize=1024)
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

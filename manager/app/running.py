@@ -36,6 +36,7 @@ __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
 ACCEPT_S: Final = 1.0
+CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
 
 _log: Final = logging.getLogger(__name__)
@@ -118,6 +119,7 @@ def _clock(manager: Manager) -> Clock:
         "tick",
         lambda: tick(db, now_ms(), policy, manager.planner, manager.leadership.epoch),
     )
+    clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
     manager.archive.begin(clock, manager.leadership, db)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)

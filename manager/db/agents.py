@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -124,6 +125,17 @@ class AgentName:
     takes_part: bool
 
 
+# What every sync asks and writes is put together once: that costs more than to run it.
+_BY_IDS: Final = sa.select(agents).where(agents.c.id.in_(sa.bindparam("ids", expanding=True)))
+
+
+@cache
+def _updating(columns: tuple[str, ...]) -> sa.Update:
+    """Return the statement that sets columns of one agent. Few sets of columns are ever asked."""
+    named: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in columns}
+    return agents.update().where(agents.c.id == sa.bindparam("new_id")).values(named)
+
+
 def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     """Return the agent with this number."""
     return tx.row(AgentRow, sa.select(agents).where(agents.c.id == agent_id))
@@ -133,7 +145,7 @@ def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:
     """Return the agents with these numbers."""
     found: dict[int, AgentRow] = {}
     for part in chunks(agent_ids):
-        rows = tx.rows(AgentRow, sa.select(agents).where(agents.c.id.in_(part)))
+        rows = tx.rows(AgentRow, _BY_IDS, {"ids": part})
         found.update({row.id: row for row in rows})
     return found
 
@@ -227,11 +239,8 @@ def update(tx: Transaction, agent_ids: int | Sequence[int], **values: Any) -> No
 def update_each(tx: Transaction, changes: Sequence[Mapping[str, Any]]) -> None:
     """Set the same columns of some agents, each to its own values; `id` says whose they are."""
     if changes:
-        named: dict[str, Any] = {
-            name: sa.bindparam(f"new_{name}") for name in changes[0] if name != "id"
-        }
         tx.execute(
-            agents.update().where(agents.c.id == sa.bindparam("new_id")).values(named),
+            _updating(tuple(name for name in changes[0] if name != "id")),
             [{f"new_{name}": value for name, value in one.items()} for one in changes],
         )
 

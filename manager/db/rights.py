@@ -184,12 +184,13 @@ def free(
     now_ms: int,
     reason: str,
     *,
-    agent_id: int,
+    agent_id: int | None = None,
     unit_ids: Collection[int] | None = None,
     acknowledged: int | None = None,
 ) -> int:
     """End rights of an agent: all, of some units, or those withdrawn up to a generation.
 
+    agent_id: None: those of some units, whosever they are.
     Returns how many. What was finished must have been written down before.
     """
     freed = 0

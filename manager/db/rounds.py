@@ -80,6 +80,7 @@ class FinishedRow:
     """What an agent says of a unit that it finished."""
 
     unit_id: int
+    agent_id: int
     round: int
     pages: int
     size_bytes: int
@@ -229,10 +230,8 @@ def set_granted(tx: Transaction, number: int, unit_ids: Collection[int]) -> None
         )
 
 
-def finish_units(
-    tx: Transaction, agent_id: int, finished: Sequence[FinishedRow], now_ms: int
-) -> None:
-    """Note that an agent crawled units to their end, whoever owns them by now."""
+def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) -> None:
+    """Note that agents crawled units to their end, whoever owns them by now."""
     if finished:
         tx.execute(
             unit_rounds.update()
@@ -242,7 +241,7 @@ def finish_units(
                 any_of(unit_rounds.c.state, "waiting", "granted"),
             )
             .values(
-                agent_id=agent_id,
+                agent_id=sa.bindparam("agent"),
                 state="finished",
                 pages=sa.bindparam("fetched"),
                 bytes=sa.bindparam("size"),
@@ -251,6 +250,7 @@ def finish_units(
             ),
             [
                 {
+                    "agent": row.agent_id,
                     "in_round": row.round,
                     "unit": row.unit_id,
                     "fetched": row.pages,

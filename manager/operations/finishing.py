@@ -9,7 +9,7 @@ own agent's word (`sharing`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from manager.db import agents, measurements, pieces, probes, refetching, rights, rounds
@@ -21,7 +21,7 @@ from manager.db.rounds import FinishedRow
 from manager.operations.measuring import note_unreachable, refresh_volumes
 from manager.operations.sharing import finish_rested
 
-__all__ = ["Claim", "finish_units"]
+__all__ = ["Claim", "Told", "finish_all", "finish_units"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,24 @@ class Claim:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one agent claims. generation_held: the list that it works from."""
+
+    agent: AgentRow
+    claims: Sequence[Claim]
+    generation_held: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Good:
+    """A claim that counts, and the right that it ends."""
+
+    told: Told
+    claim: Claim
+    right: RightRow
+
+
 def finish_units(
     tx: Transaction,
     agent: AgentRow,
@@ -45,60 +63,78 @@ def finish_units(
     *,
     log_came: bool = False,
 ) -> int:
-    """Note which units an agent finished and free their rights; return how many counted.
+    """Do `finish_all` for one agent."""
+    return finish_all(tx, [Told(agent, claims, generation_held)], now_ms, log_came=log_came)
 
-    generation_held: the list that the agent works from. log_came: the log of these units is in
-    already, so their probes are done.
+
+def finish_all(
+    tx: Transaction, told: Sequence[Told], now_ms: int, *, log_came: bool = False
+) -> int:
+    """Note which units agents finished and free their rights; return how many counted.
+
+    told: of each agent one. log_came: the logs of these units are in already, so their probes are
+    done. Most agents finish crawls, which are written down together whosever they are.
     """
-    held = {
-        right.unit_id: right
-        for right in rights.of_units(tx, {claim.unit_id for claim in claims})
-        if right.agent_id == agent.id and right.granted_generation <= generation_held
-    }
-    # Of two claims for one unit the last is the newer.
-    good = {
-        claim.unit_id: claim
-        for claim in claims
-        if claim.unit_id in held and _answers(claim, held[claim.unit_id])
-    }
+    good = _that_count(tx, told)
     if not good:
         return 0
-    probed = [claim for claim in good.values() if held[claim.unit_id].kind == "probe"]
-    crawled = [claim for claim in good.values() if held[claim.unit_id].kind == "crawl"]
-    refetched = [claim for claim in good.values() if held[claim.unit_id].kind == "refetch"]
-    split = pieces.hosts_of_units(tx, {claim.unit_id for claim in crawled})
-    at_rest = [claim for claim in crawled if claim.unit_id in split]
-    _finish_probes(tx, agent.id, probed, now_ms, log_came=log_came)
-    _finish_crawls(tx, agent.id, [one for one in crawled if one.unit_id not in split], now_ms)
-    refetching.finish(tx, agent.id, [(one.unit_id, one.reason) for one in refetched], now_ms)
-    ended = [unit_id for unit_id in good if unit_id not in split]
-    rights.free(tx, now_ms, "finished", agent_id=agent.id, unit_ids=ended)
-    agents.update(tx, agent.id, list_outrun=bool(ended) or agent.list_outrun, last_work_ms=now_ms)
-    _let_rest(tx, agent.id, at_rest, held, generation_held, now_ms)
+    crawled = [one for one in good if one.right.kind == "crawl"]
+    split = pieces.hosts_of_units(tx, {one.claim.unit_id for one in crawled})
+    _finish_crawls(tx, [one for one in crawled if one.claim.unit_id not in split], now_ms)
+    of_agent: dict[int, list[_Good]] = defaultdict(list)
+    for one in good:
+        of_agent[one.told.agent.id].append(one)
+    for agent_id, some in of_agent.items():
+        probed = [one.claim for one in some if one.right.kind == "probe"]
+        _finish_probes(tx, agent_id, probed, now_ms, log_came=log_came)
+        again = [one.claim for one in some if one.right.kind == "refetch"]
+        refetching.finish(tx, agent_id, [(one.unit_id, one.reason) for one in again], now_ms)
+    ended = [one for one in good if one.claim.unit_id not in split]
+    rights.free(tx, now_ms, "finished", unit_ids=[one.claim.unit_id for one in ended])
+    outrun = {one.told.agent.id for one in ended}
+    agents.update(tx, sorted(outrun), list_outrun=True, last_work_ms=now_ms)
+    agents.update(tx, sorted(of_agent.keys() - outrun), last_work_ms=now_ms)
+    for some in of_agent.values():
+        _let_rest(tx, [one for one in some if one.claim.unit_id in split], now_ms)
     return len(good)
 
 
-def _let_rest(
-    tx: Transaction,
-    agent_id: int,
-    claims: Sequence[Claim],
-    held: Mapping[int, RightRow],
-    generation_held: int,
-    now_ms: int,
-) -> None:
+def _that_count(tx: Transaction, told: Sequence[Told]) -> list[_Good]:
+    """Return the claims for rights that their agents have; of two for one unit the last."""
+    held = {
+        right.unit_id: right
+        for right in rights.of_units(tx, {claim.unit_id for one in told for claim in one.claims})
+    }
+    good: dict[int, _Good] = {}
+    for one in told:
+        for claim in one.claims:
+            right = held.get(claim.unit_id)
+            if (
+                right is not None
+                and right.agent_id == one.agent.id
+                and right.granted_generation <= one.generation_held
+                and _answers(claim, right)
+            ):
+                good[claim.unit_id] = _Good(one, claim, right)
+    return list(good.values())
+
+
+def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
     """Note that nothing is left of pieces of split hosts, and finish hosts of which nothing is.
 
     Who has not heard of the newest start pages yet speaks of the time before them.
     """
     of_round: dict[int, list[QuietRow]] = defaultdict(list)
-    for claim in claims:
-        if (held[claim.unit_id].news_generation or 0) <= generation_held:
+    for one in good:
+        claim = one.claim
+        if (one.right.news_generation or 0) <= one.told.generation_held:
             of_round[claim.round].append(
-                QuietRow(claim.unit_id, agent_id, claim.pages, claim.response_bytes, claim.reason)
-            )
+                QuietRow(claim.unit_id, one.told.agent.id, claim.pages, claim.response_bytes,
+                         claim.reason)
+            )  # fmt: skip
     for number, quiet in of_round.items():
         pieces.note_quiet(tx, number, quiet, now_ms)
-    if claims:
+    if good:
         finish_rested(tx, now_ms)
 
 
@@ -135,18 +171,12 @@ def _finish_probes(
     probes.set_done(tx, agent_id, done)
 
 
-def _finish_crawls(tx: Transaction, agent_id: int, claims: Sequence[Claim], now_ms: int) -> None:
-    rounds.finish_units(
-        tx,
-        agent_id,
-        [
-            FinishedRow(claim.unit_id, claim.round, claim.pages, claim.response_bytes, claim.reason)
-            for claim in claims
-        ],
-        now_ms,
-    )
-    of_round: dict[int, list[int]] = defaultdict(list)
-    for claim in claims:
-        of_round[claim.round].append(claim.unit_id)
-    for number, unit_ids in of_round.items():
-        refresh_volumes(tx, number, unit_ids)
+def _finish_crawls(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
+    done = [
+        FinishedRow(one.claim.unit_id, one.told.agent.id, one.claim.round, one.claim.pages,
+                    one.claim.response_bytes, one.claim.reason)
+        for one in good
+    ]  # fmt: skip
+    rounds.finish_units(tx, done, now_ms)
+    for number in {row.round for row in done}:
+        refresh_volumes(tx, number, [row.unit_id for row in done if row.round == number])

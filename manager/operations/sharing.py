@@ -8,7 +8,6 @@ of them to wait, all wait. A host is shared while it is alone at its address.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
@@ -63,16 +62,18 @@ def finish_rested(tx: Transaction, now_ms: int) -> int:
     if current is None:
         return 0
     quiet = pieces.rested(tx, current.number)
-    of_agent: dict[int, list[FinishedRow]] = defaultdict(list)
-    for row in quiet:
-        of_agent[row.agent_id].append(
-            FinishedRow(row.unit_id, current.number, row.pages, row.size_bytes, row.reason)
+    if not quiet:
+        return 0
+    done = [
+        FinishedRow(
+            row.unit_id, row.agent_id, current.number, row.pages, row.size_bytes, row.reason
         )
-    for agent_id, done in of_agent.items():
-        rounds.finish_units(tx, agent_id, done, now_ms)
-        rights.free(
-            tx, now_ms, "finished", agent_id=agent_id, unit_ids=[one.unit_id for one in done]
-        )
+        for row in quiet
+    ]
+    rounds.finish_units(tx, done, now_ms)
+    for agent_id in {row.agent_id for row in done}:
+        units = [row.unit_id for row in done if row.agent_id == agent_id]
+        rights.free(tx, now_ms, "finished", agent_id=agent_id, unit_ids=units)
         # The agent keeps what it knows of a piece until a list leaves it out.
         agents.update(tx, agent_id, list_changed=True)
     refresh_volumes(tx, current.number, [row.unit_id for row in quiet])

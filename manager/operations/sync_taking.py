@@ -6,6 +6,7 @@ which was acknowledged names no more; nothing else of a sync frees a right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from manager.db import agents, hosts, probes, rights
@@ -14,12 +15,15 @@ from manager.db.engine import Transaction
 from manager.operations.actor import note
 from manager.operations.addresses import record_addresses
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.finishing import Claim, finish_units
+from manager.operations.finishing import Claim, Told, finish_all
 from manager.operations.policy import Policy
 from manager.operations.sharing import note_rests
 from shared.wire.sync import SyncRequest
 
-__all__ = ["acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
+__all__ = ["Telling", "acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
+
+Telling = tuple[AgentIdentity, AgentRow, SyncRequest]
+"""An agent, its row as it was before, and what it says."""
 
 
 def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]:
@@ -57,34 +61,48 @@ def has_news(request: SyncRequest) -> bool:
     return bool(told) or request.command_done is not None
 
 
-def take_news(
-    tx: Transaction, agent: AgentIdentity, row: AgentRow, request: SyncRequest, now_ms: int
-) -> None:
-    """Take all that an agent says; `has_news` was true."""
-    agents.update(tx, row.id, **state_of(row, request, now_ms))
-    ids = hosts.ids_of_units(tx, {unit.unit for unit in request.finished})
-    finish_units(
+def take_news(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
+    """Take all that some agents say, of each one; `has_news` was true of each."""
+    agents.update_each(
+        tx, [{"id": row.id, **state_of(row, request, now_ms)} for _, row, request in telling]
+    )
+    _finish(tx, telling, now_ms)
+    behind = set(rights.agents_with_withdrawn(tx, [row.id for _, row, _ in telling]))
+    for agent, row, request in telling:
+        if row.id in behind or request.generation_held > row.generation:
+            acknowledge(tx, row, request, now_ms)
+        _note_addresses(tx, row, request, now_ms)
+        note_rests(tx, row.id, request.rests, now_ms)
+        _note_command(tx, agent, row, request, now_ms)
+
+
+def _finish(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
+    ids = hosts.ids_of_units(
+        tx, {unit.unit for _, _, request in telling for unit in request.finished}
+    )
+    finish_all(
         tx,
-        row,
         [
-            Claim(
-                ids[unit.unit],
-                unit.kind,
-                unit.round,
-                unit.pages,
-                unit.response_bytes,
-                unit.reason,
+            Told(
+                row,
+                [
+                    Claim(
+                        ids[unit.unit],
+                        unit.kind,
+                        unit.round,
+                        unit.pages,
+                        unit.response_bytes,
+                        unit.reason,
+                    )
+                    for unit in request.finished
+                    if unit.unit in ids
+                ],
+                request.generation_held,
             )
-            for unit in request.finished
-            if unit.unit in ids
+            for _, row, request in telling
         ],
-        request.generation_held,
         now_ms,
     )
-    acknowledge(tx, row, request, now_ms)
-    _note_addresses(tx, row, request, now_ms)
-    note_rests(tx, row.id, request.rests, now_ms)
-    _note_command(tx, agent, row, request, now_ms)
 
 
 def acknowledge(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: int) -> None:

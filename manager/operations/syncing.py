@@ -4,7 +4,7 @@ Invariants. Rights that were withdrawn are freed when the agent acknowledges a l
 those of finished units when it says so; nothing else here frees a right. A request that was
 answered already changes nothing when it comes again, and one that is older than that is refused.
 What a sync changes is its own agent's affair, so those of one transaction are in no order; what one
-of them says of units is taken before any is answered. Source: docs/adr/0114.
+of them says of units is taken before any is answered. Source: docs/adr/0114, 0129.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def sync_all(
             return passed
 
         telling = good([one for one in asked if has_news(one.request)])
-        for one, row in telling:
-            take_news(tx, one.agent, row, one.request, now_ms)
+        if telling:
+            take_news(tx, [(one.agent, row, one.request) for one, row in telling], now_ms)
         again = agents.by_ids(tx, [row.id for _, row in telling])
         passed = [(one, again[row.id]) for one, row in telling]
         passed += good([one for one in asked if not has_news(one.request)])

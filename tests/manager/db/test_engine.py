@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -26,6 +27,22 @@ def test_an_error_undoes_the_whole_transaction(database: Database) -> None:
         half()
     with database.read() as tx:
         assert tx.values(sa.select(clock.c.ticks)) == []
+
+
+def test_the_journal_is_copied_beside_the_writes(database: Database, tmp_path: Path) -> None:
+    """What was committed is in the file of SQLite itself then, also while somebody writes."""
+    with database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": 7}])
+    with database.write() as tx:
+        tx.execute(clock.update().values(ticks=8))
+        database.checkpoint()
+    if database.is_sqlite:
+        alone = tmp_path / "alone.sqlite"
+        shutil.copy(str(database.engine.url.database), alone)  # without the journal beside it
+        other = Database(f"sqlite:///{alone}")
+        with other.read() as tx:
+            assert tx.values(sa.select(clock.c.ticks)) == [7]
+        other.close()
 
 
 def test_writers_take_turns(database: Database) -> None:
