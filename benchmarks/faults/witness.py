@@ -19,7 +19,7 @@ from shared.wire.names import hash_of_key, new_key
 __all__ = ["Answer", "Witness"]
 
 FIRST: Final = datetime(2025, 1, 1, tzinfo=UTC)  # each report is of a minute of its own
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 5.0  # what hung when the cause went is not measured twice as long as it is
 JOIN_S: Final = 120.0
 
 
