@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -116,6 +115,9 @@ def spanning_tree(
         weighed[min(one, other), max(one, other)] *= 1 - margin
     first, second = np.triu_indices(agents, 1)
     order = np.lexsort((second, first, weighed[first, second]))
+    # A twentieth of the imports of a manager that starts, and plans are made by its children.
+    import networkx as nx  # noqa: PLC0415
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(agents))
     graph.add_weighted_edges_from(
