@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Agent", "CommandError", "Manager", "wait_for"]
+__all__ = ["BIN", "Agent", "CommandError", "Manager", "wait_for"]
 
 BIN = Path(sys.executable).parent
 

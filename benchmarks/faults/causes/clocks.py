@@ -1,14 +1,15 @@
 """Clocks that jump by 30 days, at the leader and at PostgreSQL, and back (libfaketime).
 
-With `monotonic` a thread of Python that waits for a moment waits for 30 days, because the library
-knows nothing of glibc's sem_clockwait: such a manager hangs, and another has to lead.
 The process starts with the right time and a file that says by how much it is wrong; the file
-changes while it runs. `monotonic`: CLOCK_MONOTONIC and CLOCK_BOOTTIME jump with it, as on a
-machine that was asleep; otherwise only the time of day does, as by a wrong NTP server.
+changes while it runs: the time of day jumps, as by a wrong NTP server. `monotonic`, at PostgreSQL:
+CLOCK_MONOTONIC and CLOCK_BOOTTIME jump with it. At a manager they are wrong from its start on, in a
+time namespace, as on a machine that has run for a month longer or was booted a minute ago: under
+libfaketime no timed wait of Python ends, because it knows nothing of glibc's sem_clockwait.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,11 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
+from tools.demo.system import BIN
 
 __all__ = ["FAULTS", "faketime", "set_clock"]
 
 READ_S: Final = 0.5  # the file is read at each look at a clock
 LASTS_S: Final = 4.0
+DAY_S: Final = 86_400
+YOUNG_S: Final = 60
 
 
 def faketime() -> str:
@@ -58,9 +62,12 @@ def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
     offset = trial.folder / f"clock{days}{monotonic}"
     set_clock(offset, 0)
     chosen = ground.replicas[0]
+    words = chosen.program.words
     with ground.supervisor.paused("one", "two"):
         chosen.stop()
-        chosen.start_with(environment(offset, monotonic=monotonic))
+        if monotonic:
+            chosen.program.words = _in_other_time(words, days)
+        chosen.start_with(environment(offset, monotonic=False))
         # It is to be the leader that is wrong.
         other = ground.replicas[1]
         other.stop()
@@ -68,8 +75,23 @@ def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
         other.begin()
         _jump(trial, offset, days)
         chosen.stop()
+        chosen.program.words = words
         chosen.program.environment = dict(chosen.plain_environment)
         chosen.begin()
+
+
+def _in_other_time(words: list[str], days: int) -> list[str]:
+    """Return a command in a time namespace; a clock that counts from the start is never below 0."""
+    now_s = min(time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic())
+    ahead_s = days * DAY_S if days > 0 else -max(0, int(now_s) - YOUNG_S)
+    unshare = ["/usr/bin/unshare", "--time", "--monotonic", str(ahead_s), "--boottime"]
+    return [*unshare, str(ahead_s), str(BIN / words[0]), *words[1:]]
+
+
+def _needs_namespace() -> str:
+    if os.geteuid() == 0 and Path("/proc/self/ns/time").exists():
+        return _needs()
+    return "needs root and a kernel with time namespaces"
 
 
 def _at_postgres(trial: Trial, days: int, *, monotonic: bool) -> None:
@@ -109,7 +131,8 @@ def _faults() -> list[Fault]:
                 name = f"clock-{where}{days:+d}d{'-monotonic' if monotonic else ''}"
                 promise = "no permit ends early, nobody is lost"
                 bound = partial(act, days=days, monotonic=monotonic)
-                made.append(Fault(name, promise, bound, needs=_needs, clocks=True))
+                needs = _needs_namespace if monotonic and where == "leader" else _needs
+                made.append(Fault(name, promise, bound, needs=needs, clocks=True))
     return made
 
 
