@@ -54,6 +54,7 @@ def test_a_search_goes_on_by_itself(person: Visitor, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(LogLines, "find", one_at_a_time)
     browser = person("viewer")
     page = browser.page("/console/logs?host=evil.example.com")
+    assert any(link.startswith("/console/logs.csv") for link in page.links())
     seen = [each.text for each in page.all("summary") if "evil" in each.text]
     for _ in range(10):
         asks = [
