@@ -63,6 +63,7 @@ def taken(fleet: Fleet, token: str, **asked: str) -> list[str]:
     return sorted(path for path in found if path != "/robots.txt")
 
 
+@pytest.mark.slow
 def test_a_difference_holds_exactly_what_changed(tmp_path: Path) -> None:
     """A second crawl, collected: the new segments have bodies of the changed pages only, and who
     asks for what was updated since gets these and no others."""

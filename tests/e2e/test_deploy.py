@@ -64,7 +64,9 @@ def caddy(folder: Path, managers: list[int], port: int) -> Iterator[str]:
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("front", [nginx, caddy], ids=["nginx", "caddy"])
+@pytest.mark.parametrize(
+    "front", [nginx, pytest.param(caddy, marks=pytest.mark.slow)], ids=["nginx", "caddy"]
+)
 def test_the_death_of_one_manager_goes_unnoticed(
     tmp_path: Path, postgres_server: PostgresServer, front: Front
 ) -> None:

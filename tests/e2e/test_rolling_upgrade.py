@@ -19,7 +19,7 @@ from tests.postgres import PostgresServer, postgres_server
 
 __all__ = ["postgres_server"]
 
-pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
+pytestmark = [pytest.mark.e2e, pytest.mark.postgres, pytest.mark.slow]
 
 CODE = "import sys; from manager.cli import main; sys.exit(main())"
 LINE = LogLine("http://www.example.jp/", 300, 5000, 20, b"HTTP/1.1 200 OK\r\n")
