@@ -25,7 +25,7 @@ from manager.app.alerts import alert_desk
 from manager.app.connection import Connection, Entrance
 from manager.app.health import health_router
 from manager.app.keeping import Archive, Readers, open_archive
-from manager.app.leadership import Leadership
+from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
 from manager.app.statuses import speak_errors, status_of
 from manager.console import ConsoleDoor, console
@@ -107,11 +107,12 @@ def open_manager(
     planner: Planner,
     now_ms: Callable[[], int],
     readers: Readers | None = None,
+    identity: Identity | None = None,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
     read: who reads logs, as `Workers(...).run`. planner: who makes plans.
-    readers: who reads segments; without, the thread that asks.
+    readers: who reads segments; without, the thread that asks. identity: None: a new name.
     Raises SettingError, StoreError.
     """
     layout = layout_of(settings)
@@ -119,7 +120,10 @@ def open_manager(
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     try:
         migrate(db)
-        return _put_together(settings, layout, db, read, planner, now_ms, readers or Readers())
+        return _put_together(
+            settings, layout, db, read, planner, now_ms, readers or Readers(),
+            identity or Identity(),
+        )  # fmt: skip
     except BaseException:
         db.close()
         raise
@@ -133,8 +137,9 @@ def _put_together(
     planner: Planner,
     now_ms: Callable[[], int],
     readers: Readers,
+    identity: Identity,
 ) -> Manager:
-    leadership = Leadership(db, settings.database.leader_s, now_ms)
+    leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
     leadership.step()
     led = db.fenced(leadership.fence)
     policy = policy_of(settings)

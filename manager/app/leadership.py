@@ -5,7 +5,8 @@ its last sign of life is younger than a term, counted from before it was written
 term of silence, counted from after they saw it. A process that was stopped finds out before it
 begins anything; what it was in the middle of is refused by the database (`fence`).
 The time is that of CLOCK_BOOTTIME, which runs on while a machine sleeps. On SQLite nobody else can
-lead: the lock of the data directory is held.
+lead: the lock of the data directory is held. For the same reason nobody waits for a leader that
+served this very directory before (ADR 140).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Final
 
@@ -24,7 +26,7 @@ from manager.db import Database, Transaction
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.managers import LeaderRow, check_leading, leave, live, take_lead
 
-__all__ = ["Leadership", "boot_s"]
+__all__ = ["Identity", "Leadership", "boot_s"]
 
 BEATS_A_TERM: Final = 4
 ALONE_S: Final = 10.0
@@ -41,6 +43,18 @@ def boot_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def _new_name() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """name: unlike that of any other manager, ever. dead: one that certainly is; empty: none."""
+
+    name: str = field(default_factory=_new_name)
+    dead: str = ""
+
+
 class Leadership:
     """Whether this manager leads; any thread may ask."""
 
@@ -50,9 +64,12 @@ class Leadership:
         term_s: float,
         now_ms: Callable[[], int],
         clock_s: Callable[[], float] = boot_s,
+        identity: Identity | None = None,
     ) -> None:
-        """term_s: how long a leader may be silent."""
-        self.name: Final = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        """term_s: how long a leader may be silent. identity: None: a new one."""
+        identity = identity or Identity()
+        self.name: Final = identity.name
+        self._dead: Final = identity.dead
         self._db = db
         self._term_s = term_s
         self._beat_s = ALONE_S if db.is_sqlite else term_s / BEATS_A_TERM
@@ -167,8 +184,8 @@ class Leadership:
         return float("inf") if self._db.is_sqlite else sent_s + self._term_s
 
     def _may_take(self, seen: LeaderRow) -> bool:
-        """Tell whether nobody leads, or who does was silent for a term while this one watched."""
-        if self._db.is_sqlite or not seen.holder:
+        """Tell whether nobody leads, or who does is dead, or was seen to be silent for a term."""
+        if self._db.is_sqlite or not seen.holder or seen.holder == self._dead:
             return True
         now_s = self._clock_s()
         if seen != self._watched:

@@ -8,6 +8,7 @@ are made again; children of the old process have ended with it.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ from typing import Final
 from manager.app.alerts import Alerts
 from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
 from manager.app.keeping import Readers
+from manager.app.leadership import Identity
 from manager.app.lock import held_by_us
 from manager.app.logs import log_to_stderr
 from manager.app.planning import ChildPlanner
@@ -50,7 +52,8 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     log_to_stderr(as_json=settings.server.log_format == "json")
     layout = layout_of(settings)
     layout.create()
-    with held_by_us(layout.lock):
+    identity = Identity()
+    with held_by_us(layout.lock, identity.name) as dead:
         workers = Workers(settings.intake.workers)
         readers = Workers(settings.archive.workers)
         planner = ChildPlanner()
@@ -63,6 +66,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
                 lambda job: readers.run_here(examine_segment, job),
                 lambda job: readers.run_here(rewrite_segment, job),
             ),
+            dataclasses.replace(identity, dead=dead),
         )
         try:
             manager.spool.clean()

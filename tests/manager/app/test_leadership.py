@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from manager.app.leadership import Leadership
+from manager.app.leadership import Identity, Leadership
 from manager.db import Database
 from manager.db.tables import hosts
 from manager.errors import NotLeadingError
@@ -43,8 +43,8 @@ def shared(postgres_server: PostgresServer) -> Iterator[Database]:
         opened.close()
 
 
-def made(db: Database, time: Time) -> Leadership:
-    return Leadership(db, TERM_S, lambda: 1_790_000_000_000, time)
+def made(db: Database, time: Time, dead: str = "") -> Leadership:
+    return Leadership(db, TERM_S, lambda: 1_790_000_000_000, time, Identity(dead=dead))
 
 
 def test_the_first_leads_at_once(database: Database) -> None:
@@ -124,6 +124,21 @@ def test_who_ends_makes_room_at_once(shared: Database) -> None:
     two.step()
     assert two.epoch == 2
     assert [each.name for each in list_managers(shared).managers] == [two.name]
+
+
+def test_nobody_waits_for_a_leader_that_is_dead(shared: Database) -> None:
+    """The lock of its directory is proof; its epoch is over all the same, and it writes nothing."""
+    time = Time()
+    one = made(shared, time)
+    one.step()
+    led = shared.fenced(one.fence)
+    again, other = made(shared, time, dead=one.name), made(shared, time, dead="another")
+    other.step()
+    assert other.epoch == 0
+    again.step()
+    assert again.epoch == 2
+    with pytest.raises(NotLeadingError, match="since epoch 2"):
+        import_hosts(led, [(1, "h1.jp")], ADMIN, 1)
 
 
 def test_jobs_are_for_the_leader(shared: Database) -> None:
