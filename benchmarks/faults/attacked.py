@@ -34,12 +34,15 @@ class Attacked:
         self, folder: Path, keys: Ceremony, manager: ManagerProcess, line: Courier
     ) -> None:
         self.folder, self.keys, self.manager, self.line = folder, keys, manager, line
+        self._number = 0
         self.site = Site(folder / "site", manager, keys.root.to_bytes())
         key = self.site.home / "data" / "key.json"
         key.write_text(json.dumps({**json.loads(key.read_text()), "manager": line.url}))
 
-    def publish(self, version: str) -> None:
-        """Sign a release, publish and offer it."""
+    def publish(self) -> str:
+        """Sign the next release, publish and offer it; return its version."""
+        self._number += 1
+        version = f"1.{self._number}"
         body = archive_of(version, {"python": PYTHON, "prs": PRS})
         bundle = self.folder / f"prs-{version}.tar.gz"
         bundle.write_bytes(body)
@@ -47,6 +50,7 @@ class Attacked:
         targets.write_bytes(self.keys.with_release(version, body, bundle.name))
         prsm(self.manager.data, "release", "publish", str(bundle), str(targets))
         prsm(self.manager.data, "release", "rollout", version, "--ring", "all")
+        return version
 
     def update(self, environment: Mapping[str, str] | None = None) -> str:
         """Run the launcher as cron does; return the last line that it says."""
@@ -89,7 +93,7 @@ def attacked(folder: Path) -> Iterator[Attacked]:
         prsm(manager.data, "release", "init", str(root), str(targets))
         line = stack.enter_context(courier(manager.port))
         made = Attacked(folder, keys, manager, line)
-        made.publish("1.1")
+        made.publish()
         made.update()
         yield made
 

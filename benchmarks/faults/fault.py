@@ -21,14 +21,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from benchmarks.faults.ground import Ground
 
-__all__ = ["AGENT_S", "LEADER_S", "SERVICE_S", "TAKE_OVER_S", "Fault", "FaultError", "Trial"]
+__all__ = [
+    "AGENT_S",
+    "LEADER_S",
+    "SERVICE_S",
+    "TAKE_OVER_S",
+    "Fault",
+    "FaultError",
+    "Shared",
+    "Trial",
+]
+
+T = TypeVar("T")
 
 SERVICE_S: Final = 10.0
 LEADER_S: Final = 10.0
@@ -36,7 +48,9 @@ AGENT_S: Final = 30.0
 """An agent calls after a request that hung (`manager.timeout_s`) and its longest pause."""
 TAKE_OVER_S: Final = 60.0
 """After the end of the permit, as the manager counts it."""
-PATIENCE_S: Final = 300.0
+PATIENCE_S: Final = 90.0
+"""What has not come back by then does not come back; times the patience of the run."""
+LIMIT_S: Final = 240.0
 
 
 class FaultError(Exception):
@@ -49,6 +63,7 @@ class Fault:
 
     needs: why it cannot be made here, or empty. fresh: it leaves a ground that nobody else wants,
     and begins on one of its own. clocks: it sets clocks. alone: it needs no ground at all.
+    limit_s: it is ended after so long, and the run goes on with the next.
     """
 
     name: str
@@ -60,6 +75,27 @@ class Fault:
     fresh: bool = False
     clocks: bool = False
     alone: bool = False
+    limit_s: float = LIMIT_S
+
+
+@dataclass
+class Shared:
+    """What faults that need no ground leave running for the next of their kind."""
+
+    by_name: dict[str, Any] = field(default_factory=dict)
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def get(self, name: str, make: Callable[[], AbstractContextManager[T]]) -> T:
+        """Return what has this name; it is made for whoever asks first."""
+        if name not in self.by_name:
+            self.by_name[name] = self.stack.enter_context(make())
+        found: T = self.by_name[name]
+        return found
+
+    def close(self) -> None:
+        """End all of it."""
+        self.by_name.clear()
+        self.stack.close()
 
 
 @dataclass
@@ -67,6 +103,7 @@ class Trial:
     """One fault being made. Times are the worst of all its repetitions, in seconds.
 
     unwell: something did not come back at all. usual_s: how long a good answer took before.
+    patience: times of waiting are multiplied by it, where the machine is busy; no promise is.
     """
 
     folder: Path
@@ -82,6 +119,8 @@ class Trial:
     waits: bool = False
     causes: int = 0
     begun_s: float = field(default_factory=time.monotonic)
+    patience: float = 1.0
+    shared: Shared = field(default_factory=Shared)
 
     @property
     def ground(self) -> Ground:
@@ -115,7 +154,7 @@ class Trial:
             return
         self.waits = False
         for name, limit_s in (("service", SERVICE_S), ("leader", LEADER_S), ("agents", AGENT_S)):
-            back_s = self.ground.watch.back_after(name, PATIENCE_S)
+            back_s = self.ground.watch.back_after(name, PATIENCE_S * self.patience)
             self.within(name, back_s, limit_s)
             if name == "service" and (back_s is None or back_s > limit_s):
                 self.troubles = self.ground.watch.troubles()
@@ -123,7 +162,7 @@ class Trial:
     def within(self, name: str, seconds: float | None, limit_s: float) -> None:
         """Note a time, which must not be above its limit; None: it never came."""
         if seconds is None:
-            self.unwell, seconds = True, PATIENCE_S
+            self.unwell, seconds = True, PATIENCE_S * self.patience
         self.limits[name] = limit_s
         self.figures[name] = max(self.figures.get(name, 0.0), seconds)
 
@@ -134,6 +173,7 @@ class Trial:
 
     def wait(self, what: str, ready: Callable[[], object], seconds: float = PATIENCE_S) -> None:
         """Wait for a state that the fault needs, or promises; one that does not come is noted."""
+        seconds *= self.patience
         end = time.monotonic() + seconds
         while not ready():
             if time.monotonic() > end:

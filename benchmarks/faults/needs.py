@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 from benchmarks.faults.causes.clocks import faketime
+from tests.postgres import server_binaries
 
-__all__ = ["needs_faketime", "needs_mounting"]
+__all__ = ["needs_faketime", "needs_ground", "needs_mounting"]
+
+
+def needs_ground() -> str:
+    """Return why no ground can be made here, or nothing."""
+    if shutil.which("nginx", path="/usr/sbin:/usr/bin") is None:
+        return "no nginx: tools/test_packages.sh all installs it on Debian"
+    return "" if server_binaries() else "no PostgreSQL: tools/test_packages.sh all installs it"
 
 
 def needs_mounting() -> str:

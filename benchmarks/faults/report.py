@@ -1,88 +1,101 @@
-"""What came of the faults: a line for each, a table, and the figures of all."""
+"""What came of the faults: a row for each, as soon as it is known, and the figures of all."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 
-from benchmarks.faults.check import Verdict
-from benchmarks.faults.fault import Fault, Trial
-
-__all__ = ["Outcome", "result_of", "table"]
+__all__ = ["HEAD", "Outcome", "result_of", "row", "table"]
 
 TIMES = ("service", "leader", "agents", "take-over")
+HEAD = (
+    "fault",
+    "times",
+    *(f"{name} s" for name in TIMES),
+    "usual answer s",
+    "s in all",
+    "promise, beside those of all",
+    "held",
+)
 
 
 @dataclass
 class Outcome:
-    """A fault that was made. missing: why it could not be; empty: it was."""
+    """A fault that was made. missing: why it could not be; empty: it was.
 
-    fault: Fault
-    trial: Trial
-    wall_s: float
-    verdict: Verdict | None = None
+    figures: seconds, the worst of all causes. broken: the promises that were, in sentences; lost,
+    double: how many reports, and units, of them. troubles: what is to be said besides.
+    """
+
+    name: str
+    promise: str = ""
+    causes: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
     missing: str = ""
+    lost: int = 0
+    double: int = 0
+    usual_s: float = 0.0
+    wall_s: float = 0.0
 
     @property
     def held(self) -> bool:
         """Tell whether it was made, and all promises were kept."""
-        return not (self.missing or self.trial.broken)
+        return not (self.missing or self.broken)
 
     def cells(self) -> list[str]:
         """Return the row of the table."""
-        times = [self.trial.figures.get(name) for name in TIMES]
+        times = [self.figures.get(name) for name in TIMES]
         said = "not made" if self.missing else "yes" if self.held else "NO"
         return [
-            self.fault.name,
-            str(self.trial.causes or ""),
+            self.name,
+            str(self.causes or ""),
             *("" if each is None else f"{each:.1f}" for each in times),
-            self.fault.promise,
+            f"{self.usual_s:.2f}" if self.usual_s else "",
+            f"{self.wall_s:.0f}",
+            self.promise,
             said,
         ]
 
-    def line(self) -> str:
-        """Return a line while others are still to come."""
-        times = ", ".join(f"{name} {s:.1f} s" for name, s in self.trial.figures.items())
-        state = "not made" if self.missing else "held" if self.held else "BROKEN"
-        made = f"{self.fault.name}: {state}; {self.trial.causes}x"
-        before = f"an answer took {self.trial.usual_s:.2f} s before" if self.trial.usual_s else ""
-        return "; ".join(filter(None, (made, times, before, f"{self.wall_s:.0f} s in all")))
-
     def problems(self) -> list[str]:
         """Return what is to be said of it in sentences."""
-        return [
-            *([self.missing] if self.missing else []),
-            *self.trial.broken,
-            *self.trial.troubles,
-        ]
+        return [*([self.missing] if self.missing else []), *self.broken, *self.troubles]
+
+    def to_json(self) -> str:
+        """Return a line from which `from_json` makes it again."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> Outcome:
+        """Return what was written."""
+        return cls(**json.loads(line))
+
+
+def row(cells: Iterable[str]) -> str:
+    """Return a row in Markdown."""
+    return "| " + " | ".join(cells) + " |"
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
     """Return the table in Markdown; times are the worst of all repetitions, in seconds."""
-    head = [
-        "fault",
-        "times",
-        *(f"{name} s" for name in TIMES),
-        "promise, beside those of all",
-        "held",
-    ]
-    rows = [head, ["---"] * len(head), *(one.cells() for one in outcomes)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([row(HEAD), row(["---"] * len(HEAD)), *(row(one.cells()) for one in outcomes)])
 
 
-def result_of(outcomes: list[Outcome]) -> dict[str, float]:
-    """Return the figures of all faults that were made."""
+def result_of(outcomes: list[Outcome], asked: int) -> dict[str, float]:
+    """Return the figures of all faults that were made. asked: how many were to be."""
     made = [one for one in outcomes if not one.missing]
-    verdicts = [one.verdict for one in made if one.verdict is not None]
     return {
         "faults": len(made),
         "held": sum(one.held for one in made),
-        "lost_acknowledged": sum(len(one.lost) for one in verdicts),
-        "double_owners": sum(len(one.double) for one in verdicts),
+        "lost_acknowledged": sum(one.lost for one in made),
+        "double_owners": sum(one.double for one in made),
         "worst_service_recovery_s": round(
-            max((one.trial.figures.get("service", 0.0) for one in made), default=0.0), 1
+            max((one.figures.get("service", 0.0) for one in made), default=0.0), 1
         ),
         "not_made": len(outcomes) - len(made),
-        "usual_answer_s": round(max((one.trial.usual_s for one in made), default=0.0), 2),
-        "causes": sum(one.trial.causes for one in made),
+        "not_reached": asked - len(outcomes),
+        "usual_answer_s": round(max((one.usual_s for one in made), default=0.0), 2),
+        "causes": sum(one.causes for one in made),
     }

@@ -22,12 +22,22 @@ from typing import Final
 
 from benchmarks.faults.fault import FaultError
 
-__all__ = ["Wire", "needs_namespaces", "wire"]
+__all__ = ["RUN", "Wire", "device_prefix", "namespace_prefix", "needs_namespaces", "wire"]
 
 CLONE_NEWNET: Final = 0x40000000
 RUN: Final = Path("/run/netns")
 NUMBERS: Final = itertools.count()
 LATENCY: Final = "400ms"  # a packet that would wait longer is lost, as at a real router
+
+
+def namespace_prefix(pid: int) -> str:
+    """Return how the names of all namespaces of a process begin; those of no other do."""
+    return f"prsm-{pid}-"
+
+
+def device_prefix(pid: int) -> str:
+    """Return the same for devices, whose names have at most 15 bytes."""
+    return f"pf{pid}-"
 
 
 def needs_namespaces(*programs: str) -> str:
@@ -37,7 +47,7 @@ def needs_namespaces(*programs: str) -> str:
     for name in ("ip", *programs):
         if shutil.which(name) is None:
             return f"no command {name}: tools/test_packages.sh all installs it on Debian"
-    name = f"prsm{os.getpid()}try"
+    name = f"{namespace_prefix(os.getpid())}try"
     done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if done.returncode:
         return f"this system makes no network namespaces ({done.stderr.strip()})"
@@ -50,8 +60,9 @@ class Wire:
 
     def __init__(self) -> None:
         number = next(NUMBERS) % 200
-        self.name = f"prsm{os.getpid()}n{number}"
-        self._here, self._there = f"pf{os.getpid()}h{number}", f"pf{os.getpid()}t{number}"
+        self.name = f"{namespace_prefix(os.getpid())}n{number}"
+        device = device_prefix(os.getpid())
+        self._here, self._there = f"{device}h{number}", f"{device}t{number}"
         # Suites that run side by side should not meet.
         here = os.getpid() + number
         network = f"10.{200 + here // 250 % 50}.{here % 250}"

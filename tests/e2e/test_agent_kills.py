@@ -1,8 +1,8 @@
 """Killed at random moments, and at single system calls: nothing acknowledged is ever lost.
 
-`make test-all` kills some twenty times each way; `make faults` as often as PRSM_KILLS says (200),
-and at each of the first sixty syncs and writes of a process, and at all its other calls that
-change the disk.
+`make test-all` kills some twenty times each way, or as often as PRSM_KILLS says (`make faults`: a
+hundred times); from 200 on also at each of the first sixty syncs and writes of a process, and at
+all its other calls that change the disk.
 """
 
 from __future__ import annotations

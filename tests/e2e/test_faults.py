@@ -23,7 +23,7 @@ def test_bad_days_lose_nothing() -> None:
     program("nginx")
     chosen = [word for name in FAULTS for word in ("--only", name)]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.faults", "--quick", *chosen],
+        [sys.executable, "-m", "benchmarks.faults", "--quick", "--patience", "5", *chosen],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = done.stdout + done.stderr

@@ -24,7 +24,7 @@ def test_bad_days_at_a_site_lose_nothing(faults: tuple[str, ...]) -> None:
     """It sleeps, has a copy, a full disk, does not believe the centre; its line fails."""
     program("nginx")
     chosen = [word for name in faults for word in ("--only", name)]
-    command = [sys.executable, "-m", "benchmarks.faults", "--quick", *chosen]
+    command = [sys.executable, "-m", "benchmarks.faults", "--quick", "--patience", "5", *chosen]
     said = ""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

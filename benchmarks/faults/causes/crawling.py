@@ -42,9 +42,10 @@ FAULTS: Final = [
         "crawl-killed",
         "each page kept once, no capture lost",
         partial(_kills, which="random_moments"),
-        200,
+        100,
         20,
         alone=True,
+        limit_s=900,
     ),
     Fault(
         "crawl-killed-in-calls",
@@ -53,5 +54,6 @@ FAULTS: Final = [
         20,
         alone=True,
         quick_times=20,
+        limit_s=400,
     ),
 ]

@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from typing import Final
 
 from benchmarks.faults.fault import TAKE_OVER_S, Fault, Trial
+from benchmarks.faults.ground import AGENTS
 from benchmarks.faults.replica import Replica
 from benchmarks.faults.supervisor import RESTART_S
 from tools.demo.system import Agent
@@ -27,16 +29,28 @@ def _manager(trial: Trial) -> None:
     """The one that does not lead."""
     for _ in range(trial.times):
         _some_time()
-        _kill(trial, trial.ground.follower())
+        manager = trial.ground.follower()
+        manager.kill()
+        trial.gone()
+        trial.recovered()
+        trial.wait("the manager that was killed answers again", manager.answers)
 
 
 def _leader(trial: Trial) -> None:
-    for _ in range(trial.times):
-        trial.wait("a round under way", trial.ground.round_is_open)
+    """Every second time it stays away until another leads; else it may be the first one back."""
+    ground = trial.ground
+    for number in range(trial.times):
+        trial.wait("a round under way", ground.round_is_open)
         _some_time()
-        epoch = trial.ground.sample().epoch
-        _kill(trial, trial.ground.leader())
-        trial.claim("another epoch", trial.ground.sample().epoch > epoch)
+        epoch, leader = ground.sample().epoch, ground.leader()
+        with ExitStack() as away:
+            if number % 2 == 0:
+                away.enter_context(ground.supervisor.paused(leader.name))
+            leader.kill()
+            trial.gone()
+            trial.recovered()
+        trial.claim("another epoch", ground.sample().epoch > epoch)
+        trial.wait("the manager that was killed answers again", leader.answers)
     _check_apart(trial)
 
 
@@ -54,13 +68,6 @@ def _check_apart(trial: Trial) -> None:
     trial.claim("the separate script finds all as promised", done.returncode == 0)
 
 
-def _kill(trial: Trial, manager: Replica) -> None:
-    manager.kill()
-    trial.gone()
-    trial.recovered()
-    trial.wait("the manager that was killed answers again", manager.answers)
-
-
 def _postgres(trial: Trial) -> None:
     postgres = trial.ground.postgres
     for _ in range(trial.times):
@@ -74,15 +81,22 @@ def _postgres(trial: Trial) -> None:
 
 
 def _agent(trial: Trial) -> None:
-    for number in range(trial.times):
-        _some_time()
-        agent = trial.ground.agents[number % len(trial.ground.agents)]
-        with trial.ground.supervisor.paused(agent.name):
-            agent.kill()
+    """One after the other, each at a moment of its own; they come back together."""
+    agents = trial.ground.agents[:AGENTS]
+    left = trial.times
+    while left > 0:
+        dying = agents[:left]
+        with trial.ground.supervisor.paused(*(one.name for one in dying)):
+            for agent in dying:
+                _some_time()
+                agent.kill()
             trial.lasts(RESTART_S)
-            agent.start()
+            for agent in dying:
+                agent.start()
         trial.gone()
+        trial.causes += len(dying) - 1
         trial.recovered()
+        left -= len(dying)
 
 
 def _lost_agent(trial: Trial) -> None:
@@ -133,10 +147,10 @@ def _cut_power(trial: Trial) -> None:
 
 
 FAULTS: Final = [
-    Fault("manager-killed", "the other serves and leads on", _manager, 25, 2),
-    Fault("leader-killed", "the other leads, in a later epoch", _leader, 25, 2),
-    Fault("postgres-killed", "managers wait for it", _postgres, 25, 2),
-    Fault("agent-killed", "it goes on where it was", _agent, 25, 2),
+    Fault("manager-killed", "the other serves and leads on", _manager, 25, 2, limit_s=600),
+    Fault("leader-killed", "it or the other leads, in a later epoch", _leader, 25, 2, limit_s=600),
+    Fault("postgres-killed", "managers wait for it", _postgres, 25, 2, limit_s=600),
+    Fault("agent-killed", "it goes on where it was", _agent, 25, 3, limit_s=400),
     Fault("agent-lost", "its units are others' after its permit", _lost_agent),
     Fault("power-cut", "all start at once, in any order", _power_cut, 3, 1),
 ]

@@ -24,28 +24,33 @@ ENDLESS: Final = b" " * 50_000_000
 Attack = Callable[[Attacked], Way]
 
 
-def _attack(trial: Trial, attack: Attack, says: str, keeps: str = "1.1") -> None:
+def _system(trial: Trial) -> Attacked:
+    """Return the system that all attacks are made on, as the attack before left it: well."""
+    return trial.shared.get("attacked", lambda: attacked(trial.folder))
+
+
+def _attack(trial: Trial, attack: Attack, says: str) -> None:
     """Attack, then let the honest files through."""
-    with attacked(trial.folder) as it:
-        trial.claim(f"it runs 1.1 before, not {it.runs}", it.runs == "1.1")
-        it.line.way = attack(it)
-        said = it.update()
-        trial.claim(f"it keeps {keeps}, not {it.runs}", it.runs == keeps)
-        trial.claim(f"it says {says!r}, not: {said}", says in said)
-        _well_again(trial, it)
+    it = _system(trial)
+    it.line.way = attack(it)
+    keeps = it.runs
+    said = it.update()
+    trial.claim(f"it keeps {keeps}, not {it.runs}", it.runs == keeps)
+    trial.claim(f"it says {says!r}, not: {said}", says in said)
+    _well_again(trial, it)
 
 
 def _well_again(trial: Trial, it: Attacked) -> None:
     it.line.way = straight
-    it.publish("1.4")
+    newest = it.publish()
     said = it.update()
-    trial.claim(f"it runs 1.4 after the attack, not {it.runs}: {said}", it.runs == "1.4")
+    trial.claim(f"it runs {newest} after the attack, not {it.runs}: {said}", it.runs == newest)
     trial.causes += 1
 
 
 def _corrupted(it: Attacked) -> Way:
     """One bit of the archive."""
-    it.publish("1.2")
+    it.publish()
 
     def way(message: Message, deliver: Deliver) -> Answer | None:
         answer = deliver(message)
@@ -60,7 +65,7 @@ def _corrupted(it: Attacked) -> Way:
 def _rolled_back(it: Attacked) -> Way:
     """All the files of before, genuine as they are, when something newer was seen."""
     old = it.seen()
-    it.publish("1.2")
+    it.publish()
     it.update()
     return instead(old)
 
@@ -68,8 +73,8 @@ def _rolled_back(it: Attacked) -> Way:
 def _mixed(it: Attacked) -> Way:
     """The targets of before under the newest snapshot."""
     old = it.seen()
-    before = max(path for path in old if path.endswith(".targets.json"))
-    it.publish("1.2")
+    before = max((path for path in old if path.endswith(".targets.json")), key=_number)
+    it.publish()
 
     def way(message: Message, deliver: Deliver) -> Answer | None:
         return old[before] if message.path.endswith(".targets.json") else deliver(message)
@@ -79,21 +84,27 @@ def _mixed(it: Attacked) -> Way:
 
 def _endless(it: Attacked) -> Way:
     """More than anybody should read."""
-    it.publish("1.2")
+    it.publish()
     return instead({TIMESTAMP: it.seen()[TIMESTAMP].saying(ENDLESS)})
+
+
+def _number(path: str) -> int:
+    """Return the version of a signed file, which its name begins with."""
+    return int(path.rpartition("/")[2].partition(".")[0])
 
 
 def _late(trial: Trial, days: int, says: str) -> None:
     """So much later (libfaketime) nothing but what is signed today has come through."""
-    with attacked(trial.folder) as it:
-        it.publish("1.2")
-        it.line.way = instead({TIMESTAMP: it.seen()[TIMESTAMP]})
-        offset = trial.folder / "clock"
-        set_clock(offset, days)
-        said = it.update(environment(offset, monotonic=False))
-        trial.claim(f"it keeps 1.1, not {it.runs}", it.runs == "1.1")
-        trial.claim(f"it says {says!r}, not: {said}", says in said)
-        _well_again(trial, it)
+    it = _system(trial)
+    keeps = it.runs
+    it.publish()
+    it.line.way = instead({TIMESTAMP: it.seen()[TIMESTAMP]})
+    offset = trial.folder / "clock"
+    set_clock(offset, days)
+    said = it.update(environment(offset, monotonic=False))
+    trial.claim(f"it keeps {keeps}, not {it.runs}", it.runs == keeps)
+    trial.claim(f"it says {says!r}, not: {said}", says in said)
+    _well_again(trial, it)
 
 
 def _fault(name: str, promise: str, act: Callable[[Trial], None]) -> Fault:
@@ -102,12 +113,12 @@ def _fault(name: str, promise: str, act: Callable[[Trial], None]) -> Fault:
 
 FAULTS: Final = [
     _fault(
-        "corrupted", "one bit: refused", partial(_attack, attack=_corrupted, says="the file of 1.2")
+        "corrupted", "one bit: refused", partial(_attack, attack=_corrupted, says="the file of 1.")
     ),
     _fault(
         "rolled-back",
         "older than seen: refused",
-        partial(_attack, attack=_rolled_back, says="not genuine", keeps="1.2"),
+        partial(_attack, attack=_rolled_back, says="not genuine"),
     ),
     _fault(
         "mixed", "two states mixed: refused", partial(_attack, attack=_mixed, says="not genuine")
