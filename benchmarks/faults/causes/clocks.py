@@ -19,12 +19,20 @@ from typing import Final
 from benchmarks.faults.fault import Fault, Trial
 from tools.demo.system import BIN
 
-__all__ = ["FAULTS", "faketime", "set_clock"]
+__all__ = [
+    "FAULTS",
+    "environment",
+    "faketime",
+    "in_other_time",
+    "needs_time_namespaces",
+    "set_clock",
+]
 
 READ_S: Final = 0.5  # the file is read at each look at a clock
 LASTS_S: Final = 4.0
 DAY_S: Final = 86_400
 YOUNG_S: Final = 60
+SLEEPING: Final = Path(__file__).parents[1] / "sleeping"
 
 
 def faketime() -> str:
@@ -40,6 +48,7 @@ def _needs() -> str:
 def environment(offset: Path, *, monotonic: bool) -> dict[str, str]:
     """Return what makes a process take its clocks from a file. Written anew, the clock jumps."""
     told = {
+        "PYTHONPATH": str(SLEEPING),
         "LD_PRELOAD": faketime(),
         "FAKETIME_TIMESTAMP_FILE": str(offset),
         "FAKETIME_NO_CACHE": "1",
@@ -66,7 +75,7 @@ def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
     with ground.supervisor.paused("one", "two"):
         chosen.stop()
         if monotonic:
-            chosen.program.words = _in_other_time(words, days)
+            chosen.program.words = in_other_time(words, days)
         chosen.start_with(environment(offset, monotonic=False))
         # It is to be the leader that is wrong.
         other = ground.replicas[1]
@@ -80,7 +89,7 @@ def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
         chosen.begin()
 
 
-def _in_other_time(words: list[str], days: int) -> list[str]:
+def in_other_time(words: list[str], days: int) -> list[str]:
     """Return a command in a time namespace; a clock that counts from the start is never below 0."""
     now_s = min(time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic())
     ahead_s = days * DAY_S if days > 0 else -max(0, int(now_s) - YOUNG_S)
@@ -88,7 +97,8 @@ def _in_other_time(words: list[str], days: int) -> list[str]:
     return [*unshare, str(ahead_s), str(BIN / words[0]), *words[1:]]
 
 
-def _needs_namespace() -> str:
+def needs_time_namespaces() -> str:
+    """Return why no monotonic clock can be set here, or nothing."""
     if os.geteuid() == 0 and Path("/proc/self/ns/time").exists():
         return _needs()
     return "needs root and a kernel with time namespaces"
@@ -131,7 +141,7 @@ def _faults() -> list[Fault]:
                 name = f"clock-{where}{days:+d}d{'-monotonic' if monotonic else ''}"
                 promise = "no permit ends early, nobody is lost"
                 bound = partial(act, days=days, monotonic=monotonic)
-                needs = _needs_namespace if monotonic and where == "leader" else _needs
+                needs = needs_time_namespaces if monotonic and where == "leader" else _needs
                 made.append(Fault(name, promise, bound, needs=needs, clocks=True))
     return made
 
