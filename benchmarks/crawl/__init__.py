@@ -6,5 +6,6 @@ measure.py   CPU time and memory of a command with everything it starts
 ours.py      `prsm serve` and `prs run`, as an administrator and a partner would start them
 others.py    Scrapy and crawlee, in an environment of their own
 peers/       what they run, with their settings
+runs.py      ours before and after each peer, and the ratios
 limit.py     what `wrk` gets from the same server: the most that any crawler could
 """

@@ -1,9 +1,10 @@
 """This agent, Scrapy and crawlee on the same pages, side by side: `make bench-crawl`.
 
 Prints what each costs, and `RESULT {json}` with `simulated` and `real`. All follow the same links:
-those to pages, and those to what a browser loads with a page. Counted as pages are distinct URLs
-that nginx answered with 200, robots.txt not counted. Ends with an error where our WARC does not
-hold exactly the URLs that nginx saw, or where a peer missed more than a fiftieth of ours.
+those to pages, and those to what a browser loads with a page. Ours runs before and after each peer
+(runs.py). Counted as pages are distinct URLs that nginx answered with 200, robots.txt not counted.
+Ends with an error where our WARC does not hold exactly the URLs that nginx saw, or where a peer
+missed more than a fiftieth of ours.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ import os
 import socket
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.crawl import ours
 from benchmarks.crawl.limit import requests_per_s
-from benchmarks.crawl.measure import Cost
-from benchmarks.crawl.nginx import Fetched, Served, serve
+from benchmarks.crawl.nginx import Served, serve
 from benchmarks.crawl.others import Peers
+from benchmarks.crawl.runs import HEADING, OURS, Run, order, over, pages_per_cpu_s, pages_per_s
 from benchmarks.crawl.web import Web, real_web, simulated_web
 
 LONGEST_S: Final = 3600.0
@@ -32,41 +32,11 @@ LEAST_OF_REFERENCE: Final = 0.9
 LEAST_OF_PAGES: Final = 0.98  # srcset, forms and the like lead us to some that peers do not see
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One crawler on one web."""
-
-    name: str
-    cost: Cost
-    fetched: Fetched
-
-    @property
-    def pages_per_cpu_s(self) -> float:
-        """Pages a second of CPU time, of all its processes."""
-        return self.fetched.urls / self.cost.cpu_s
-
-    @property
-    def pages_per_s(self) -> float:
-        """Pages a second, from the first answer to the last."""
-        return self.fetched.urls / max(self.fetched.seconds, 0.001)
-
-    def line(self) -> str:
-        """Return the row of the table."""
-        return (
-            f"  {self.name:17}{self.fetched.urls:7}{self.fetched.html:9}"
-            f"{self.pages_per_cpu_s:13.0f}{1e6 * self.cost.cpu_s / max(1, self.fetched.urls):11.0f}"
-            f"{self.pages_per_s:10.0f}{self.cost.peak_bytes / 1e6:9.0f}"
-        )
-
-
-HEADING: Final = "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS"
-
-
 def main() -> None:
     """Crawl what is asked for, with whom it is asked for."""
     asked = _arguments()
     result: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
-    peers = Peers() if asked.crawlers != ["ours"] else None
+    peers = Peers() if asked.crawlers != [OURS] else None
     with tempfile.TemporaryDirectory(prefix="bench-crawl-", dir=asked.folder) as name:
         for kind in asked.webs:
             scratch, port = Path(name) / kind, _free_port()
@@ -86,49 +56,55 @@ def _compare(
     limit = requests_per_s(web.folder, web.hosts, nginx.port, scratch / "limit")
     nginx.take_log()
     print(f"  wrk: {limit:.0f} requests/s\n{HEADING}", flush=True)
-    runs = {}
-    for name in names:
-        runs[name] = run = _run(name, peers, web, nginx, scratch)
-        print(run.line(), flush=True)
-    found: dict[str, Any] = {"limit_per_s": round(limit)} | {
-        f"{name}_pages_per_cpu_s": round(run.pages_per_cpu_s) for name, run in runs.items()
-    }
-    found |= {f"{name}_pages": run.fetched.urls for name, run in runs.items()}
-    if REFERENCE in runs and "scrapy" in runs:
-        share = runs["scrapy"].pages_per_cpu_s / runs[REFERENCE].pages_per_cpu_s
+    runs: list[Run] = []
+    for number, name in enumerate(order(names)):
+        runs.append(_run(name, peers, web, nginx, scratch / f"{number}-{name}"))
+        print(runs[-1].line(), flush=True)
+    by_name = {run.name: run for run in runs}
+    found: dict[str, Any] = {"limit_per_s": round(limit)}
+    for name, run in by_name.items():
+        found[f"{name}_pages"] = run.fetched.urls
+        if name != OURS:
+            found[f"{name}_pages_per_cpu_s"] = round(pages_per_cpu_s([run]))
+    if REFERENCE in by_name and "scrapy" in by_name:
+        rates = [pages_per_cpu_s([by_name[name]]) for name in ("scrapy", REFERENCE)]
+        share = rates[0] / rates[1]
         print(f"  Scrapy reaches {share:.0%} of what it does with the reference settings")
         if share < LEAST_OF_REFERENCE:
             sys.exit(f"that is less than {LEAST_OF_REFERENCE:.0%}: the comparison is not fair")
-    mine = runs.get("ours")
-    if mine is None:
+    mine = [run for run in runs if run.name == OURS]
+    if not mine:
         return found
-    if mine.fetched.urls < web.pages:
-        sys.exit(f"we found {mine.fetched.urls} pages of {web.pages}")
-    for name, run in runs.items():
-        if run.fetched.urls < LEAST_OF_PAGES * mine.fetched.urls:
-            sys.exit(f"{name} found {run.fetched.urls} pages, we {mine.fetched.urls}")
+    least, most = (choose(run.fetched.urls for run in mine) for choose in (min, max))
+    if least < web.pages:
+        sys.exit(f"we found {least} pages of {web.pages}")
+    for name, run in by_name.items():
+        if run.fetched.urls < LEAST_OF_PAGES * most:
+            sys.exit(f"{name} found {run.fetched.urls} pages, we {most}")
         if name in PEERS:
-            found[f"over_{name}"] = round(mine.pages_per_cpu_s / run.pages_per_cpu_s, 2)
+            found[f"over_{name}"] = round(over(runs, name), 2)
+            print(f"  ours before and after {name}: {found[f'over_{name}']} times its pages/CPU-s")
     return found | {
-        "pages": mine.fetched.urls,
-        "pages_per_cpu_s": round(mine.pages_per_cpu_s),
-        "pages_per_s": round(mine.pages_per_s),
-        "rss_mb": round(mine.cost.peak_bytes / 1e6),
-        "share_of_limit": round(mine.pages_per_s / limit, 3),
+        "pages": most,
+        "each_pages_per_cpu_s": [round(pages_per_cpu_s([run])) for run in mine],
+        "pages_per_cpu_s": round(pages_per_cpu_s(mine)),
+        "pages_per_s": round(pages_per_s(mine)),
+        "rss_mb": round(max(run.cost.peak_bytes for run in mine) / 1e6),
+        "share_of_limit": round(pages_per_s(mine) / limit, 3),
     }
 
 
 def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path) -> Run:
     tops = web.tops(nginx.port)
-    if name == "ours":
-        cost, archived = ours.crawl(tops, LONGEST_S, scratch / name)
+    if name == OURS:
+        cost, archived = ours.crawl(tops, LONGEST_S, scratch)
         fetched = nginx.take_log()
         if archived.urls != fetched.urls or archived.records < fetched.urls:
             sys.exit(f"nginx saw {fetched.urls} URLs, the WARC holds {archived}")
     else:
         assert peers is not None
         program, *more = name.split("-")
-        cost = peers.run(program, tops, LONGEST_S, scratch / name, *more)
+        cost = peers.run(program, tops, LONGEST_S, scratch, *more)
         fetched = nginx.take_log()
     if cost.status:
         sys.exit(f"{name} ended with {cost.status}: see its output, kept with --folder")
@@ -140,7 +116,7 @@ def _arguments() -> argparse.Namespace:
     words.add_argument("--pages", type=int, default=30_000, help="of the simulated web")
     words.add_argument("--hosts", type=int, default=300, help="of the simulated web")
     words.add_argument("--webs", nargs="+", default=["simulated", "real"])
-    words.add_argument("--crawlers", nargs="+", default=["ours", *PEERS])
+    words.add_argument("--crawlers", nargs="+", default=[OURS, *PEERS])
     words.add_argument("--check-scrapy", action="store_true", help="also with reference settings")
     words.add_argument("--folder", type=Path, help="for what is written; default: the system's")
     asked = words.parse_args()

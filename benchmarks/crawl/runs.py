@@ -1,0 +1,66 @@
+"""What crawlers did on one web, run after run, and how they compare.
+
+The machine is not the same from one minute to the next, and a peer takes minutes where ours takes
+seconds. So ours runs before and after each peer, and the peer is held against these two together:
+a machine that slows down or speeds up meanwhile is in both sides of the ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from benchmarks.crawl.measure import Cost
+from benchmarks.crawl.nginx import Fetched
+
+__all__ = ["HEADING", "OURS", "Run", "order", "over", "pages_per_cpu_s", "pages_per_s"]
+
+OURS: Final = "ours"
+HEADING: Final = "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One crawler on one web."""
+
+    name: str
+    cost: Cost
+    fetched: Fetched
+
+    def line(self) -> str:
+        """Return the row of the table."""
+        rate = pages_per_cpu_s([self])
+        return (
+            f"  {self.name:17}{self.fetched.urls:7}{self.fetched.html:9}"
+            f"{rate:13.0f}{1e6 / max(rate, 0.001):11.0f}"
+            f"{pages_per_s([self]):10.0f}{self.cost.peak_bytes / 1e6:9.0f}"
+        )
+
+
+def order(names: Sequence[str]) -> list[str]:
+    """Return who runs after whom: ours, where it is asked for, first and after each other."""
+    others = [name for name in names if name != OURS]
+    if OURS not in names:
+        return others
+    return [OURS, *(one for name in others for one in (name, OURS))]
+
+
+def over(runs: Sequence[Run], peer: str) -> float:
+    """Return how many times the peer's pages a CPU-second ours has, next to it."""
+    at = next(number for number, run in enumerate(runs) if run.name == peer)
+    beside = [run for run in runs[max(0, at - 1) : at + 2] if run.name == OURS]
+    return pages_per_cpu_s(beside) / pages_per_cpu_s([runs[at]])
+
+
+def pages_per_cpu_s(runs: Iterable[Run]) -> float:
+    """Return the pages of some runs a second of CPU time, of all their processes together."""
+    runs = list(runs)
+    return sum(run.fetched.urls for run in runs) / sum(run.cost.cpu_s for run in runs)
+
+
+def pages_per_s(runs: Iterable[Run]) -> float:
+    """Return the pages of some runs a second, each from its first answer to its last."""
+    runs = list(runs)
+    seconds = sum(run.fetched.seconds for run in runs)
+    return sum(run.fetched.urls for run in runs) / max(seconds, 0.001)
