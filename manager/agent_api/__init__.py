@@ -5,19 +5,16 @@ is called most; `door` says who comes in, `syncs` answers many at once, `uploads
 reports may come at once.
 """
 
-from fastapi import APIRouter
-
 from manager.agent_api import collection, joining, messages, releases, tus
 from manager.agent_api.door import AgentDoor
 from manager.agent_api.sync_route import add_sync
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 
-__all__ = ["AgentDoor", "Syncs", "Uploads", "add_sync", "router"]
+__all__ = ["ROUTES", "AgentDoor", "Syncs", "Uploads", "add_sync"]
 
-router = APIRouter()
-router.include_router(messages.router)
-router.include_router(joining.router)
-router.include_router(tus.router)
-router.include_router(collection.router)
-router.include_router(releases.router)
+ROUTES = [
+    route
+    for subject in (messages, joining, tus, collection, releases)
+    for route in subject.router.routes
+]

@@ -1,10 +1,9 @@
 """Sync, read and answered straight from bytes: most of what a manager hears are syncs.
 
-Declared as any other route, so the documentation and the metrics know it; but it stands directly in
-the application, before all routers, and its body goes to pydantic as it came. FastAPI's ways of
-finding a route in routers within routers, of solving dependencies and of reading JSON twice cost
-several times as much as all that a sync is about (docs/adr/0129). What is refused is refused in the
-same words.
+Declared as any other route, so the documentation and the metrics know it; but it stands before all
+others, and its body goes to pydantic as it came. FastAPI's ways of finding a route among many, of
+solving dependencies and of reading JSON twice cost several times as much as all that a sync is
+about (docs/adr/0129). What is refused is refused in the same words.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 `door` says who may do what; each other module holds the routes of one subject.
 """
 
-from fastapi import APIRouter
-
 from manager.api import (
     agents,
     alerts,
@@ -31,12 +29,14 @@ from manager.api import (
 )
 from manager.api.door import AdminDoor
 
-__all__ = ["AdminDoor", "router"]
+__all__ = ["ROUTES", "AdminDoor"]
 
-router = APIRouter(prefix="/api/v1")
-for subject in (
-    sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
-    rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
-    settings,
-):  # fmt: skip
-    router.include_router(subject.router)
+ROUTES = [
+    route
+    for subject in (
+        sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
+        rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
+        settings,
+    )
+    for route in subject.router.routes
+]  # fmt: skip

@@ -21,7 +21,7 @@ from shared.wire.sync import SendingLimits
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["agents"])
+router: Final = APIRouter(prefix="/api/v1", tags=["agents"])
 
 
 class AgentAnswer(BaseModel):

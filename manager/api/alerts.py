@@ -14,7 +14,7 @@ from manager.operations.alert_views import Alerts, SentTest, current_alerts, sen
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["alerts"])
+router: Final = APIRouter(prefix="/api/v1", tags=["alerts"])
 Seconds = Annotated[float, Field(ge=0, le=30 * 86_400)]
 Reason = Annotated[str, Field(max_length=500)]
 Moment = Annotated[int, Field(ge=0, lt=2**53)]

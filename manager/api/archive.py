@@ -21,7 +21,7 @@ from manager.operations.downloads import DownloadRow, list_downloads
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/archive", tags=["archive"])
+router: Final = APIRouter(prefix="/api/v1/archive", tags=["archive"])
 Before = Annotated[int | None, Query(ge=1, le=2**62, description="the `id` of the last row")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 

@@ -14,7 +14,7 @@ from manager.operations.clients import SCOPES, ClientDetail, IssuedToken
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/clients", tags=["clients"])
+router: Final = APIRouter(prefix="/api/v1/clients", tags=["clients"])
 Words = Annotated[str, Field(max_length=500)]
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.api.schedules import schedule_routes
+from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import CollectionSchedule
 from manager.operations import (
     collection_orders,
@@ -26,7 +26,7 @@ from shared.wire.sync import CollectionCondition
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/collection", tags=["collection"])
+router: Final = APIRouter(prefix="/api/v1/collection", tags=["collection"])
 AgentText = Annotated[str, Query(max_length=253)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=24)]
@@ -89,8 +89,8 @@ class NewLimits(BaseModel):
     zone: Annotated[str, Field(max_length=64)] = ""
 
 
-router.include_router(
-    schedule_routes(collection_schedules.TIMETABLE, Scheduled[CollectionSchedule])
+add_schedule_routes(
+    router, "/schedules", collection_schedules.TIMETABLE, Scheduled[CollectionSchedule]
 )
 
 

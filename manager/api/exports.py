@@ -27,7 +27,7 @@ __all__ = ["router"]
 READ_BYTES: Final = 256 * 1024
 END: Final = bytes(2 * tarfile.BLOCKSIZE)
 
-router: Final = APIRouter(prefix="/export", tags=["records"])
+router: Final = APIRouter(prefix="/api/v1/export", tags=["records"])
 
 
 class TarAnswer(Response):

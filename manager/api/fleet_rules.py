@@ -14,7 +14,7 @@ from manager.operations.fleet_rules import FleetRules, LimitsRow, Tried
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/fleet-rules", tags=["fleet rules"])
+router: Final = APIRouter(prefix="/api/v1/fleet-rules", tags=["fleet rules"])
 
 
 class NewLines(BaseModel):

@@ -17,7 +17,7 @@ from manager.operations.splitting import Split
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/hosts", tags=["hosts"])
+router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
 
 
 class Exclude(BaseModel):

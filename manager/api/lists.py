@@ -13,7 +13,7 @@ from manager.operations.list_import import ImportedLists, import_lists
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/lists", tags=["hosts"])
+router: Final = APIRouter(prefix="/api/v1/lists", tags=["hosts"])
 
 
 @router.post("/import", openapi_extra=TEXT_BODY)

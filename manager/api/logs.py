@@ -20,7 +20,7 @@ from manager.operations.log_lines import (
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/logs", tags=["records"])
+router: Final = APIRouter(prefix="/api/v1/logs", tags=["records"])
 PATIENCE_S: Final = 2.0
 
 

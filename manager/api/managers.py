@@ -12,7 +12,7 @@ from manager.operations.managers import Managers, list_managers
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["managers"])
+router: Final = APIRouter(prefix="/api/v1", tags=["managers"])
 
 
 @router.get("/managers")

@@ -23,7 +23,7 @@ __all__ = ["router"]
 
 ALERTS: Final = 10
 
-router: Final = APIRouter(tags=["overview"])
+router: Final = APIRouter(prefix="/api/v1", tags=["overview"])
 
 
 class Attention(BaseModel):

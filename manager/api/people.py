@@ -15,7 +15,7 @@ from manager.operations.users import Role, User
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/users", tags=["users"])
+router: Final = APIRouter(prefix="/api/v1/users", tags=["users"])
 Password = Annotated[str, Field(max_length=1024)]
 
 

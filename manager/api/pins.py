@@ -15,7 +15,7 @@ from manager.operations.pins import Pinned, PinPage
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/hosts", tags=["hosts"])
+router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
 
 Url = Annotated[str, Field(max_length=2083)]
 AgentName = Annotated[str, Field(max_length=253)]

@@ -18,7 +18,7 @@ from manager.operations.plans import PlanDetail
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["plans"])
+router: Final = APIRouter(prefix="/api/v1", tags=["plans"])
 
 
 class NewPlan(BaseModel):

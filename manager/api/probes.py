@@ -17,7 +17,7 @@ from manager.operations.probe_views import Coverage, Matrix, PairFilter
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/probes", tags=["probes"])
+router: Final = APIRouter(prefix="/api/v1/probes", tags=["probes"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Offset = Annotated[int, Query(ge=0)]
 

@@ -15,7 +15,7 @@ from manager.operations.reports import ReportRow, list_reports
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["records"])
+router: Final = APIRouter(prefix="/api/v1", tags=["records"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Before = Annotated[int | None, Query(ge=1, description="only rows older than this id")]
 

@@ -16,7 +16,7 @@ from manager.operations.release_views import Releases
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/releases", tags=["releases"])
+router: Final = APIRouter(prefix="/api/v1/releases", tags=["releases"])
 Text = Annotated[str, Field(max_length=500_000)]
 Version = Annotated[str, Field(max_length=64)]
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.api.schedules import schedule_routes
+from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import RoundSchedule
 from manager.operations import round_history, round_report, round_schedules, rounds
 from manager.operations.round_history import PastRound
@@ -19,7 +19,7 @@ from manager.operations.timetables import Scheduled
 
 __all__ = ["Limit", "Method", "Seed", "router"]
 
-router: Final = APIRouter(tags=["rounds"])
+router: Final = APIRouter(prefix="/api/v1", tags=["rounds"])
 Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
@@ -116,8 +116,8 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
     )
 
 
-router.include_router(
-    schedule_routes(round_schedules.TIMETABLE, Scheduled[RoundSchedule]), prefix="/rounds"
+add_schedule_routes(
+    router, "/rounds/schedules", round_schedules.TIMETABLE, Scheduled[RoundSchedule]
 )
 
 

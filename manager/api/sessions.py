@@ -21,7 +21,7 @@ from shared.wire.names import hash_of_key
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["sessions"])
+router: Final = APIRouter(prefix="/api/v1", tags=["sessions"])
 
 
 class LoginRequest(BaseModel):

@@ -11,7 +11,7 @@ from manager.settings import SettingLine, setting_lines
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["settings"])
+router: Final = APIRouter(prefix="/api/v1", tags=["settings"])
 
 
 @router.get("/settings")

@@ -15,7 +15,7 @@ from manager.operations.users import Role
 
 __all__ = ["router"]
 
-router: Final = APIRouter(prefix="/tokens", tags=["tokens"])
+router: Final = APIRouter(prefix="/api/v1/tokens", tags=["tokens"])
 
 
 class AskedToken(BaseModel):

@@ -292,10 +292,10 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
     )
     agent_api.add_sync(app)
-    app.include_router(agent_api.router)
-    app.include_router(distribution.router)
-    app.include_router(api.router)
-    app.include_router(health_router(lambda: manager.leadership.gone_s))
+    # Made once for the process, as they are: `include_router` would make each anew at the first
+    # request of each application.
+    app.router.routes += [*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES]
+    app.router.routes += health_router(lambda: manager.leadership.gone_s).routes
     pages = ConsoleDoor(
         manager.db,
         manager.policy,

@@ -4,8 +4,6 @@
 web server in front; each other module holds the routes of one way in.
 """
 
-from fastapi import APIRouter
-
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
 from manager.distribution.door import DistributionDoor
 from manager.distribution.downloads import Downloads
@@ -13,8 +11,10 @@ from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.distribution.wasapi_jobs import read_query
 
-__all__ = ["DistributionDoor", "Downloads", "Selections", "Usage", "read_query", "router"]
+__all__ = ["ROUTES", "DistributionDoor", "Downloads", "Selections", "Usage", "read_query"]
 
-router = APIRouter()
-for way in (segments, pages, pieces, changes, daily, wasapi, wasapi_jobs):
-    router.include_router(way.router)
+ROUTES = [
+    route
+    for way in (segments, pages, pieces, changes, daily, wasapi, wasapi_jobs)
+    for route in way.router.routes
+]
