@@ -126,8 +126,10 @@ def _no_session(visit: Visit, page: Page) -> Response:
     if page.method == "POST":
         note = _("Your session was over, so nothing was sent. Log in: what you typed is kept.")
         return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
+    if visit.is_live:
+        return visit.page("over.html", status=401)
     if visit.is_part:
-        return visit.page("over.html", status=STOP_POLLING, headers={"HX-Reselect": "#live"})
+        return visit.page("over.html", status=STOP_POLLING, headers={"HX-Reselect": "#over"})
     return RedirectResponse(f"/console/login?next={quote(visit.address, safe='')}", 303)
 
 

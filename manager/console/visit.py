@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from manager.console import cookies, language, navigation
 from manager.console.cookies import Flash, Look, csrf_of
 from manager.console.door import ConsoleDoor
+from manager.console.listing import Listing
 from manager.console.rendering import render
 from manager.db import Database
 from manager.errors import NotFoundError
@@ -126,9 +127,14 @@ class Visit:
         return number
 
     @property
+    def is_live(self) -> bool:
+        """Tell whether the open page asks for itself anew (`static/js/live.js`)."""
+        return "prsm-live" in self.request.headers
+
+    @property
     def is_part(self) -> bool:
-        """Tell whether htmx asks, which takes a part out of the page."""
-        return "hx-request" in self.request.headers
+        """Tell whether a script asks, which takes a part out of the page."""
+        return self.is_live or "hx-request" in self.request.headers
 
     @property
     def is_confirmed(self) -> bool:
@@ -157,11 +163,18 @@ class Visit:
         """Return a page made from a template."""
         flash = None if self.is_part else cookies.read_flash(self.request)
         text = render(template, visit=self, flash=flash, **values)
-        response = HTMLResponse(text, status, dict(headers or {}))
+        response = HTMLResponse(text, status, {**self._address_of(values), **(headers or {})})
         if flash is not None:
             cookies.forget_flash(response, tls=self.tls)
         self.keep_visit(response)
         return response
+
+    def _address_of(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """Return what tells htmx the address of a list that a filter has changed."""
+        listing = values.get("listing")
+        if isinstance(listing, Listing) and self.request.headers.get("hx-target") == "list":
+            return {"HX-Push-Url": listing.url()}
+        return {}
 
     def keep_visit(self, response: Response) -> None:
         """Give who has no session a cookie that the login form's token hangs on."""

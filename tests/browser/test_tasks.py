@@ -32,7 +32,7 @@ def _search(admin: Browser, text: str) -> None:
 
 def test_why_an_agent_is_as_it_is(admin: Browser, names: Mapping[str, str]) -> None:
     """The overview names each agent with its reason, and leads to it."""
-    admin.click(f"#live .reasons a:has-text('{names['agent']}')")
+    admin.click(f"main .reasons a:has-text('{names['agent']}')")
     admin.wait_for(f"h1:has-text('{names['agent']}')")
     assert admin.clicks == 1
 

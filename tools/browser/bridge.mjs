@@ -6,6 +6,7 @@
 //   {"do": "webp", "path"}                                  a small picture of what is in the window
 //   {"do": "axe"}                                           what axe finds serious or critical
 //   {"do": "found"}                                         what went wrong since it was last asked
+//   {"do": "block", "pattern"}                              lets nothing through to such addresses
 //   {"do": "cookies", "method", "with": [...]}              context.method(...with)
 //
 // Answers: {"value": ...} or {"error": "..."}. What went wrong: console errors, exceptions of
@@ -80,6 +81,7 @@ const DEEDS = {
   page: (asked) => page[asked.method](...asked.with),
   at: (asked) => page.locator(asked.selector)[asked.method](...asked.with),
   cookies: (asked) => context[asked.method](...asked.with),
+  block: (asked) => page.route(asked.pattern, (route) => route.abort()),
   webp,
   axe: serious,
   found: () => found.splice(0),

@@ -89,6 +89,8 @@ class Browser:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait(PATIENCE_S)
+            if self._process.stdout is not None:
+                self._process.stdout.close()
 
     def open(self, window: Window) -> None:
         """Show pages in a new window without cookies."""
@@ -178,6 +180,18 @@ class Browser:
     def forget(self) -> None:
         """Lose all cookies, as when a session is over."""
         self._tell(do="cookies", method="clearCookies", **{"with": []})
+
+    def cookies(self) -> list[dict[str, Any]]:
+        """Return all cookies."""
+        return list(self._tell(do="cookies", method="cookies", **{"with": []}))
+
+    def remember(self, cookies: Sequence[dict[str, Any]]) -> None:
+        """Have cookies again, as after a login in another tab."""
+        self._tell(do="cookies", method="addCookies", **{"with": [list(cookies)]})
+
+    def block(self, pattern: str) -> None:
+        """Let nothing through whose address is so, in this window."""
+        self._tell(do="block", pattern=pattern)
 
     def axe(self) -> Sequence[str]:
         """Return what axe finds that is serious or critical."""

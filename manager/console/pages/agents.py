@@ -132,7 +132,6 @@ def show(visit: Visit) -> Response:
     found = listing.sorted(_lines(_matching(agents, listing), progress), KEYS)
     return visit.page(
         "agents.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(found),
         everybody=len(agents),

@@ -154,7 +154,6 @@ def show(visit: Visit) -> Response:
     placed = spots(chosen)
     return visit.page(
         "agents_map.html",
-        headers={"HX-Push-Url": listing.url()} if visit.is_part else None,
         listing=listing,
         states=STATES,
         kinds=KINDS,

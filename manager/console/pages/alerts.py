@@ -80,7 +80,6 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
     listing, seen = _listing(visit), _seen(visit)
     return visit.page(
         "alerts.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(_rows(seen, listing)),
         seen=seen,

@@ -76,7 +76,6 @@ def show(visit: Visit) -> Response:
     rows = _page(visit, listing, before, listing.size + 1)
     return visit.page(
         "audit.html",
-        headers={"HX-Push-Url": listing.url()} if visit.is_part else None,
         listing=listing,
         rows=[(row, spoken_detail(row.detail)) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,

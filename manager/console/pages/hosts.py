@@ -102,7 +102,6 @@ def show(visit: Visit) -> Response:
     text = listing.filters["q"].lower()
     return visit.page(
         "hosts.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         found=Found(
             shown,

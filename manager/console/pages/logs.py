@@ -22,6 +22,7 @@ from manager.operations.log_lines import (
     Wanted,
     read_moment,
 )
+from manager.operations.reports import list_reports
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]
@@ -99,13 +100,15 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     problem, found = "", FoundLines([], None, 0, None, 0)
     try:
-        found = _found(visit, listing, listing.size, FIRST_PATIENCE_S)
+        if not visit.is_live:  # the open page keeps the lines that it has
+            found = _found(visit, listing, listing.size, FIRST_PATIENCE_S)
     except FormatError as error:
         problem = str(error)  # beside the form, which keeps what was typed
     return visit.page(
         "logs.html",
         status=400 if problem and not visit.is_part else 200,
         listing=listing,
+        newest=next(iter(list_reports(visit.db, limit=1)), None),
         problem=problem,
         found=found,
         going=_going(listing, found, 0),

@@ -88,7 +88,6 @@ def show(visit: Visit) -> Response:
     fleet = offers(visit.db)
     return visit.page(
         "release_agents.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(_rows(visit, listing)),
         versions=sorted({one.running for one in fleet if one.running}, key=_version, reverse=True),

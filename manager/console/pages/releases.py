@@ -148,7 +148,6 @@ def show(visit: Visit) -> Response:
     failed.sort(key=lambda one: -(one.told.reported_ms or 0))
     return visit.page(
         "releases.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(_lines(found.releases, fleet, listing)),
         states=STATES,

@@ -201,7 +201,6 @@ def export_agents(visit: Visit) -> Response:
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
     listing = _agents_listing(visit)
-    of_list = visit.request.headers.get("hx-target") == "list"  # not the part that is live
     detail = round_detail(visit.db, visit.number)
     plan = (
         plan_detail(visit.db, detail.round.plan_id, limit=10)
@@ -211,7 +210,6 @@ def show_round(visit: Visit) -> Response:
     report = report_of(detail)
     return visit.page(
         "round.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if of_list else None,
         progress=progress_of(detail, visit.now_ms),
         row=detail.round,
         report=report,

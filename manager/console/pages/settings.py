@@ -62,7 +62,6 @@ def show(visit: Visit) -> Response:
     lines = setting_lines(visit.door.settings)
     return visit.page(
         "settings.html",
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=listing.cut(_rows(visit, listing)),
         groups=list(dict.fromkeys(line.name.partition(".")[0] for line in lines)),

@@ -96,7 +96,6 @@ def _page(
     return visit.page(
         "tokens.html",
         status=status,
-        headers={"HX-Push-Url": listing.url(page=listing.page)} if visit.is_part else None,
         listing=listing,
         cut=cut,
         states=STATES,

@@ -174,11 +174,12 @@ def test_the_search_field_finds_hosts_and_agents(person: Visitor) -> None:
 
 
 def test_a_live_filter_keeps_the_address_right(person: Visitor) -> None:
-    """A part that htmx asks for says which address shows the same."""
-    answer = person("viewer").get(
-        "/console/agents?q=kyo&state=&kind=&sort=-cost", hx_request="true"
-    )
+    """A list that htmx asks for says which address shows the same; a page that is live does not."""
+    address = "/console/agents?q=kyo&state=&kind=&sort=-cost"
+    answer = person("viewer").get(address, hx_request="true", hx_target="list")
     assert answer.headers["hx-push-url"] == "/console/agents?q=kyo&sort=-cost"
+    for others in ({"hx_request": "true", "hx_target": "more"}, {"prsm_live": "1"}):
+        assert "hx-push-url" not in person("viewer").get(address, **others).headers
 
 
 def test_the_audit_pages_back_in_time(person: Visitor) -> None:

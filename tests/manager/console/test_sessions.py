@@ -125,13 +125,14 @@ def test_a_logout_ends_the_session_for_good(prsm: Running, person: Visitor) -> N
 
 
 def test_a_session_ends_by_itself(prsm: Running, person: Visitor) -> None:
-    """After its time a session is over; parts of pages are told to stop asking."""
+    """After its time a session is over; parts of pages, and pages that are live, are told so."""
     browser = person("viewer")
     prsm.clock.advance(12 * 3600 + 1)
     assert browser.get("/console/agents").status_code == 303
     part = browser.get("/console/", hx_request="true")
     assert part.status_code == 286
-    assert 'id="live"' in part.text
+    assert 'id="over"' in part.text
+    assert browser.get("/console/agents", prsm_live="1").status_code == 401
     assert "session is over" in part.text
 
 

@@ -41,13 +41,14 @@
         save(link).catch(function () { location.href = link.href; });
       });
     }
+    for (const button of root.querySelectorAll("[data-print][hidden]")) {
+      button.hidden = false;
+      button.addEventListener("click", function () { window.print(); });
+    }
   }
 
-  for (const button of document.querySelectorAll("[data-print]")) {
-    button.hidden = false;
-    button.addEventListener("click", function () { window.print(); });
+  for (const name of ["htmx:load", "part:new"]) {
+    document.addEventListener(name, function (event) { prepare(event.detail.elt); });
   }
-
-  document.addEventListener("htmx:load", function (event) { prepare(event.detail.elt); });
   prepare(document);
 })();

@@ -1,79 +1,121 @@
-/* Live parts: an element with data-topics fetches itself anew (its data-hx-trigger is `refresh`) when the
-   event stream names one of its topics. Without a stream it does so every few seconds. A hidden tab
-   holds no stream and asks nothing; where the manager does not answer, that is said. */
+/* A page that is live (`data-topics`) asks for itself anew when the event stream names one of its topics,
+   and without a stream every few seconds; what differs is merged in. A hidden tab holds no stream and
+   asks nothing. Where the manager does not answer, or the login is over, that is said; the page
+   goes on by itself when it can. */
 "use strict";
 
 (function () {
   const POLL_MS = 5000;
   const LEAST_MS = 3000;
+  const LEAST_TURNS = 10; // a page that takes 0.5 s is asked for every 5 s at most
   const LONGEST_MS = 30000; // times that are told as "ago" grow old by themselves
   const AGAIN_MS = 60000;
-  const asked = {}; // when, by what a part asks for: the part itself is another after each answer
+  const PATIENCE_MS = 30000;
+  const CALM_MS = 600; // nothing moves below a pointer that moves
+  const bar = document.getElementById("stale");
   let source = null;
   let listens = false;
-  let opened = 0;
-  let missed = false;
-  let focus = null;
+  let notBefore = 0; // no stream is opened before
+  let asked = Date.now();
+  let took = 0;
+  let asking = false;
+  let changed = false;
+  let filtering = 0;
+  let pointed = 0;
+  let state = "";
 
-  function parts() {
-    return document.querySelectorAll("[data-topics]");
+  function livePart() {
+    return document.querySelector("[data-topics]");
   }
 
-  function nameOfPart(part) {
-    return part.id + " " + part.getAttribute("data-hx-get");
+  function address(part) {
+    return part.dataset.from || location.pathname + location.search;
   }
 
-  function isLive(element) {
-    return element && (element.id === "live" || element.hasAttribute("data-topics"));
+  /* away: the manager does not answer; over: the login is; gone: the page is no more; "": all is well. */
+  function say(now) {
+    if (state === "away" && !now) notBefore = 0;
+    state = now;
+    bar.hidden = !now;
+    for (const text of bar.querySelectorAll("[data-say]")) text.hidden = text.dataset.say !== now;
   }
 
-  function stale(is) {
-    document.getElementById("stale").hidden = !is;
+  function isCalm(part) {
+    return !filtering && !part.querySelector(":active") && Date.now() - pointed > CALM_MS;
   }
 
-  function isUsed(part) {
-    const at = document.activeElement;
-    return part.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName);
+  async function answered(part, from) {
+    const answer = await fetch(from, {
+      headers: { "Prsm-Live": "1" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const text = await answer.text();
+    if (answer.ok) return new DOMParser().parseFromString(text, "text/html").getElementById(part.id);
+    say(answer.status === 401 ? "over" : answer.status >= 500 || answer.status === 429 ? "away" : "gone");
+    return null;
   }
 
-  function refresh(part, least) {
-    const now = Date.now();
-    if (document.hidden || isUsed(part) || now - (asked[nameOfPart(part)] || 0) < least) return false;
-    asked[nameOfPart(part)] = now;
-    htmx.trigger(part, "refresh");
-    return true;
+  function put(part, fresh) {
+    document.adoptNode(fresh);
+    document.dispatchEvent(new CustomEvent("part:new", { detail: { elt: fresh } }));
+    merge(part, fresh);
+    htmx.process(part);
+  }
+
+  async function ask() {
+    const part = livePart();
+    if (asking || !part) return;
+    const from = address(part);
+    const begun = Date.now();
+    asking = true;
+    asked = begun;
+    changed = false;
+    try {
+      const fresh = await answered(part, from);
+      if (!fresh) return;
+      say("");
+      took = Date.now() - begun;
+      // What was asked for may be no more what is shown.
+      if (part.isConnected && from === address(part) && isCalm(part)) put(part, fresh);
+      else changed = true;
+    } catch {
+      say("away");
+    } finally {
+      asking = false;
+    }
+  }
+
+  function due() {
+    if (changed) return Math.max(LEAST_MS, LEAST_TURNS * took);
+    if (state === "over") return POLL_MS * 3;
+    if (state === "away") return LEAST_MS;
+    return listens ? LONGEST_MS : Math.max(POLL_MS, LEAST_TURNS * took);
   }
 
   function open() {
-    if (source || document.hidden || !window.EventSource || !parts().length) return;
-    if (Date.now() - opened < LEAST_MS) return;
-    opened = Date.now();
+    const part = livePart();
+    if (source || document.hidden || !window.EventSource || !part || state || Date.now() < notBefore) return;
+    notBefore = Date.now() + LEAST_MS;
     source = new EventSource("/console/events");
     source.addEventListener("hello", function () {
+      if (!listens && Date.now() - asked > LEAST_MS) ask();
       listens = true;
-      if (missed) for (const part of parts()) refresh(part, 0);
-      missed = false;
     });
     source.addEventListener("changed", function (event) {
       const topics = event.data.split(" ");
-      for (const part of parts()) {
-        if (part.dataset.topics.split(" ").some(function (one) { return topics.includes(one); })) {
-          part.dataset.changed = "";
-          if (refresh(part, LEAST_MS)) delete part.dataset.changed;
-        }
-      }
+      const shown = livePart();
+      if (shown && shown.dataset.topics.split(" ").some(function (one) { return topics.includes(one); })) changed = true;
     });
     source.addEventListener("over", function () {
       close();
-      for (const part of parts()) refresh(part, 0);
+      ask();
     });
     source.onerror = function () {
       listens = false;
-      missed = true;
+      ask(); // says at once whether it is the manager or only the stream
       // Refused for good: the browser does not try again by itself.
       if (source && source.readyState === EventSource.CLOSED) {
         close();
-        opened = Date.now() + AGAIN_MS;
+        notBefore = Date.now() + AGAIN_MS;
       }
     };
   }
@@ -82,54 +124,49 @@
     if (source) source.close();
     source = null;
     listens = false;
-    missed = true;
   }
 
   setInterval(function () {
+    const part = livePart();
+    if (!part || document.hidden) return;
     open();
-    for (const part of parts()) {
-      const changed = "changed" in part.dataset;
-      const due = changed ? LEAST_MS : listens ? LONGEST_MS : POLL_MS;
-      if (refresh(part, due)) delete part.dataset.changed;
-    }
-  }, 1000);
+    if (Date.now() - asked >= due() && isCalm(part)) ask();
+  }, 500);
 
   document.addEventListener("visibilitychange", function () {
     if (document.hidden) return close();
     open();
-    for (const part of parts()) refresh(part, LEAST_MS);
+    if (Date.now() - asked > LEAST_MS || state) ask();
   });
   window.addEventListener("pagehide", close);
+  document.addEventListener("pointermove", function (event) {
+    if (event.pointerType === "mouse" && event.target.closest("a, button, summary")) pointed = Date.now();
+  }, { passive: true });
 
-  document.addEventListener("htmx:beforeRequest", function (event) {
-    if (isLive(event.detail.elt) && document.hidden) event.preventDefault();
-  });
-  document.addEventListener("htmx:afterRequest", function (event) {
-    // Not `elt`: that is the part's parent where the part has been replaced.
-    if (isLive(event.detail.requestConfig.elt)) stale(!event.detail.successful);
+  /* What is typed is not sent to nobody: it stays on the page until the manager answers. */
+  document.addEventListener("submit", function (event) {
+    if (state !== "away" || event.target.getAttribute("method") !== "post") return;
+    event.preventDefault();
+    bar.classList.remove("stale-again");
+    void bar.offsetWidth;
+    bar.classList.add("stale-again");
+    ask();
   });
 
-  /* Who stands on a link or button of a part stands on the same one when the part is new. */
-  function nameOf(element) {
-    return [element.tagName, element.getAttribute("href"), element.getAttribute("name"),
-      element.getAttribute("value"), element.textContent.trim().slice(0, 80)].join("\n");
+  document.addEventListener("htmx:beforeRequest", function () { filtering++; });
+  document.addEventListener("htmx:afterRequest", function () { filtering = Math.max(0, filtering - 1); });
+  /* A search that goes on by itself goes on after a break. */
+  function again(event) {
+    const part = event.detail.elt;
+    say("away");
+    ask();
+    if (!part.matches("[data-hx-trigger~=again]")) return;
+    setTimeout(function () { if (part.isConnected) htmx.trigger(part, "again"); }, LEAST_MS);
   }
-
-  document.addEventListener("htmx:beforeSwap", function (event) {
-    const at = document.activeElement;
-    focus = event.detail.target.contains(at) && !at.id ? nameOf(at) : null;
-  });
-  document.addEventListener("htmx:afterSettle", function () {
-    if (!focus || (document.activeElement && document.activeElement !== document.body)) return;
-    for (const each of document.querySelectorAll("main a, main button, main summary")) {
-      if (nameOf(each) === focus) {
-        each.focus({ preventScroll: true });
-        break;
-      }
-    }
-    focus = null;
+  document.addEventListener("htmx:sendError", again);
+  document.addEventListener("htmx:responseError", function (event) {
+    if (event.detail.xhr.status >= 500) again(event);
   });
 
-  for (const part of parts()) asked[nameOfPart(part)] = Date.now();
   open();
 })();

@@ -46,6 +46,8 @@
     addCopying(root);
   }
 
-  document.addEventListener("htmx:load", function (event) { prepare(event.detail.elt); });
+  for (const name of ["htmx:load", "part:new"]) {
+    document.addEventListener(name, function (event) { prepare(event.detail.elt); });
+  }
   prepare(document);
 })();
