@@ -37,7 +37,7 @@ class Load:
     """What is to be sent. rate: syncs a second; 0: as fast as they are answered.
 
     finishing: one of so many syncs says that a unit is finished; 0: none. first: the turn to begin
-    with, as an agent's sequence only grows.
+    with, as an agent's sequence only grows. turns: the load ends after so many, too; 0: by time only.
     """
 
     port: int
@@ -47,6 +47,7 @@ class Load:
     rate: float = 0.0
     finishing: int = 10
     first: int = 0
+    turns: int = 0
     tls: bool = False
 
 
@@ -226,6 +227,8 @@ class _Fleet:
 
     def _ask(self, due: float) -> None:
         self._under_way += 1
+        if self._load.turns and self._messages.turn + 1 >= self._load.first + self._load.turns:
+            self._over = True
         if self._idle:
             self._idle.popleft().ask(self._messages.next(), due)
         else:

@@ -1,17 +1,18 @@
 """What agents say to the manager: the five messages, sync, and how they join.
 
 `messages`, `joining`, `tus`, `collection` and `releases` hold the routes, `sync_route` the one that
-is called most; `door` says who comes in, `syncs` answers many at once, `uploads` says how many
-reports may come at once.
+is called most; `door` says who comes in, `keys` looks up and `syncs` answers many at once,
+`uploads` says how many reports may come at once.
 """
 
 from manager.agent_api import collection, joining, messages, releases, tus
 from manager.agent_api.door import AgentDoor
+from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import add_sync
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 
-__all__ = ["ROUTES", "AgentDoor", "Syncs", "Uploads", "add_sync"]
+__all__ = ["ROUTES", "AgentDoor", "Keys", "Syncs", "Uploads", "add_sync"]
 
 ROUTES = [
     route

@@ -6,25 +6,25 @@ in a request is never who the caller is; it must merely agree.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
 
+from manager.agent_api.keys import Keys
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake import LogIntake, Receiving, UploadDesk
-from manager.operations.enrolment import AgentIdentity, authenticate
+from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.wire.names import check_agent_name, hash_of_key
 
-__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "syncing_agent"]
+__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "shown_key_hash", "unknown_key"]
 
 KEY_LIMIT: Final = 1000
 
@@ -41,6 +41,7 @@ class AgentDoor:
     lists: ListFiles
     logs: LogIntake
     uploads: Uploads
+    keys: Keys
     syncs: Syncs
     desk: UploadDesk
     now_ms: Callable[[], int]
@@ -54,10 +55,6 @@ class AgentDoor:
 
 async def door_of(request: Request) -> AgentDoor:
     """Return what the application was put together with."""
-    return _door(request)
-
-
-def _door(request: Request) -> AgentDoor:
     door = request.app.state.agent_door
     assert isinstance(door, AgentDoor)
     return door
@@ -73,7 +70,7 @@ def require_private_line(request: Request) -> None:
         )
 
 
-def _shown_key_hash(request: Request) -> str:
+def shown_key_hash(request: Request) -> str:
     """Return the hash of the key that a request carries; raises UnknownKeyError, ForbiddenError."""
     require_private_line(request)
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -84,11 +81,11 @@ def _shown_key_hash(request: Request) -> str:
             "tokens for new agents"
         )
     if len(key) > KEY_LIMIT:
-        raise _unknown_key()
+        raise unknown_key()
     return hash_of_key(key)
 
 
-def _unknown_key() -> UnknownKeyError:
+def unknown_key() -> UnknownKeyError:
     """Return what who shows a key that nobody has is told."""
     return UnknownKeyError(
         "unknown key: it was replaced, or is of another manager; join with a new token"
@@ -97,26 +94,13 @@ def _unknown_key() -> UnknownKeyError:
 
 async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
     """The agent whose key the request carries as `Authorization: Bearer KEY`."""
-    key_hash = _shown_key_hash(request)
-    known = await asyncio.to_thread(authenticate, _door(request).db, key_hash)
+    door = await door_of(request)
+    known = await door.keys.whose(shown_key_hash(request))
     if known is None:
-        raise _unknown_key()
+        raise unknown_key()
     if host is not None and check_agent_name(host) != known.name:
         raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
     return known
-
-
-async def syncing_agent(request: Request) -> tuple[Syncs, AgentIdentity, str]:
-    """Return who answers, the agent whose key it was a moment ago, and the key's hash.
-
-    Who answers looks again. Raises UnknownKeyError, ForbiddenError.
-    """
-    key_hash = _shown_key_hash(request)
-    syncs = _door(request).syncs
-    known = await syncs.whose(key_hash)
-    if known is None:
-        raise _unknown_key()
-    return syncs, known, key_hash
 
 
 Agent = Annotated[AgentIdentity, Depends(_agent_of)]

@@ -16,7 +16,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 
-from manager.agent_api.door import syncing_agent
+from manager.agent_api.door import door_of, shown_key_hash, unknown_key
+from manager.errors import UnknownKeyError
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["add_sync"]
@@ -48,10 +49,18 @@ class _SyncRoute(APIRoute):
 
 
 async def _answer(request: Request) -> Response:
-    syncs, agent, key_hash = await syncing_agent(request)
+    key_hash = shown_key_hash(request)
+    door = await door_of(request)
+    agent = await door.keys.lately(key_hash)
+    if agent is None:
+        raise unknown_key()
     try:
         asked = SyncRequest.model_validate_json(await request.body())
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from error
-    answer = await syncs.answer(agent, key_hash, asked)
+    try:
+        answer = await door.syncs.answer(agent, key_hash, asked)
+    except UnknownKeyError:
+        door.keys.forget(key_hash)
+        raise
     return Response(answer.model_dump_json(), media_type="application/json")

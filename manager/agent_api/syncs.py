@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from manager.db import Database
-from manager.errors import BusyError, PrsmError, UnknownKeyError
-from manager.operations.enrolment import AgentIdentity, authenticate
+from manager.errors import BusyError, PrsmError
+from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.operations.syncing import Asked, fleet_size, sync_all
 from shared.wire.sync import SyncAnswer, SyncRequest
@@ -27,7 +27,6 @@ __all__ = ["Syncs"]
 AT_ONCE: Final = 100
 """Syncs in one transaction: others that want to write wait no longer than some tens of ms."""
 
-KEYS_REMEMBERED: Final = 100_000
 FLEET_S: Final = 10.0
 """How long the size of the fleet is good for: it only says how often agents call."""
 
@@ -49,34 +48,21 @@ class Syncs:
         self._now_ms = now_ms
         self._waiting: list[_Waiting] = []
         self._answering: asyncio.Task[None] | None = None
-        self._keys: dict[str, AgentIdentity] = {}
         self._fleet = 0
         self._fleet_until = 0.0
 
-    async def whose(self, key_hash: str) -> AgentIdentity | None:
-        """Return whose key it is, or was a moment ago; `answer` looks again."""
-        known = self._keys.get(key_hash)
-        if known is None:
-            known = await asyncio.to_thread(authenticate, self._db, key_hash)
-            if known is not None:
-                if len(self._keys) >= KEYS_REMEMBERED:
-                    self._keys.clear()
-                self._keys[key_hash] = known
-        return known
-
     async def answer(self, agent: AgentIdentity, key_hash: str, request: SyncRequest) -> SyncAnswer:
-        """Do `manager.operations.syncing.sync`; raises what it raises, UnknownKeyError too."""
+        """Do `manager.operations.syncing.sync`; raises what it raises.
+
+        agent: whose key it was a moment ago. Raises UnknownKeyError where it is his no more.
+        """
         waiting = _Waiting(
             Asked(agent, request, key_hash), asyncio.get_running_loop().create_future()
         )
         self._waiting.append(waiting)
         if self._answering is None:
             self._answering = asyncio.create_task(self._answer_all())
-        try:
-            return await waiting.answer
-        except UnknownKeyError:
-            self._keys.pop(key_hash, None)
-            raise
+        return await waiting.answer
 
     async def _answer_all(self) -> None:
         try:

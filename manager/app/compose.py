@@ -18,7 +18,7 @@ from fastapi.responses import RedirectResponse
 from starlette.types import ASGIApp
 
 from manager import agent_api, api, distribution
-from manager.agent_api import AgentDoor, Syncs, Uploads
+from manager.agent_api import AgentDoor, Keys, Syncs, Uploads
 from manager.api import AdminDoor
 from manager.app.alert_sending import ways
 from manager.app.alerts import alert_desk
@@ -251,6 +251,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.lists,
         manager.logs,
         Uploads(limits.uploads_at_once, limits.uploads_per_minute, manager.now_ms),
+        Keys(manager.db),
         Syncs(manager.db, manager.policy, manager.now_ms),
         UploadDesk(
             manager.db,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -127,6 +127,9 @@ class AgentName:
 
 # What every sync asks and writes is put together once: that costs more than to run it.
 _BY_IDS: Final = sa.select(agents).where(agents.c.id.in_(sa.bindparam("ids", expanding=True)))
+_BY_KEYS: Final = sa.select(agents).where(
+    agents.c.key_hash.in_(sa.bindparam("hashes", expanding=True))
+)
 
 
 @cache
@@ -158,6 +161,12 @@ def by_name(tx: Transaction, name: str) -> AgentRow | None:
 def by_key(tx: Transaction, key_hash: str) -> AgentRow | None:
     """Return the agent whose key has this hash."""
     return tx.row(AgentRow, sa.select(agents).where(agents.c.key_hash == key_hash))
+
+
+def by_keys(tx: Transaction, key_hashes: Collection[str]) -> Iterator[AgentRow]:
+    """Yield the agents whose keys have these hashes."""
+    for part in chunks(key_hashes):
+        yield from tx.rows(AgentRow, _BY_KEYS, {"hashes": part})
 
 
 def all_agents(tx: Transaction) -> list[AgentRow]:

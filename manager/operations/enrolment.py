@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -179,11 +180,14 @@ def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
     return _identity(row)
 
 
-def authenticate(db: Database, key_hash: str) -> AgentIdentity | None:
-    """Return the agent whose key has this hash (`shared.wire.names.hash_of_key`), or None."""
+def authenticate(db: Database, key_hashes: Collection[str]) -> dict[str, AgentIdentity]:
+    """Return the agents whose keys have these hashes (`shared.wire.names.hash_of_key`).
+
+    A hash that is no agent's is left out.
+    """
     with db.read() as tx:
-        row = agents.by_key(tx, key_hash)
-    return None if row is None else _identity(row)
+        rows = agents.by_keys(tx, key_hashes)
+        return {row.key_hash: _identity(row) for row in rows if row.key_hash is not None}
 
 
 def replace_key(db: Database, agent: AgentIdentity, new_key_hash: str, now_ms: int) -> None:

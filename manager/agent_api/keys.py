@@ -1,0 +1,83 @@
+"""Whose key a request shows: looked up for all requests that wait, at once.
+
+While one look is in the database the next gathers, so a fleet that comes back after an hour costs
+a few looks and not one a request. Invariant: what `whose` returns was asked of the database after
+the call; what `lately` returns may be old, and who uses it looks again.
+Source: docs/adr/0114.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from manager.db import Database
+from manager.operations.enrolment import AgentIdentity, authenticate
+
+__all__ = ["Keys"]
+
+AT_ONCE: Final = 500
+REMEMBERED: Final = 100_000
+"""Identities, of some 200 bytes each, before all are forgotten and looked up again."""
+
+Waiting = dict[str, asyncio.Future[AgentIdentity | None]]
+
+
+class Keys:
+    """Looks up keys. For one event loop."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._waiting: Waiting = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._known: dict[str, AgentIdentity] = {}
+
+    async def whose(self, key_hash: str) -> AgentIdentity | None:
+        """Return the agent whose key has this hash, or None. Raises BusyError."""
+        answer = self._waiting.get(key_hash)
+        if answer is None:
+            answer = asyncio.get_running_loop().create_future()
+            self._waiting[key_hash] = answer
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        # Others may wait for the same key: who goes away does not take the answer with him.
+        known = await asyncio.shield(answer)
+        if known is None:
+            self._known.pop(key_hash, None)
+        else:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[key_hash] = known
+        return known
+
+    async def lately(self, key_hash: str) -> AgentIdentity | None:
+        """Return whose key it is, or was when it was shown last. Raises BusyError."""
+        return self._known.get(key_hash) or await self.whose(key_hash)
+
+    def forget(self, key_hash: str) -> None:
+        """Ask the database the next time that this key is shown."""
+        self._known.pop(key_hash, None)
+
+    async def _look(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = _divided(self._waiting)
+                try:
+                    found = await asyncio.to_thread(authenticate, self._db, batch)
+                except Exception as error:  # noqa: BLE001  # told to those who wait
+                    for answer in batch.values():
+                        answer.set_exception(error)
+                        answer.exception()  # nobody may be left to hear it
+                else:
+                    for key_hash, answer in batch.items():
+                        answer.set_result(found.get(key_hash))
+        finally:
+            self._looking = None
+
+
+def _divided(waiting: Waiting) -> tuple[Waiting, Waiting]:
+    """Return what is looked up now, and what later."""
+    if len(waiting) <= AT_ONCE:
+        return waiting, {}
+    pairs = list(waiting.items())
+    return dict(pairs[:AT_ONCE]), dict(pairs[AT_ONCE:])
