@@ -37,7 +37,7 @@ class Load:
     """What is to be sent. rate: syncs a second; 0: as fast as they are answered.
 
     finishing: one of so many syncs says that a unit is finished; 0: none. first: the turn to begin
-    with, as an agent's sequence only grows. turns: the load ends after so many, too; 0: by time only.
+    with, as an agent's sequence only grows. turns: the load ends after so many too; 0: by time.
     """
 
     port: int

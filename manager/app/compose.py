@@ -239,6 +239,8 @@ def build_app(manager: Manager) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # that page loads its scripts from elsewhere
         redoc_url=None,
+        # Metrics and logs are our own; looking each time for another's costs a tenth of a sync.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     speak_errors(app)
     limits = manager.settings.limits
