@@ -180,12 +180,19 @@ def _list(served: Stage, filled: Filled) -> dict[str, Any]:
 
 
 def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, Any]:
-    bodies = {
-        agent: log_body(
-            name_of(agent), "202611220800", filled.units_of_log(agent), lines, now_ms, agent
-        )
-        for agent in range(filled.agents + 1, filled.agents + LOG_AGENTS + 1)
-    }
+    def logs(minute: str, lines: int) -> dict[int, bytes]:
+        senders = range(filled.agents + 1, filled.agents + LOG_AGENTS + 1)
+        return {
+            agent: log_body(
+                name_of(agent), minute, filled.units_of_log(agent), lines, now_ms, agent
+            )
+            for agent in senders
+        }
+
+    with _using(served) as starting:
+        _post(served, "/servlets/submitlog", logs("202611220700", 1000))
+    _say("the first logs", "short ones, while who reads them starts", starting)
+    bodies = logs("202611220800", lines)
     with _using(served) as used:
         said = _post(served, "/servlets/submitlog", bodies)
     assert all(f"taken, {lines} lines\n" in one for one in said), said
