@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
@@ -22,25 +21,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from manager.db.kept import KeptFigures
+from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
-from shared.errors import SettingError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks"]
-
-WAIT_S: Final = 30.0
-"""How long a write waits for its turn before it is refused as busy; a plan of a million moves
-takes seconds."""
 
 IDLE_S: Final = 10.0
 """How long a write may ask PostgreSQL nothing: a manager that was stopped in the middle of one
 holds up all others for so long. Between two statements is at most some computing."""
-
-CONNECT_S: Final = 5
-"""How long a server that does not answer is waited for, in whole seconds as libpq has it."""
-
-WAL_PAGES: Final = 16_384
-"""How long SQLite's journal gets before a commit itself copies it into the database, 64 MiB. It is
-copied before, beside the commits, by `Database.checkpoint`, which leaves little to do then."""
 
 ROWS_AT_ONCE: Final = 500
 """Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
@@ -162,7 +150,7 @@ class Database:
         Opening creates the file of SQLite, readable by its owner only, but no tables: see
         `manager.db.migrate`. Raises SettingError for a URL that is neither.
         """
-        self.engine = _engine(url)
+        self.engine = open_engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
         self._closed = threading.Event()
@@ -278,66 +266,6 @@ def _turn_parameters() -> dict[str, Any]:
         "idle": f"{round(IDLE_S * 1000)}",
         "writer": _WRITER,
     }
-
-
-def _engine(url: str) -> sa.Engine:
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError as error:
-        raise SettingError(
-            f"database {url!r}: not a URL; write sqlite:///PATH or postgresql://USER@HOST/NAME"
-        ) from error
-    if parsed.drivername == "sqlite":
-        return _sqlite(parsed)
-    if parsed.drivername in ("postgresql", "postgresql+psycopg"):
-        return sa.create_engine(
-            parsed.set(drivername="postgresql+psycopg"),
-            pool_pre_ping=True,  # a restarted server costs one question, not one failed request
-            # A machine that vanished is noticed within half a minute, not after hours.
-            connect_args={
-                "connect_timeout": CONNECT_S,
-                "keepalives_idle": 10,
-                "keepalives_interval": 5,
-                "keepalives_count": 3,
-                "tcp_user_timeout": 30_000,
-            },
-            pool_size=10,
-            max_overflow=20,
-        )
-    raise SettingError(
-        f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
-        "supported; use sqlite:///PATH or postgresql://USER@HOST/NAME"
-    )
-
-
-def _sqlite(url: sa.URL) -> sa.Engine:
-    if not url.database or url.database == ":memory:":
-        raise SettingError("database sqlite: a path is needed, as in sqlite:////var/lib/prsm/db")
-    path = Path(url.database)
-    if not path.parent.is_dir():
-        raise SettingError(f"database {path}: the folder {path.parent} does not exist; create it")
-    path.touch(mode=0o600)
-    engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, pool_size=10, max_overflow=20)
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:
-        # The driver's own transactions begin late and end early; ours are written out below.
-        connection.isolation_level = None
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "foreign_keys = ON",
-            f"wal_autocheckpoint = {WAL_PAGES}",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        writes = connection.get_execution_options().get("prsm_writes")
-        # A deferred transaction that turns writer late can fail instead of waiting.
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
 
 
 def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
