@@ -10,7 +10,7 @@ Whatever is not plain, comments and mistakes too, is given back as the line that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,13 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shared.errors import UrlError
-from shared.urls import canonical, host_of
+from manager.intake.byte_arrays import PADDING, SHOWN, Indices, Mask, bytes_of, cut
+from manager.intake.url_columns import canonical_urls
 
 __all__ = ["PlainLines", "split_block"]
-
-Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 ODD_SHARE: Final = 0.05
 """A block with more lines that are not plain is read line by line: cutting it up costs more."""
@@ -33,7 +30,6 @@ LONGEST_PLAIN: Final = 128 * 1024
 MOST_DIGITS: Final = 12
 """Longer numbers are over the limit, or written oddly."""
 
-HOSTS_REMEMBERED: Final = 100_000
 BACKSLASH: Final = 92
 _ESCAPED: Final = b"\\\"'rnt"
 _HIDDEN: Final = b"\x02\x03'\r\n\t"
@@ -42,15 +38,6 @@ _HIDDEN: Final = b"\x02\x03'\r\n\t"
 _MEANT: Final = bytes(
     _HIDDEN[_ESCAPED.index(byte)] if byte in _ESCAPED else 0 for byte in range(256)
 )
-_SHOWN: Final = bytes.maketrans(b"\x02\x03", b'\\"')
-_PADDING: Final = b"\0" * 16
-_UNRESERVED: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-_STRANGE: Final = bytes(byte not in _UNRESERVED + b"%/?=&+,:;@!$()*" for byte in range(256))
-_PERCENT: Final = np.array([byte not in _UNRESERVED for byte in range(256)])
-"""Which bytes stay escaped in a URL."""
-
-_HEX: Final = np.full(256, 16, np.int64)
-_HEX[list(b"0123456789ABCDEF")] = range(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +108,7 @@ def split_block(
 
 def _read(block: bytes, known: dict[bytes, str | None]) -> tuple[PlainLines, Indices] | None:
     """Return the plain lines of a block, and the places of the others; None: read line by line."""
-    data = np.frombuffer(bytearray(block + _PADDING), np.uint8)
+    data = np.frombuffer(bytearray(block + PADDING), np.uint8)
     text = data[: len(block)]
     ends = np.flatnonzero((text - 32) > 94)  # a byte wraps around: all but printable ASCII
     starts = np.concatenate(([0], ends[:-1] + 1))
@@ -193,12 +180,12 @@ def _columns(
     bounds = np.column_stack(
         (at[:, 0] + 1, at[:, 1], at[:, 1] + 2, at[:, 2] - 1, at[:, 2] + 1, at[:, 3])
     )
-    pieces = _cut(bounds.ravel(), pa.py_buffer(data))
+    pieces = cut(bounds.ravel(), pa.py_buffer(data))
     size = 6 * len(at)
     numbers = _numbers(pieces.take(pa.array(np.arange(2, size, 6))))
     if numbers is None:
         return None
-    named = _urls(pieces.take(pa.array(np.arange(0, size, 6))), known)
+    named = canonical_urls(pieces.take(pa.array(np.arange(0, size, 6))), known)
     if named is None:
         return None
     urls, paths, hosts, codes = named
@@ -211,19 +198,13 @@ def _shown(headers: pa.Array, at: Indices, escapes: Indices) -> pa.Array:
     dropped = np.searchsorted(escapes, at[:, 3]) - np.searchsorted(escapes, at[:, 2])
     bounds = np.append(0, np.cumsum(at[:, 3] - at[:, 2] - 1 - dropped))
     buffer = headers.buffers()[2]
-    shown = b"" if buffer is None else bytes(buffer).translate(_SHOWN, b"\\")
-    return _cut(bounds, pa.py_buffer(shown))
-
-
-def _cut(bounds: Indices, buffer: pa.Buffer) -> pa.Array:
-    """Return the pieces of some bytes between bounds, which rise."""
-    offsets = pa.py_buffer(bounds.astype(np.int32))
-    return pa.Array.from_buffers(pa.binary(), len(bounds) - 1, [None, offsets, buffer])
+    shown = b"" if buffer is None else bytes(buffer).translate(SHOWN, b"\\")
+    return cut(bounds, pa.py_buffer(shown))
 
 
 def _numbers(texts: pa.Array) -> tuple[Indices, Indices, Indices] | None:
     """Return the three numbers of each text `1,2,3`, or None where one is written otherwise."""
-    data, bounds = _bytes_of(texts)
+    data, bounds = bytes_of(texts)
     written = data[: bounds[-1]]
     commas = np.flatnonzero(written == 44)
     if len(commas) != 2 * len(texts):
@@ -235,118 +216,9 @@ def _numbers(texts: pa.Array) -> tuple[Indices, Indices, Indices] | None:
     digits = written.tobytes().translate(None, b",")
     if not digits.isdigit():
         return None
-    values = _cut(np.append(0, np.cumsum(lengths)), pa.py_buffer(digits))
+    values = cut(np.append(0, np.cumsum(lengths)), pa.py_buffer(digits))
     found = values.cast(pa.string()).cast(pa.int64()).to_numpy()
     return found[0::3], found[1::3], found[2::3]
-
-
-def _urls(
-    raw: pa.Array, known: dict[bytes, str | None]
-) -> tuple[pa.Array, pa.Array, list[str], Indices] | None:
-    """Return URLs in canonical form, their paths, the host keys among them, and each one's.
-
-    None where one has no canonical form.
-    """
-    data, bounds = _bytes_of(raw)
-    begins = _path_begins(data, bounds)
-    odd = (begins < 0) | _strange(data, bounds)
-    cut = _cut_at(raw, bounds, np.where(odd, bounds[:-1], begins), known)
-    odd |= np.array([host is None for host in cut.hosts])[cut.codes]
-    if odd.any():
-        fixed = _made_canonical(raw, odd)
-        if fixed is None:
-            return None
-        raw = fixed
-        data, bounds = _bytes_of(raw)
-        cut = _cut_at(raw, bounds, _path_begins(data, bounds), known)
-    hosts = [host for host in cut.hosts if host is not None]
-    if len(hosts) != len(cut.hosts):
-        return None
-    return raw.cast(pa.string()), cut.paths.cast(pa.string()), hosts, cut.codes
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """URLs cut before their paths. hosts: of each authority, None where it is not canonical."""
-
-    paths: pa.Array
-    hosts: Sequence[str | None]
-    codes: Indices
-
-
-def _cut_at(
-    raw: pa.Array, bounds: Indices, begins: Indices, known: dict[bytes, str | None]
-) -> _Cut:
-    both = np.column_stack((bounds[:-1], begins)).ravel()
-    pieces = _cut(np.append(both, bounds[-1]), raw.buffers()[2])
-    size = len(pieces)
-    named = pieces.take(pa.array(np.arange(0, size, 2))).dictionary_encode()
-    names: list[bytes] = named.dictionary.to_pylist()
-    hosts = [known.get(name, "") for name in names]
-    for at in [at for at, host in enumerate(hosts) if host == ""]:
-        if len(known) >= HOSTS_REMEMBERED:
-            known.clear()
-        hosts[at] = known[names[at]] = _host_of(names[at].decode("ascii"))
-    paths = pieces.take(pa.array(np.arange(1, size, 2)))
-    return _Cut(paths, hosts, named.indices.to_numpy().astype(np.int64))
-
-
-def _host_of(authority: str) -> str | None:
-    """Return the host key of what stands before a path, or None where it is not canonical."""
-    try:
-        made = canonical(authority + "/")
-    except UrlError:
-        return None
-    return host_of(made) if made == authority + "/" else None
-
-
-def _bytes_of(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], Indices]:
-    """Return the bytes of some texts, with padding behind them, and where each begins and ends."""
-    _, offsets, buffer = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[: len(texts) + 1].astype(np.int64)
-    return np.frombuffer(bytes(buffer) + _PADDING, np.uint8), bounds
-
-
-def _path_begins(data: npt.NDArray[np.uint8], bounds: Indices) -> Indices:
-    """Return where the path of each URL begins; -1: it is no `http://` or `https://` with one."""
-    begin, end = bounds[:-1], bounds[1:]
-    behind = begin + np.where(data[begin + 4] == 115, 8, 7)
-    good = np.ones(len(begin), np.bool_)
-    for place, byte in enumerate(b"http"):
-        good &= data[begin + place] == byte
-    for place, byte in ((3, 58), (2, 47), (1, 47)):
-        good &= data[behind - place] == byte
-    slashes = np.append(np.flatnonzero(data[: bounds[-1]] == 47), bounds[-1])
-    begins = slashes[np.minimum(np.searchsorted(slashes, behind), len(slashes) - 1)]
-    good &= (begins < end) & (begins > behind)
-    return np.where(good, begins, -1)
-
-
-def _strange(data: npt.NDArray[np.uint8], bounds: Indices) -> Mask:
-    """Tell which URLs have bytes, escapes, or segments that begin with a dot, that may change."""
-    texts = data[: bounds[-1]]
-    strange = np.frombuffer(bytearray(texts.tobytes().translate(_STRANGE)), np.bool_)
-    strange[:-1] |= (texts[:-1] == 47) & (texts[1:] == 46)
-    escapes = np.flatnonzero(texts == 37)
-    if len(escapes):
-        high, low = _HEX[data[escapes + 1]], _HEX[data[escapes + 2]]
-        normal = (high < 16) & (low < 16) & _PERCENT[(high * 16 + low) % 256]
-        strange[escapes[~normal]] = True
-    odd = np.zeros(len(bounds) - 1, np.bool_)
-    odd[np.searchsorted(bounds, np.flatnonzero(strange), "right") - 1] = True
-    return odd
-
-
-def _made_canonical(raw: pa.Array, odd: Mask) -> pa.Array | None:
-    """Return the URLs, those that are marked in canonical form; None where one has none."""
-    texts = raw.to_pylist()
-    try:
-        for at in np.flatnonzero(odd).tolist():
-            text = texts[at].translate(_SHOWN, b"\\").decode("ascii")
-            texts[at] = canonical(text).encode("ascii")
-    except UrlError:
-        return None
-    return pa.array(texts, pa.binary())
 
 
 def _status(data: npt.NDArray[np.uint8], at: Indices) -> npt.NDArray[np.int16]:
