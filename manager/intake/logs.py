@@ -30,17 +30,10 @@ from manager.intake.receiving import Receiving, receive
 from manager.intake.sections import LogKind, Section
 from manager.operations.contact import note_message
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.log_accepting import Accepted, accept_log, known_report
+from manager.operations.log_summary import DirectorySum, DrawnUrl, LogSummary, UnitSum
 from manager.operations.policy import Policy
-from manager.operations.reports import (
-    Accepted,
-    DirectorySum,
-    DrawnUrl,
-    LogSummary,
-    UnitSum,
-    accept_log,
-    held_during,
-    known_report,
-)
+from manager.operations.reports import held_during
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Layout, LogDirectory, LogSum, Rejected, Spool, Spooled, durable
 from shared.errors import FormatError, LimitError

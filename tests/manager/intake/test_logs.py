@@ -11,7 +11,9 @@ import pytest
 from manager.errors import BusyError
 from manager.intake import logs
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
-from manager.operations.reports import LogSummary, accept_log, list_reports
+from manager.operations.log_accepting import accept_log
+from manager.operations.log_summary import LogSummary
+from manager.operations.reports import list_reports
 from shared.wire.crawl_log import Comment, LogLine
 from tests.manager.running import START_MS, log_body, read_here, running
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from manager.db.engine import Database
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.reports import LogSummary, accept_log
+from manager.operations.log_accepting import accept_log
+from manager.operations.log_summary import LogSummary
 from manager.store import Layout, LogFile
 from shared.urls import host_of
 

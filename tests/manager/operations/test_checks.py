@@ -7,7 +7,8 @@ import sqlalchemy as sa
 
 from manager.db.engine import Database
 from manager.operations.checks import check
-from manager.operations.reports import LogSummary, accept_log
+from manager.operations.log_accepting import accept_log
+from manager.operations.log_summary import LogSummary
 from tests.manager.operations.test_contact import crawling
 from tests.manager.operations.test_rounds import probing
 

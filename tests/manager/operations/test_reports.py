@@ -10,15 +10,9 @@ import pytest
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.operations.host_views import host_detail
-from manager.operations.reports import (
-    DirectorySum,
-    LogSummary,
-    UnitSum,
-    accept_log,
-    held_during,
-    known_report,
-    list_reports,
-)
+from manager.operations.log_accepting import accept_log, known_report
+from manager.operations.log_summary import DirectorySum, LogSummary, UnitSum
+from manager.operations.reports import held_during, list_reports
 from tests.manager.operations.test_contact import crawling
 from tests.manager.operations.world import World
 

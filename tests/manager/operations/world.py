@@ -20,8 +20,9 @@ from manager.operations.contact import sync
 from manager.operations.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.hosts import import_hosts
 from manager.operations.lists import current_list
+from manager.operations.log_accepting import accept_log
+from manager.operations.log_summary import DrawnUrl, LogSummary, UnitSum
 from manager.operations.policy import Policy
-from manager.operations.reports import DrawnUrl, LogSummary, UnitSum, accept_log
 from manager.operations.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
 from shared.wire.orders import ListHead, OrderKind, orders

@@ -1,0 +1,236 @@
+"""Crawl logs (M3), once intake has made sums of them, are entered.
+
+Invariants: a report's id is its agent and the SHA-256 of its body, so a repeat is answered as done
+and changes nothing; the same name with another body is refused. The report, its sums and what
+follows from them (distances, volumes, probes that are done) are one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from manager.db import agents, directories, hosts, probes, reports, rights
+from manager.db.agents import AgentRow
+from manager.db.directories import DirectoryRow
+from manager.db.engine import Database, Transaction
+from manager.db.measurements import SumRow
+from manager.db.refetch_pages import DrawnPage
+from manager.db.reports import NewReport
+from manager.errors import ConflictError, ForbiddenError
+from manager.operations.activity import add_activity
+from manager.operations.actor import note
+from manager.operations.enrolment import AgentIdentity
+from manager.operations.finishing import Claim, finish_units
+from manager.operations.log_summary import LogSummary
+from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.refetching import enter_results, keep_drawn
+
+__all__ = ["Accepted", "accept_log", "known_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """repeated: the same body was accepted before; the numbers are those of then."""
+
+    repeated: bool
+    lines: int
+    quarantined: int
+
+
+def known_report(db: Database, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
+    """Return what was answered to this body before, or None: it is new.
+
+    Raises ConflictError where another body came under this name.
+    """
+    with db.read() as tx:
+        return _known(tx, agent, sha256, name)
+
+
+def _known(tx: Transaction, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
+    same = reports.by_sha256(tx, agent.id, sha256)
+    if same is not None:
+        return Accepted(repeated=True, lines=same.lines, quarantined=same.quarantined)
+    other = reports.by_name(tx, agent.id, name)
+    if other is not None:
+        raise ConflictError(
+            f"report {name}: another body came under this name, with SHA-256 {other.sha256}; "
+            "give each report a name of its own"
+        )
+    return None
+
+
+def accept_log(
+    db: Database,
+    agent: AgentIdentity,
+    summary: LogSummary,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> Accepted:
+    """Keep a log and what it sums up to: distances, volumes, probes that are done.
+
+    Of a plain agent, which says nothing of single units, a log also ends the probes of its list.
+    Raises ConflictError where another body came under the same name.
+    """
+    with db.write() as tx:
+        known = _known(tx, agent, summary.sha256, summary.name)
+        if known is not None:
+            return known
+        row = agents.by_id(tx, agent.id)
+        if row is None:
+            raise ForbiddenError(f"agent {agent.name} does not exist any more")
+        reports.add(
+            tx,
+            NewReport(
+                agent_id=agent.id,
+                name=summary.name,
+                sha256=summary.sha256,
+                kind="log",
+                size_bytes=summary.size_bytes,
+                lines=summary.lines,
+                quarantined=summary.quarantined,
+                since_ms=summary.since_ms,
+                until_ms=summary.until_ms,
+                received_ms=now_ms,
+                path=summary.path,
+            ),
+        )
+        _take_sums(tx, row, summary, now_ms)
+        _take_pages(tx, row, summary, now_ms, policy)
+        agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
+        if row.is_plain:
+            _end_probes(tx, row, summary, now_ms)
+        note(
+            tx,
+            now_ms,
+            agent.actor,
+            "report.accept",
+            summary.name,
+            lines=summary.lines,
+            quarantined=summary.quarantined,
+        )
+    return Accepted(repeated=False, lines=summary.lines, quarantined=summary.quarantined)
+
+
+def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
+    ids = hosts.ids_of_units(tx, {one.unit for one in summary.units})
+    last_ms = min(summary.until_ms, now_ms)
+    sums = [
+        SumRow(
+            agent_id=row.id,
+            unit_id=ids[one.unit],
+            round=one.round,
+            kind=one.kind,
+            requests=one.requests,
+            pages=one.pages,
+            errors=one.errors,
+            request_bytes=one.request_bytes,
+            response_bytes=one.response_bytes,
+            ms=one.ms,
+            failed=one.failed,
+            spread=one.spread,
+            slowest_ms=one.slowest_ms,
+            slowest_bytes=one.slowest_bytes,
+            first_ms=min(summary.since_ms, last_ms),
+            last_ms=last_ms,
+        )
+        for one in summary.units
+        if one.unit in ids
+    ]
+    add_sums(tx, row.id, sums)
+    add_activity(
+        tx,
+        summary.since_ms,
+        summary.until_ms,
+        now_ms,
+        (
+            sum(one.requests for one in sums),
+            sum(one.pages for one in sums),
+            sum(one.errors for one in sums),
+            sum(one.response_bytes for one in sums),
+        ),
+    )
+    host_ids = {
+        unit.key: unit.host_id
+        for unit in hosts.units_of_hosts(tx, {one.host for one in summary.directories})
+    }
+    directories.add(
+        tx,
+        row.id,
+        [
+            DirectoryRow(
+                agent_id=row.id,
+                host_id=host_ids[one.host],
+                path=one.path,
+                round=one.round,
+                kind=one.kind,
+                requests=one.requests,
+                pages=one.pages,
+                errors=one.errors,
+                request_bytes=one.request_bytes,
+                response_bytes=one.response_bytes,
+                ms=one.ms,
+            )
+            for one in summary.directories
+            if one.host in host_ids
+        ],
+    )
+    refresh_distances(tx, row.id, {one.unit_id for one in sums})
+    probes.set_done(tx, row.id, [(one.unit_id, one.round) for one in sums if one.kind == "probe"])
+    crawled: dict[int, list[int]] = defaultdict(list)
+    for one in sums:
+        if one.kind == "crawl":
+            crawled[one.round].append(one.unit_id)
+    for number, unit_ids in crawled.items():
+        refresh_volumes(tx, number, unit_ids)
+
+
+def _take_pages(
+    tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int, policy: Policy
+) -> None:
+    ids = hosts.ids_of_units(tx, {one.unit for one in summary.drawn})
+    keep_drawn(
+        tx,
+        [
+            DrawnPage(
+                one.round,
+                row.id,
+                ids[one.unit],
+                one.url,
+                one.rank,
+                one.status,
+                one.response_bytes,
+            )
+            for one in summary.drawn
+            if one.unit in ids
+        ],
+        policy,
+    )
+    enter_results(tx, row.id, summary.refetched, now_ms, policy)
+
+
+def _end_probes(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
+    if not row.list_sent_generation:
+        return
+    fetched = {one.unit: one for one in summary.units if one.kind == "probe"}
+    keys = hosts.ids_of_units(tx, fetched)
+    by_id = {keys[unit]: one for unit, one in fetched.items() if unit in keys}
+    claims = []
+    silent = []
+    for right in rights.of_agent(tx, row.id):
+        if right.kind != "probe":
+            continue
+        one = by_id.get(right.unit_id)
+        if one is None:
+            silent.append(
+                Claim(right.unit_id, "probe", right.round, 0, 0, "unreachable: not in its log")
+            )
+        else:
+            claims.append(
+                Claim(
+                    right.unit_id, "probe", right.round, one.pages, one.response_bytes, "in its log"
+                )
+            )
+    finish_units(tx, row, claims, row.list_sent_generation, now_ms, log_came=True)
+    finish_units(tx, row, silent, row.list_sent_generation, now_ms)

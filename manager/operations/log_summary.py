@@ -1,0 +1,81 @@
+"""What a crawl log (M3) comes to, as intake hands it on: sums of units and directories, pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DirectorySum", "DrawnUrl", "LogSummary", "UnitSum"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSum:
+    """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed.
+
+    failed: requests without an answer. slowest_ms, slowest_bytes: of the line that took longest.
+    spread: of the others, as `manager.distance.Spread` writes it.
+    """
+
+    unit: str
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+    failed: int = 0
+    slowest_ms: int = 0
+    slowest_bytes: int = 0
+    spread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectorySum:
+    """The same for one directory of a big host: host key, and a path that ends in `/`."""
+
+    host: str
+    path: str
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnUrl:
+    """A page of a log that another agent may be asked to fetch again, if its rank is low."""
+
+    unit: str
+    round: int
+    url: str
+    rank: int
+    status: int | None
+    response_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogSummary:
+    """What one log says. name: its first line; since_ms, until_ms: the time it is of.
+
+    units, directories: only lines that the agent held; `quarantined` counts the others. drawn: to
+    be fetched again by others. refetched: (url, status, bytes) of pages that others crawled.
+    path: where the rows lie, for who reads them later.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    lines: int
+    quarantined: int
+    since_ms: int
+    until_ms: int
+    path: str
+    units: tuple[UnitSum, ...] = ()
+    directories: tuple[DirectorySum, ...] = ()
+    drawn: tuple[DrawnUrl, ...] = ()
+    refetched: tuple[tuple[str, int | None, int], ...] = ()
