@@ -34,12 +34,14 @@ __all__ = [
     "database",
     "database_url",
     "postgres_server",
+    "running_server",
     "server_binaries",
     "server_user",
     "sqlite_template",
 ]
 
 TEMPLATE = "prsm_template"
+NOT_INSTALLED = "no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`"
 
 
 # Ends the server at once, and removes its folder, when the other end of its input is closed.
@@ -148,31 +150,43 @@ def server_user() -> tuple[str | None, list[str]]:
     return user, ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--"]
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    """A server for the whole session; skips where PostgreSQL is not installed."""
+@contextmanager
+def running_server(options: tuple[str, ...] = OPTIONS) -> Iterator[PostgresServer]:
+    """Start a server without databases of ours, and end it with all that it keeps.
+
+    Raises FileNotFoundError where PostgreSQL is not installed.
+    """
     binaries = server_binaries()
     if binaries is None:
-        pytest.skip("no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`")
+        raise FileNotFoundError(NOT_INSTALLED)
     user, as_user = server_user()
     # Not pytest's folder: a socket's path may have 107 bytes, and another user must enter it.
     folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
     if user is not None:
         shutil.chown(folder, user)
-    server = PostgresServer(folder, "prsm", binaries, as_user)
+    server = PostgresServer(folder, "prsm", binaries, as_user, options)
     try:
         server.initialise()
         server.start()
         try:
-            server.run_sql(f"CREATE DATABASE {TEMPLATE}")
-            template = Database(server.url(TEMPLATE))
-            migrate(template)
-            template.close()
             yield server
         finally:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server for the whole session; skips where PostgreSQL is not installed."""
+    if server_binaries() is None:
+        pytest.skip(NOT_INSTALLED)
+    with running_server() as server:
+        server.run_sql(f"CREATE DATABASE {TEMPLATE}")
+        template = Database(server.url(TEMPLATE))
+        migrate(template)
+        template.close()
+        yield server
 
 
 @pytest.fixture(scope="session")

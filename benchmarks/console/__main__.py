@@ -1,60 +1,59 @@
 """Each page of the console, of a manager with 1,000 agents, 10^6 hosts and 10^7 log lines.
 
     python -m benchmarks.console [--agents 1000] [--hosts 1000000] [--lines 10000000]
-                                 [--turns 20] [--only sqlite|postgresql] [--pages PART]
+                                 [--turns 20] [--only sqlite|postgresql] [--pages PART] [--no-whole]
 
-The manager is the shipped command, which goes on with its work meanwhile; each page is asked for
-`--turns` times, one after the other, by a person who has logged in. Prints a table; the last line
-is `RESULT` and JSON, for each database:
+The manager is the shipped command, which goes on with its work meanwhile. Each page is asked for
+once after the start, then `--turns` times, one after the other, by a person who has logged in; at
+last lists as CSV to their end, and searches through all logs. Prints tables; the last line is
+`RESULT` and JSON: of both databases together, and for each
 
     p95_ms       of the slowest page: 95 of 100 requests took no longer
     worst_page   which that is
     weight_kb    of the heaviest page with all that a browser loads for it, as it is transferred
+    cpu_ms       median of the page that costs the manager and its database most, `dearest_page`:
+                 the figure that others on the machine do not spoil
+    first_ms     of the page that took longest when it was asked for the first time after the start
     floor_ms     p95 of /healthz in the same run: what no page can be faster than
+    rss_mb       of the manager's process after the pages, and `peak_mb` its most, exports included
+    fill_s       seconds for the rows and files, before anything is measured
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import shutil
+import os
+import re
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import httpx
-
-from benchmarks.console.filling import HOST, ROUNDS, Filled, fill
-from manager.db import Database
-from manager.store import Layout
-from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
-from tests.manager.console.markup import read
-from tests.postgres import PostgresServer, server_binaries, server_user
-
-PASSWORD: Final = "correct horse battery"
-SETTINGS: Final = ("policy.tick_s=5",)  # as shipped
-WARM_UPS: Final = 2
+from benchmarks.console.filling import Filled
+from benchmarks.console.looking import PASSWORD, Look, addresses, log_in, look_at, p95, timed
+from benchmarks.console.serving import KINDS, Served, serve
+from benchmarks.console.whole import Download, download, search_all
+from tests.e2e.manager_process import prsm
 
 
 def main() -> int:
     """Fill, serve, look at every page, print."""
     asked = _arguments()
     filled = Filled(asked.agents, asked.hosts, asked.lines)
-    result: dict[str, Any] = {}
-    for kind in ("sqlite", "postgresql"):
+    of_kind: dict[str, dict[str, Any]] = {}
+    for kind in KINDS:
         if asked.only not in (None, kind):
             continue
         with tempfile.TemporaryDirectory(prefix="prsm-console-") as name:
-            folder = Path(name)
-            folder.chmod(0o755)  # PostgreSQL is another user
-            with _served(kind, folder, filled) as manager:
-                result[kind] = _measured(kind, manager, filled, asked)
-    print("RESULT " + json.dumps(result))
+            data = Path(name) / "data"
+            with serve(kind, data, filled) as served:
+                much = f"{filled.agents:,} agents, {filled.hosts:,} hosts, {filled.lines:,} lines"
+                print(f"{kind}: {much} made in {served.fill_s:.0f} s", flush=True)
+                users = ("users", "add", "hana", "--role", "admin", "--password-stdin")
+                prsm(data, *users, stdin=f"{PASSWORD}\n")
+                of_kind[kind] = _measured(kind, served, filled, asked)
+    print("RESULT " + json.dumps(_of_both(of_kind) | of_kind))
     return 0
 
 
@@ -64,135 +63,82 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--hosts", type=int, default=1_000_000)
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--turns", type=int, default=20)
-    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--only", choices=KINDS)
     parser.add_argument("--pages", default="", help="only addresses with this in them")
+    parser.add_argument("--no-whole", action="store_true", help="no exports, no whole searches")
     return parser.parse_args()
 
 
-@contextmanager
-def _served(kind: str, folder: Path, filled: Filled) -> Iterator[ManagerProcess]:
-    data = folder / "data"
-    layout = Layout(data)
-    layout.create()
-    with _database(kind, data) as url:
-        begun = time.monotonic()
-        db = Database(url)
-        fill(db, layout, filled, time.time_ns() // 1_000_000)
-        db.close()
-        print(f"{kind}: {filled.agents:,} agents, {filled.hosts:,} hosts, {filled.lines:,} lines "
-              f"made in {time.monotonic() - begun:.0f} s", flush=True)  # fmt: skip
-        settings = SETTINGS if kind == "sqlite" else (*SETTINGS, f"database.url={url}")
-        with running_manager(data, *settings) as manager:
-            users = ("users", "add", "hana", "--role", "admin", "--password-stdin")
-            prsm(data, *users, stdin=f"{PASSWORD}\n")
-            yield manager
-
-
-@contextmanager
-def _database(kind: str, data: Path) -> Iterator[str]:
-    if kind == "sqlite":
-        yield f"sqlite:///{data}/prsm.sqlite"
-        return
-    found = server_binaries()
-    if found is None:
-        sys.exit("no PostgreSQL under /usr/lib/postgresql: apt install postgresql")
-    user, as_user = server_user()
-    place = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
-    if user is not None:
-        shutil.chown(place, user)
-    server = PostgresServer(place, "prsm", found, as_user)
-    try:
-        server.initialise()
-        server.start()
-        try:
-            server.run_sql("CREATE DATABASE prsm")
-            yield server.url("prsm")
-        finally:
-            server.stop()
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _addresses(filled: Filled) -> list[str]:
-    """Return every page with something on it, and lists as people use them."""
-    host = HOST.format(filled.hosts // 2, filled.hosts // 2 % 1000)
-    agent = "a0007.bench.example"
-    return [
-        "", "agents", "agents?state=online&sort=-units", f"agent?name={agent}", "new-agent",
-        "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume",
-        "hosts?q=d7.example", "hosts?q=h5000",
-        f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000",
-        "hosts?q=h5000&in=address",
-        "hosts?sort=owner", "hosts?sort=pages&page=1000", "add-hosts",
-        f"host?host={host}", "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units",
-        "plans", f"plans/{ROUNDS}", "balance",
-        f"plans/{ROUNDS}/tree", "probes", "probes/matrix", "probes/distances",
-        f"probes/distances?agent={agent}&sort=-distance", "reports", f"reports?agent={agent}",
-        "logs",
-        "logs?status=500", "logs?host=nothing.example", "collection", "data", "downloads",
-        "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
-        "audit?alerts=yes",
-        f"audit?subject={agent}", "users", "settings", "fleet-rules", "tokens",
-    ]  # fmt: skip
-
-
 def _measured(
-    kind: str, manager: ManagerProcess, filled: Filled, asked: argparse.Namespace
+    kind: str, served: Served, filled: Filled, asked: argparse.Namespace
 ) -> dict[str, Any]:
-    with manager.client(follow_redirects=True) as client:
-        _log_in(client)
-        floor = _p95([_timed(client, "/healthz")[0] for _ in range(asked.turns)])
-        rows = []
-        for address in _addresses(filled):
-            if asked.pages not in address:
-                continue
-            path = f"/console/{address}"
-            if client.get(path).status_code == 404:
-                continue  # this version has no such page
-            for _ in range(WARM_UPS):
-                _timed(client, path)
-            took = [_timed(client, path) for _ in range(asked.turns)]
-            rows.append((_p95([ms for ms, _ in took]), _weight_kb(client, took[-1][1]), path))
-    rows.sort(reverse=True)
-    print(f"\n{kind}: p95 ms, kB with all its files, page")
-    for p95, weight, path in rows:
-        print(f"{p95:10.1f} {weight:8.1f}  {path}")
-    print(f"{floor:10.1f}           /healthz\n", flush=True)
+    pid = served.manager.process.pid
+    with served.manager.client(follow_redirects=True) as client:
+        log_in(client)
+        paths = [path for path in addresses(filled) if asked.pages in path]
+        looks = look_at(client, served, paths, asked.turns)
+        floor_ms = p95([timed(client, "/healthz")[0] for _ in range(asked.turns)])
+        _print_looks(kind, looks, floor_ms, served.background())
+        rss_mb = _memory_mb(pid, "VmRSS")
+        if not asked.no_whole:
+            _print_whole(
+                download(client, served, "/console/hosts.csv"),
+                download(client, served, "/console/hosts.csv?sort=-volume"),
+                download(client, served, "/console/hosts.csv?q=d7.example"),
+                download(client, served, "/console/audit.csv"),
+                search_all(client, served, host="nothing.example"),
+                search_all(client, served, host=f"h{filled.hosts // 2}.d0.example", status="500"),
+            )
+    peak_mb = _memory_mb(pid, "VmHWM")
+    print(f"memory of the manager: {rss_mb:.0f} MB after the pages, {peak_mb:.0f} at most\n")
+    slowest = max(looks, key=lambda look: look.p95_ms)
+    dearest = max(looks, key=lambda look: look.cpu_ms)
+    first = max(looks, key=lambda look: look.first_ms)
     return {
-        "p95_ms": round(rows[0][0], 1),
-        "worst_page": rows[0][2],
-        "weight_kb": round(max(weight for _, weight, _ in rows), 1),
-        "floor_ms": round(floor, 1),
-        "pages": len(rows),
+        "p95_ms": round(slowest.p95_ms, 1),
+        "worst_page": slowest.path,
+        "weight_kb": round(max(look.weight_kb for look in looks), 1),
+        "cpu_ms": round(dearest.cpu_ms, 1),
+        "dearest_page": dearest.path,
+        "first_ms": round(first.first_ms, 1),
+        "first_page": first.path,
+        "floor_ms": round(floor_ms, 1),
+        "rss_mb": round(rss_mb),
+        "peak_mb": round(peak_mb),
+        "fill_s": round(served.fill_s),
+        "pages": len(looks),
     }
 
 
-def _log_in(client: httpx.Client) -> None:
-    form = read(client.get("/console/").text).form("/console/login")
-    fields = form.fields | {"name": "hana", "password": PASSWORD}
-    answer = client.post("/console/login", data=fields, headers={"Sec-Fetch-Site": "same-origin"})
-    assert answer.status_code == 200, answer.text[-500:]
+def _of_both(of_kind: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    worst = max(of_kind.values(), key=lambda one: float(one["p95_ms"]))
+    weights = [one["weight_kb"] for one in of_kind.values()]
+    return {name: worst[name] for name in ("p95_ms", "worst_page")} | {"weight_kb": max(weights)}
 
 
-def _timed(client: httpx.Client, path: str) -> tuple[float, httpx.Response]:
-    begun = time.perf_counter()
-    answer = client.get(path)
-    took_ms = (time.perf_counter() - begun) * 1000
-    assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[-500:]}"
-    return took_ms, answer
+def _print_looks(kind: str, looks: list[Look], floor_ms: float, background: float) -> None:
+    load = os.getloadavg()[0]
+    print(f"\n{kind}, load {load:.1f}, the manager by itself {background:.2f} of a core:")
+    print("    p95 ms    CPU ms  first ms        kB  page")
+    for look in sorted(looks, key=lambda look: -look.p95_ms):
+        print(f"{look.p95_ms:10.1f}{look.cpu_ms:10.1f}{look.first_ms:10.1f}{look.weight_kb:10.1f}"
+              f"  {look.path}")  # fmt: skip
+    print(f"{floor_ms:10.1f}{'':30}  /healthz\n", flush=True)
 
 
-def _weight_kb(client: httpx.Client, page: httpx.Response) -> float:
-    """Return what a browser receives for a page, headers left out."""
-    elements = read(page.text).elements
-    named = {each.attributes.get("src") for each in elements if each.tag in ("script", "img")}
-    named |= {each.attributes.get("href") for each in elements if each.tag == "link"}
-    loaded = [client.get(address) for address in sorted(filter(None, named))]
-    return sum(one.num_bytes_downloaded for one in (page, *loaded)) / 1000
+def _print_whole(*done: Download | tuple[Download, float]) -> None:
+    print("   first s   whole s     CPU s      rows        MB  as a whole")
+    for each in done:
+        one, longest_ms = each if isinstance(each, tuple) else (each, None)
+        said = "" if longest_ms is None else f"  longest answer {longest_ms:.0f} ms"
+        print(f"{one.first_s:10.2f}{one.whole_s:10.1f}{one.cpu_s:10.1f}{one.rows:10,}"
+              f"{one.size_mb:10.1f}  {one.path}{said}", flush=True)  # fmt: skip
 
 
-def _p95(values: list[float]) -> float:
-    return sorted(values)[math.ceil(0.95 * len(values)) - 1]
+def _memory_mb(pid: int, name: str) -> float:
+    found = re.search(rf"{name}:\s*(\d+)", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1000
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db import Database
+from benchmarks.console.hurried import hurried
 from manager.db.engine import Transaction
-from manager.db.migrate import migrate
 from manager.db.tables import agents, plans, rounds
 from manager.store import Layout, LogFile
 from shared.wire.names import hash_of_key
@@ -54,19 +53,16 @@ class Filled:
         return self.lines // LINES_OF_LOG
 
 
-def fill(db: Database, layout: Layout, filled: Filled, now_ms: int) -> None:
-    """Make tables, rows and files in an empty place."""
-    migrate(db)
-    with db.write() as tx:
+def fill(url: str, layout: Layout, filled: Filled, now_ms: int) -> None:
+    """Make tables, rows and files in an empty place. url: of the database, as `Database` has it."""
+    with hurried(url) as tx:
         _agents(tx, filled, now_ms)
         _rounds(tx, filled, now_ms)
         _hosts(tx, filled, now_ms)
         _records(tx, filled, now_ms)
         if tx.dialect == "postgresql":
             _after_numbers(tx)
-    with db.write() as tx:
-        tx.execute(sa.text("ANALYZE"))
-    _logs(db, layout, filled)
+    _logs(layout, filled)
 
 
 def _name(agent: int) -> str:
@@ -243,7 +239,7 @@ def _after_numbers(tx: Transaction) -> None:
         )
 
 
-def _logs(db: Database, layout: Layout, filled: Filled) -> None:
+def _logs(layout: Layout, filled: Filled) -> None:
     first: list[Path] = []
     for number in range(1, filled.reports + 1):
         folder = layout.logs / str(number % filled.agents + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,7 @@ import httpx
 from benchmarks.manager.filling import Filled, fill
 from tests.e2e.manager_process import ManagerProcess, running_manager
 from tests.e2e.nginx import nginx_in_front, reserved_port, wait_for_front
-from tests.postgres import PostgresServer, server_binaries, server_user
+from tests.postgres import running_server
 
 __all__ = ["Stage", "bare_server", "cpu_s", "one_manager", "peak_mb", "two_managers"]
 
@@ -71,7 +70,8 @@ def one_manager(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
 def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
     """Serve a filled PostgreSQL by two processes behind the shipped nginx."""
     with ExitStack() as stack:
-        server = stack.enter_context(_postgres())
+        server = stack.enter_context(running_server(DURABLE))
+        server.run_sql("CREATE DATABASE prsm")
         url = server.url("prsm")
         fill(url, filled, now_ms)
         shared = (*SETTINGS, f"database.url={url}", f"database.files={folder}/files",
@@ -98,29 +98,6 @@ def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
                 "nginx": (nginx,),
             },
         )
-
-
-@contextmanager
-def _postgres() -> Iterator[PostgresServer]:
-    """Start a PostgreSQL that loses nothing, with an empty database `prsm`."""
-    found = server_binaries()
-    if found is None:
-        sys.exit("no PostgreSQL under /usr/lib/postgresql: apt install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
-    user, as_user = server_user()
-    if user is not None:
-        shutil.chown(folder, user)
-    server = PostgresServer(folder, "prsm", found, as_user, options=DURABLE)
-    try:
-        server.initialise()
-        server.start()
-        try:
-            server.run_sql("CREATE DATABASE prsm")
-            yield server
-        finally:
-            server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -1,0 +1,117 @@
+"""A person who has logged in looks at every page, again and again."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+import httpx
+
+from benchmarks.console.filling import HOST, ROUNDS, Filled
+from benchmarks.console.serving import Served
+from tests.manager.console.markup import read
+
+__all__ = ["PASSWORD", "Look", "addresses", "log_in", "look_at", "p95", "timed"]
+
+PASSWORD: Final = "correct horse battery"
+WARM_UPS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a page took. first_ms: the first time after the start. cpu_ms: the median, of the
+    manager and its database. weight_kb: with all that a browser loads for it."""
+
+    path: str
+    first_ms: float
+    p95_ms: float
+    cpu_ms: float
+    weight_kb: float
+
+
+def addresses(filled: Filled) -> list[str]:
+    """Return every page with something on it, and lists as people use them."""
+    host = HOST.format(filled.hosts // 2, filled.hosts // 2 % 1000)
+    agent = "a0007.bench.example"
+    last = filled.hosts // 50
+    found = [
+        "", "agents", "agents?state=online&sort=-units", f"agent?name={agent}", "new-agent",
+        "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume",
+        "hosts?q=d7.example", "hosts?q=h5000",
+        f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000", f"hosts?page={last}",
+        "hosts?q=h5000&in=address", "hosts?q=nothing.like.this&in=address",
+        "hosts?q=example&in=address&sort=-pages", "hosts?state=placed&sort=-volume",
+        "hosts?sort=owner", "hosts?sort=pages&page=1000", f"hosts?sort=volume&page={last}",
+        f"hosts?sort=-owner&page={last}", "add-hosts",
+        f"host?host={host}", "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units",
+        "plans", f"plans/{ROUNDS}", "balance",
+        f"plans/{ROUNDS}/tree", "probes", "probes/matrix", "probes/distances",
+        f"probes/distances?agent={agent}&sort=-distance", "probes/distances?page=1000", "reports",
+        f"reports?agent={agent}",
+        "logs", f"logs?host=h{filled.hosts // 2}.d0.example",
+        "logs?status=500", "logs?host=nothing.example", "collection", "data", "downloads",
+        "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
+        "audit?alerts=yes",
+        f"audit?subject={agent}", "users", "settings", "fleet-rules", "tokens",
+    ]  # fmt: skip
+    return [f"/console/{each}" for each in found]
+
+
+def look_at(client: httpx.Client, served: Served, paths: list[str], turns: int) -> list[Look]:
+    """Look at some pages, `turns` times each, when each was looked at once.
+
+    A page that this version does not have is left out.
+    """
+    first: dict[str, float] = {}
+    for path in paths:
+        took_ms, answer = timed(client, path)
+        if answer.status_code != 404:
+            first[path] = took_ms
+    looks = []
+    for path, first_ms in first.items():
+        for _ in range(WARM_UPS):
+            timed(client, path)
+        took_ms, used_ms = [], [served.cpu_ms]
+        for _ in range(turns):
+            took_ms.append(timed(client, path)[0])
+            used_ms.append(served.cpu_ms)
+        # A tick falls into a few of the requests, so the median is of the page alone.
+        cpu_ms = median(after - before for before, after in pairwise(used_ms))
+        weight_kb = _weight_kb(client, timed(client, path)[1])
+        looks.append(Look(path, first_ms, p95(took_ms), cpu_ms, weight_kb))
+    return looks
+
+
+def log_in(client: httpx.Client) -> None:
+    """Log in as hana, whose cookie the client then has."""
+    form = read(client.get("/console/").text).form("/console/login")
+    fields = form.fields | {"name": "hana", "password": PASSWORD}
+    answer = client.post("/console/login", data=fields, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.status_code == 200, answer.text[-500:]
+
+
+def timed(client: httpx.Client, path: str) -> tuple[float, httpx.Response]:
+    """Return the milliseconds of a request, and its answer."""
+    begun = time.perf_counter()
+    answer = client.get(path)
+    took_ms = (time.perf_counter() - begun) * 1000
+    assert answer.status_code in (200, 404), f"{path}: {answer.status_code} {answer.text[-500:]}"
+    return took_ms, answer
+
+
+def p95(values: list[float]) -> float:
+    """Return what 95 of 100 do not exceed."""
+    return sorted(values)[math.ceil(0.95 * len(values)) - 1]
+
+
+def _weight_kb(client: httpx.Client, page: httpx.Response) -> float:
+    """Return what a browser receives for a page, headers left out."""
+    elements = read(page.text).elements
+    named = {each.attributes.get("src") for each in elements if each.tag in ("script", "img")}
+    named |= {each.attributes.get("href") for each in elements if each.tag == "link"}
+    loaded = [client.get(address) for address in sorted(filter(None, named))]
+    return sum(one.num_bytes_downloaded for one in (page, *loaded)) / 1000
