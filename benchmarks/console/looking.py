@@ -68,9 +68,9 @@ def look_at(client: httpx.Client, served: Served, paths: list[str], turns: int) 
     """
     first: dict[str, float] = {}
     for path in paths:
-        took_ms, answer = timed(client, path)
+        first_ms, answer = timed(client, path)
         if answer.status_code != 404:
-            first[path] = took_ms
+            first[path] = first_ms
     looks = []
     for path, first_ms in first.items():
         for _ in range(WARM_UPS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,7 @@ from manager.db import (
 from manager.db.assignments import AssignmentRow
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
-from manager.db.host_views import COUNTED_MOST, HostLine, HostWanted
+from manager.db.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
 from manager.db.hosts import HostRow, UnitRow
 from manager.db.measurements import SumRow
 from manager.db.probes import OrderRow
@@ -44,12 +45,13 @@ __all__ = [
     "HostLine",
     "HostPage",
     "count_hosts",
+    "every_host",
     "host_detail",
     "list_hosts",
 ]
 
 PAGE_MOST: Final = 1_000
-STATES: Final = ("", "new", "idle", "probing", "placed", "excluded")
+LINES_AT_ONCE: Final = 500
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
 
@@ -110,13 +112,7 @@ def list_hosts(
     sort: domain, first_seen, volume, pages, owner or state; with `-` before it, descending.
     Raises FormatError for another sort or state.
     """
-    where = where or HostFilter()
-    column = sort.removeprefix("-")
-    if column not in host_views.SORTS:
-        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(host_views.SORTS)}")
-    if where.state not in STATES:
-        raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES[1:])}")
-    wanted = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
+    wanted, column = _wanted(where or HostFilter()), _column(sort)
     with db.read() as tx:
         matching, lines = host_views.page(
             tx,
@@ -129,10 +125,44 @@ def list_hosts(
     return HostPage(matching, lines)
 
 
+def every_host(db: Database, where: HostFilter, *, sort: str = "domain") -> Iterator[HostLine]:
+    """Yield all hosts that match, in their order of this moment, each as it is when its turn comes.
+
+    Only their numbers are held, so a reader may be slow. Raises FormatError as `list_hosts`, before
+    the first.
+    """
+    wanted, column = _wanted(where), _column(sort)
+    return _every_host(db, wanted, column, descending=sort.startswith("-"))
+
+
+def _every_host(
+    db: Database, wanted: HostWanted, column: str, *, descending: bool
+) -> Iterator[HostLine]:
+    with db.read() as tx:
+        numbers = host_views.numbers(tx, wanted, column, descending=descending)
+    for at in range(0, len(numbers), LINES_AT_ONCE):
+        with db.read() as tx:
+            lines = host_views.lines(tx, numbers[at : at + LINES_AT_ONCE].tolist())
+        yield from lines
+
+
+def _column(sort: str) -> str:
+    column = sort.removeprefix("-")
+    if column not in host_views.SORTS:
+        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(host_views.SORTS)}")
+    return column
+
+
+def _wanted(where: HostFilter) -> HostWanted:
+    if where.state not in ("", *STATES):
+        raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES)}")
+    return HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
+
+
 def count_hosts(db: Database) -> dict[str, int]:
     """Return how many hosts are in each state, 0 too; may be a kept figure."""
     counted = db.kept.get("hosts by state", lambda: _count_hosts(db))
-    return {state: counted.get(state, 0) for state in STATES[1:]}
+    return {state: counted.get(state, 0) for state in STATES}
 
 
 def _count_hosts(db: Database) -> dict[str, int]:

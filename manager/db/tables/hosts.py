@@ -37,7 +37,7 @@ hosts: Final = sa.Table(
     sa.Column("shared_interval_ms", Whole),
     count("shares"),  # agents that may fetch from it at once
     one_of("resolution", "new", "resolved", "failed"),
-    sa.Index(None, "reversed_key"),
+    sa.Index("ix_hosts_reversed_key", "reversed_key", "id"),
     sa.Index(None, "group_id"),
     sa.Index(None, "resolve_after_ms"),
     sa.Index(
@@ -81,10 +81,16 @@ units: Final = sa.Table(
     moment("control_ms"),  # since when all agents probe it, to be compared
     one_of("state", "new", "idle", "probing", "placed", "excluded"),
     sa.UniqueConstraint("host_id", "path"),
-    sa.Index(None, "state", "id"),
-    # The largest of millions, as lists of hosts are sorted.
-    sa.Index("ix_units_volume", "volume_kb", "id"),
-    sa.Index("ix_units_pages", "pages", "id"),
+    # As lists of hosts are sorted, with all that is asked while millions are passed by.
+    sa.Index("ix_units_state_id", "state", "id", "path", "host_id"),
+    sa.Index("ix_units_volume", "volume_kb", "id", "path", "host_id"),
+    sa.Index("ix_units_pages", "pages", "id", "path", "host_id"),
+    sa.Index(
+        "ix_units_pieces",
+        "id",
+        sqlite_where=sa.text("path <> '/'"),
+        postgresql_where=sa.text("path <> '/'"),
+    ),
 )
 
 start_pages: Final = sa.Table(
