@@ -203,8 +203,8 @@ def _parts_by_owner(
         return query.order_by(*_either(assignments.c.unit_id, descending=descending))
 
     sizes = _sizes_by_owner(tx) if sized and wanted.is_any else None
-    fleet = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
-    fleet.sort(key=lambda row: row.name, reverse=descending)
+    known = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
+    fleet = sorted(known, key=lambda row: str(row.name), reverse=descending)
     if not (descending or wanted.owner):
         yield of_nobody, None
     for owner in fleet:
