@@ -80,6 +80,7 @@ def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
         _require_private_line(request)
         if page.method == "POST":
             _require_same_origin(request)
+        _require_no_nul(visit)
         refused = _refused(visit, page, token)
         return page.answer(visit) if refused is None else refused
     except Exception as error:  # noqa: BLE001  # whatever went wrong is answered as a page, and logged
@@ -219,6 +220,17 @@ def _require_same_origin(request: Request) -> None:
             "This change was sent by a page of another origin, so it was not done. Open the "
             "console itself and do it there"
         )
+
+
+def _require_no_nul(visit: Visit) -> None:
+    """Refuse what no keyboard types: SQLite would keep it, PostgreSQL has no place for it."""
+    for given in (visit.query, visit.form):
+        for name, value in given.items():
+            if "\0" in name or "\0" in value:
+                raise FormatError(
+                    f"{name[:40]!a}: holds the character U+0000, which can neither be kept nor "
+                    "looked for; leave it out"
+                )
 
 
 def safe_target(text: str) -> str:

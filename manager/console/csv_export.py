@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from starlette.responses import StreamingResponse
@@ -39,9 +40,14 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator
 def csv_response(
     name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]
 ) -> StreamingResponse:
-    """Return the answer that a browser saves as `name`.csv."""
+    """Return the answer that a browser saves as `name`.csv.
+
+    Its first piece is made at once: what is refused is refused as a page, not in mid-file.
+    """
+    lines = csv_lines(header, rows)
+    first = next(lines)
     return StreamingResponse(
-        csv_lines(header, rows),
+        chain((first,), lines),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )

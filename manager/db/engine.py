@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from manager.db.kept import KeptFigures
 from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
+from shared.errors import FormatError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks"]
 
@@ -251,6 +252,11 @@ def _as_busy() -> Iterator[None]:
         gone = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
+        if not gone and "NUL" in str(error.orig):  # only PostgreSQL refuses it
+            raise FormatError(
+                "a text with the character U+0000: it can neither be kept nor looked for; leave "
+                "it out"
+            ) from error
         if not gone:
             raise
         if getattr(error.orig, "sqlstate", None) == _NO_LOCK:
