@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
+from manager.assignment import LivenessState
 from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
@@ -29,7 +30,7 @@ class AgentAnswer(BaseModel):
 
     name: str
     kind: str
-    state: Annotated[str, Field(description="new, working, idle, asleep, late, lost or retired")]
+    state: Annotated[str, Field(description=", ".join(LivenessState))]
     reason: Annotated[str, Field(description="why it is in this state, in words")]
     state_until_ms: int | None
     attention: Annotated[bool, Field(description="an administrator should look")]

@@ -36,10 +36,19 @@ class LivenessState(StrEnum):
     NEW = "new"
     WORKING = "working"
     IDLE = "idle"
+    PAUSED = "paused"
+    DRAINING = "draining"
     ASLEEP = "asleep"
     LATE = "late"
     LOST = "lost"
     RETIRED = "retired"
+
+
+_HELD: Final = {
+    "paused": (LivenessState.PAUSED, "it fetches nothing for now"),
+    "draining": (LivenessState.DRAINING, "it takes no more work"),
+}
+"""What counts before the pages that it fetched a moment ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ class AgentFacts:
 
     last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
     means to call again. units_held: whose right it has. queue: URLs it has waiting, None where
-    it cannot say. says_asleep, says: its own words.
+    it cannot say. says_state, says: its own words, as the sync has them.
     """
 
     kind: AgentKind
@@ -60,7 +69,7 @@ class AgentFacts:
     units_held: int = 0
     queue: int | None = None
     retired: bool = False
-    says_asleep: bool = False
+    says_state: str = ""
     says: str = ""
     work_window_ms: int = 15 * 60_000
 
@@ -112,13 +121,16 @@ def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEW
         by = clock_time(due_ms)
         why = f"it sleeps until {by}" if facts.kind == "sync" else f"it calls once a night, by {by}"
         return Liveness(LivenessState.ASLEEP, f"{why}; {silent}", until_ms=max(due_ms, now_ms))
+    if facts.says_state in _HELD:
+        state, why = _HELD[facts.says_state]
+        return Liveness(state, f"{why}{_own_words(facts)}")
     return _awake(facts, now_ms)
 
 
 def _sleeps(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> bool:
     if facts.kind == "plain":
         return now_ms - contact_ms > PLAIN_AWAKE_MS
-    return facts.says_asleep or due_ms - contact_ms > LONGEST_POLL_MS
+    return facts.says_state == "asleep" or due_ms - contact_ms > LONGEST_POLL_MS
 
 
 def _overdue(facts: AgentFacts, due_ms: int, now_ms: int, silent: str) -> Liveness:
@@ -146,7 +158,7 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
         waiting = f", {facts.queue:,} URLs waiting" if facts.queue else ""
         ago = spoken_duration(now_ms - worked_ms)
         return Liveness(LivenessState.WORKING, f"last fetched a page {ago} ago{waiting}")
-    says = f'; it says "{facts.says}"' if facts.says else ""
+    says = _own_words(facts)
     if not facts.units_held:
         return Liveness(LivenessState.IDLE, f"it has no unit to fetch{says}")
     fetched = (
@@ -162,3 +174,9 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     return Liveness(
         LivenessState.IDLE, f"it calls, {held}, but {fetched}{says}", attention=not facts.says
     )
+
+
+def _own_words(facts: AgentFacts) -> str:
+    """Return what an agent says of itself as one clause, or nothing."""
+    words = facts.says.replace("; ", ", ")
+    return f'; it says "{words}"' if words else ""

@@ -39,7 +39,7 @@ def how_it_is(row: AgentRow, units_held: int, now_ms: int, policy: Policy) -> Li
             permit_until_ms=row.permit_until_ms,
             units_held=units_held,
             retired=row.retired_ms is not None,
-            says_asleep=row.state == "asleep",
+            says_state=row.state,
             says=row.state_reason,
         ),
         now_ms,

@@ -33,7 +33,7 @@ CELL: Final = 24
 NAMED: Final = 8
 GAP, LETTER, LINE = 6, 12, 26
 STATES: Final = tuple(state.value for state in LivenessState)
-WORST: Final = ("lost", "late", "new", "asleep", "idle", "working", "retired")
+WORST: Final = ("lost", "late", "new", "paused", "draining", "asleep", "idle", "working", "retired")
 KINDS: Final = ("sync", "plain")
 
 

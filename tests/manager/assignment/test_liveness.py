@@ -91,7 +91,23 @@ def test_a_far_promise_is_sleep() -> None:
 
 def test_a_nap_that_is_announced_is_sleep() -> None:
     """Its own word counts for short naps too."""
-    assert seen(says_asleep=True).state is LivenessState.ASLEEP
+    assert seen(says_state="asleep").state is LivenessState.ASLEEP
+
+
+@pytest.mark.parametrize(
+    ("says_state", "state", "reason"),
+    [
+        ("paused", LivenessState.PAUSED, 'it fetches nothing for now; it says "by `x`, or so"'),
+        ("draining", LivenessState.DRAINING, 'it takes no more work; it says "by `x`, or so"'),
+    ],
+)
+def test_who_is_held_does_not_work(says_state: str, state: LivenessState, reason: str) -> None:
+    """However lately it fetched a page; that it is over its promise counts more."""
+    held = {"says_state": says_state, "says": "by `x`; or so"}
+    found = seen(**held)
+    assert (found.state, found.reason, found.attention) == (state, reason, False)
+    over = {"last_contact_ms": NOW - 20 * MINUTE, "promised_ms": NOW - 10 * MINUTE}
+    assert seen(**held, **over).state is LivenessState.LATE
 
 
 def test_late() -> None:
@@ -177,7 +193,7 @@ maybe_ms = st.one_of(st.none(), st.integers(0, 2 * NOW))
     st.integers(0, 2 * NOW),
     st.integers(0, 3),
     st.one_of(st.none(), st.integers(0, 3)),
-    st.booleans(),
+    st.sampled_from(["", "asleep", "paused", "draining", "a word of tomorrow"]),
 )
 def test_every_agent_has_one_state_and_a_reason(
     kind: Any,
@@ -187,11 +203,11 @@ def test_every_agent_has_one_state_and_a_reason(
     permit: int,
     units: int,
     queue: int | None,
-    asleep: bool,
+    says: str,
 ) -> None:
     """Whatever the facts, there is a sentence; lost only after the permit; limits lie ahead."""
     facts = AgentFacts(
-        kind, contact, HOUR, work, promised, permit, units, queue, says_asleep=asleep
+        kind, contact, HOUR, work, promised, permit, units, queue, says_state=says
     )
     found = liveness(facts, NOW)
     assert found.reason
