@@ -21,6 +21,7 @@ __all__ = [
     "PairRow",
     "ages_by_agent",
     "control_hosts",
+    "fresh_by_agent_elsewhere",
     "fresh_hosts",
     "newest_orders",
     "orders_by_agent",
@@ -195,6 +196,18 @@ def fresh_hosts(tx: Transaction, since_ms: int) -> int:
     """Return how many hosts that take part somebody has measured since a moment."""
     seen = sa.exists().where(distances.c.unit_id == units.c.id, distances.c.measured_ms >= since_ms)
     return int(tx.value(sa.select(sa.func.count()).select_from(units).where(_TOP, seen)))
+
+
+def fresh_by_agent_elsewhere(tx: Transaction, since_ms: int) -> dict[int, int]:
+    """Return how many distances each agent measured since a moment of what takes no part any more:
+    hosts that were excluded or do not resolve, and pieces of split ones. They are few."""
+    elsewhere = sa.select(units.c.id).where(~_TOP)
+    rows = tx.execute(
+        sa.select(distances.c.agent_id, sa.func.count().label("held"))
+        .where(distances.c.unit_id.in_(elsewhere), distances.c.measured_ms >= since_ms)
+        .group_by(distances.c.agent_id)
+    )
+    return {row.agent_id: row.held for row in rows}
 
 
 def control_hosts(tx: Transaction) -> list[ControlRow]:

@@ -89,8 +89,9 @@ class PairFilter:
 class AgentCoverage:
     """What an agent has measured, of how many hosts; its open and failed orders.
 
-    fresh: measured so lately that no round probes it again. ages: how many are as old as between
-    the limits of AGE_DAYS, and older than the last. suspect_reason: empty where it is sound.
+    fresh: hosts that take part, measured so lately that no round probes them again. ages: how many
+    are as old as between the limits of AGE_DAYS, and older than the last; of whatever it measured.
+    suspect_reason: empty where it is sound.
     """
 
     agent: str
@@ -247,6 +248,7 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
         orders = probe_views.orders_by_agent(tx, number)
         known = probe_views.probed_hosts(tx)
         fresh = probe_views.fresh_hosts(tx, fresh_ms)
+        elsewhere = probe_views.fresh_by_agent_elsewhere(tx, fresh_ms)
         controls = probe_views.control_hosts(tx)
     found = []
     for row in fleet:
@@ -258,7 +260,7 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
             AgentCoverage(
                 agent=row.name,
                 measured=held,
-                fresh=younger[-1],
+                fresh=younger[-1] - elsewhere.get(row.id, 0),
                 unreachable=seen.unreachable if seen is not None else 0,
                 ages=[upper - lower for lower, upper in pairwise(steps)],
                 waiting=orders.get((row.id, "waiting"), 0),

@@ -70,6 +70,15 @@ def test_what_is_old_is_found_by_its_age(database: Database) -> None:
     assert none.orders == 0
 
 
+def test_excluded_hosts_count_on_neither_side(database: Database) -> None:
+    """What was measured of them is kept, and is no part of what share of the pairs is fresh."""
+    world = measured(database)
+    exclude_host(database, "http://h1.jp:80/", "its owner asked", ADMIN, world.now_ms)
+    seen = coverage(database, world.now_ms, world.policy)
+    assert (seen.hosts, seen.hosts_fresh, seen.pairs, seen.pairs_fresh) == (11, 11, 33, 33)
+    assert [(one.measured, one.fresh) for one in seen.agents] == [(12, 11)] * 3
+
+
 def test_orders_that_cannot_be_are_refused(database: Database) -> None:
     """With what is wrong: nothing named, no such agent or host, one that is excluded."""
     world = measured(database)
