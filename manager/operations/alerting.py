@@ -179,9 +179,20 @@ def look(
     """Return what is wrong now, whether anybody is told of it or not."""
     with db.read() as tx:
         moves = standing.moved_since(tx, now_ms - DAY_MS)
-        updates = releases.agent_releases_of_all(tx)
+        updates = _updates(tx)
         ends = [*expiries_ms, *_signed(tx, now_ms)]
     return troubles(seen, moves, ends, updates, limits, now_ms)
+
+
+def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
+    """Return how updates went, without those to releases that are offered to nobody any more."""
+    over = {
+        row.version
+        for row in releases.all_releases(tx)
+        if row.halted_ms is not None or row.revoked_ms is not None
+    }
+    told = releases.agent_releases_of_all(tx)
+    return {agent: row for agent, row in told.items() if row.version not in over}
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:

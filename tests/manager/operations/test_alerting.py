@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.db import alerting
+from manager.db import alerting, releases
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
@@ -21,6 +21,7 @@ from manager.operations.alerting import (
     troubles,
 )
 from manager.operations.audit import audit_page
+from manager.operations.rollouts import halt, roll_out
 from manager.operations.silences import (
     add_window,
     end_silence,
@@ -29,6 +30,7 @@ from manager.operations.silences import (
     tell_nobody,
 )
 from manager.operations.standing import Standing, how_it_stands
+from manager.operations.update_reports import report_update
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
@@ -183,3 +185,29 @@ def test_what_is_no_window_is_refused(
         silence(database, "agent:a", now_ms + 1000, " ", ADMIN, now_ms)
     with pytest.raises(NotFoundError, match="silence 9"):
         end_silence(database, 9, ADMIN, now_ms)
+
+
+@pytest.mark.parametrize("end", ["halt", "revoke"])
+def test_an_update_that_nobody_is_offered_any_more_is_no_trouble(
+    database: Database, end: str
+) -> None:
+    """Halted or revoked, there is nothing left to do about it; rolled out again, there is."""
+    world = World(database)
+    world.join("a")
+    with database.write() as tx:
+        row = {"version": "2.0", "target": "prs-2.0.tar.gz", "sha256": "0" * 64}
+        releases.add(tx, {**row, "size_bytes": 1, "published_by": "koji", "published_ms": 1})
+    roll_out(database, "2.0", "all", ADMIN, world.now_ms)
+    agent = world.agents["a"].identity
+    report_update(database, agent, "2.0", "went-back", "self-test", "no disk", world.now_ms)
+    assert [(one.key, one.state) for one in told(world)] == [("update:a", "begun")]
+    if end == "halt":
+        halt(database, "2.0", ADMIN, world.now_ms)
+    else:
+        with database.write() as tx:
+            releases.change(tx, "2.0", revoked_ms=world.now_ms)
+    assert [(one.key, one.state) for one in told(world)] == [("update:a", "over")]
+    assert told(world) == []
+    if end == "halt":
+        roll_out(database, "2.0", "all", ADMIN, world.now_ms)
+        assert [(one.key, one.state) for one in told(world)] == [("update:a", "begun")]
