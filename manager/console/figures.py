@@ -139,6 +139,8 @@ def _utc(at_ms: int) -> datetime:
 
 
 def _three_digits(number: float) -> str:
+    if not number:
+        return "0"
     if abs(number) >= 100:
         return written(number)
     return written(number, 1 if abs(number) >= 10 else 2)

@@ -15,12 +15,15 @@ from functools import cache
 from typing import Final
 
 from manager.console.language import Lazy, _, current, lazy, pgettext
+from manager.console.setting_phrases import SETTING_PHRASES
+from manager.console.words import word
 
 __all__ = ["CLAUSE", "PHRASES", "pattern", "spoken"]
 
 LONGEST: Final = 2000
 CLAUSE: Final = "; "
 PHRASES: Final[tuple[Lazy, ...]] = (
+    *SETTING_PHRASES,
     # How an agent is
     lazy("it was retired and gets no work any more"),
     lazy("it has never called"),
@@ -41,6 +44,29 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("holds %(units)s units"),
     lazy("has %(urls)s URLs"),
     lazy("less than 1 s"),
+    # What agents say of themselves, and why they left something out
+    lazy("it fetches nothing for now"),
+    lazy("it takes no more work"),
+    lazy("paused by the manager"),
+    lazy("paused by `prs pause`, `prs resume` goes on"),
+    lazy("drained by the manager"),
+    lazy("drained by `prs drain`, `prs resume` takes part again"),
+    lazy("nothing to do"),
+    lazy("no permit: %(why)s"),
+    lazy("outside the hours of this site"),
+    lazy("they begin %(time)s"),
+    lazy("page limit"),
+    lazy("calendar without end"),
+    lazy("complete"),
+    lazy("nothing to fetch"),
+    lazy("path repeats itself"),
+    lazy("escapes grow"),
+    lazy("query repeats itself"),
+    lazy("same query in another order"),
+    lazy("endless combinations of parameters"),
+    lazy("too deep"),
+    lazy("too many redirects"),
+    lazy("host cannot be registered"),
     lazy("its agent was retired"),
     lazy("its agent was away"),
     lazy("none of its %(hosts)s control hosts answers it, and they answer %(others)s"),
@@ -91,6 +117,47 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("the round was cancelled"),
     lazy("Gives back what plan %(number)s (%(method)s) moved"),
     lazy("what was new stays"),
+    # How a plan came about
+    lazy("%(method)s: the makespan is %(time)s (%(agent)s), %(share)s above the best possible"),
+    lazy("%(method)s: the makespan is %(time)s (%(agent)s), the best possible"),
+    lazy("%(moves)s of %(all)s units change hands"),
+    lazy("Before, it was %(time)s (%(agent)s)"),
+    lazy("Dealt at random with seed %(seed)s, in even counts"),
+    lazy("%(units)s units had no owner that may have them, and were placed"),
+    lazy("Step %(number)s: %(gifts)s. Makespan %(time)s (%(agent)s)"),
+    lazy("%(giver)s gives %(taker)s %(units)s units (%(time)s)"),
+    lazy("%(number)s further steps brought nothing better"),
+    lazy("step %(number)s counts"),
+    lazy("%(pairs)s pairs of neighbours made %(exchanges)s exchanges in %(sweeps)s sweeps"),
+    lazy("Prices after %(number)s iterations: %(prices)s"),
+    lazy("Filled up to %(share)s above the bound"),
+    lazy("There is no tree: neighbours are known once agents have probed common hosts"),
+    lazy("Of several ways, the best for its moves: %(way)s"),
+    lazy(
+        "Few moves leave the makespan more than %(share)s above the best possible, so more "
+        "than %(part)s of the units may move"
+    ),
+    lazy("plan %(number)s: %(method)s"),
+    lazy("If hosts could be divided, the makespan were %(time)s"),
+    lazy("%(number)s would be"),
+    # Alerts, releases, what became of something
+    lazy("agent %(name)s is %(state)s: %(why)s"),
+    lazy("agent %(name)s did not update to %(said)s"),
+    lazy("%(number)s units changed hands in a day, more than %(limit)s"),
+    lazy("the centre has %(size)s of disk left"),
+    lazy("no round has begun for %(days)s days"),
+    lazy("%(name)s ends in %(days)s days"),
+    lazy("%(name)s ended %(days)s days ago"),
+    lazy("a host of it was withdrawn"),
+    lazy("submit it again"),
+    lazy("nothing is rolled out to it"),
+    lazy("pinned to %(version)s"),
+    lazy("runs a newer one than %(version)s"),
+    lazy("ring: %(ring)s"),
+    lazy("%(number)s captures"),
+    lazy("%(number)s accepted"),
+    lazy("%(machine)s, process %(number)s"),
+    lazy("the command line"),
     # People
     lazy("user name or password is wrong"),
     lazy("user name %(name)s: must be 1 to 64 of letters, digits and . _ @ -"),
@@ -103,6 +170,16 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(name)s is the last administrator"),
     lazy("make another one first"),
     # What the console itself refuses
+    lazy("client %(name)s: there is none of this name"),
+    lazy("%(path)s: there is nothing of that number"),
+    lazy("%(path)s: there is no such drawing"),
+    lazy("before %(value)s: must be the number of a row"),
+    lazy("sort by distance: of all pairs it takes too long"),
+    lazy("name an agent or a host"),
+    lazy("older than %(value)s days: must be a number, or empty"),
+    lazy("expression: %(value)s is no RE2: %(why)s"),
+    lazy("brackets come in pairs"),
+    lazy("a bracket of the URL itself is %(one)s or %(other)s"),
     lazy("%(name)s is %(role)s: this needs the role %(needed)s, which an administrator can give"),
     lazy("%(path)s: there is no such page"),
     lazy("%(name)s %(value)s: must be one of %(choices)s"),
@@ -110,7 +187,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
 )
 """Shapes, the more particular before the more general. `%(name)s` is any text within a clause."""
 
-_DURATION: Final = re.compile(r"\d+ (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
+_DURATION: Final = re.compile(r"\d+(?:\.\d+)? (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
 
 def spoken(text: str | None) -> str:
@@ -138,9 +215,19 @@ def _clause(text: str) -> str | None:
         found = shape.fullmatch(text)
         if found is not None:
             said = str(phrase)
-            values = {name: _clause(value) or value for name, value in found.groupdict().items()}
+            values = {name: _value(name, text) for name, text in found.groupdict().items()}
             return said % values if values else said
     return None
+
+
+def _value(name: str, text: str) -> str:
+    """Return a value as the language says it: a state, a clause, several of them, or as it is."""
+    if name == "state":
+        return word(text)
+    parts = [_clause(part) for part in text.split(", ")]
+    if None not in parts:
+        return ", ".join(part for part in parts if part is not None)
+    return _clause(text) or text
 
 
 def _duration(text: str) -> str:

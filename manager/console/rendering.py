@@ -140,6 +140,7 @@ def _environment() -> Environment:
         "ngettext": _marked_number,
         "pgettext": language.pgettext,
         "languages": language.LANGUAGES,
+        "unit": words.unit,
         "word": words.word,
         "asset": asset_url,
         "icon": _icon,

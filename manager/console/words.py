@@ -10,7 +10,7 @@ from functools import cache
 
 from manager.console.language import current, pgettext
 
-__all__ = ["word"]
+__all__ = ["unit", "word"]
 
 
 def word(text: str) -> str:
@@ -76,6 +76,41 @@ def _words(_language: str) -> dict[str, str]:
         "alert": pgettext("state", "alert"),
         "yes": pgettext("answer", "yes"),
         "no": pgettext("answer", "no"),
+        # Releases, alerts, managers, and what lists are filtered by
+        "unreachable": pgettext("state", "unreachable"),
+        "reached": pgettext("state", "reached"),
+        "too-old": pgettext("state", "too-old"),
+        "leads": pgettext("state", "leads"),
+        "good": pgettext("state", "good"),
+        "soon": pgettext("state", "soon"),
+        "ended": pgettext("state", "ended"),
+        "offered": pgettext("state", "offered"),
+        "halted": pgettext("state", "halted"),
+        "updated": pgettext("state", "updated"),
+        "went-back": pgettext("state", "went-back"),
+        "unreached": pgettext("state", "unreached"),
+        "begun": pgettext("state", "begun"),
+        "still": pgettext("state", "still"),
+        "over": pgettext("state", "over"),
+        "starting": pgettext("state", "starting"),
+        "stopping": pgettext("state", "stopping"),
+        "canary": pgettext("state", "canary"),
+        "behind": pgettext("state", "behind"),
+        "pinned": pgettext("state", "pinned"),
+        "sound": pgettext("state", "sound"),
+        "silent": pgettext("state", "silent"),
+        "changed": pgettext("state", "changed"),
+        "secret": pgettext("state", "secret"),
+        "sync": pgettext("kind", "sync"),
+        "plain": pgettext("kind", "plain"),
+        "agent": pgettext("kind", "agent"),
+        "user": pgettext("kind", "user"),
+        "client": pgettext("kind", "client"),
+        "clock": pgettext("kind", "clock"),
+        "churn": pgettext("kind", "churn"),
+        "disk": pgettext("kind", "disk"),
+        "round": pgettext("kind", "round"),
+        "expiry": pgettext("kind", "expiry"),
         # What agents count since they started, and fields of forms
         "requests": pgettext("counter", "requests"),
         "pages": pgettext("counter", "pages"),
@@ -95,4 +130,46 @@ def _words(_language: str) -> dict[str, str]:
         "pause": pgettext("command", "pause"),
         "resume": pgettext("command", "resume"),
         "update": pgettext("command", "update"),
+    }
+
+
+def unit(text: str) -> str:
+    """Return the unit of a setting in the language of this request."""
+    return _units(current()).get(text, text)
+
+
+@cache
+def _units(_language: str) -> dict[str, str]:
+    return {
+        "URL": pgettext("unit of a setting", "URL"),
+        "address": pgettext("unit of a setting", "address"),
+        "addresses": pgettext("unit of a setting", "addresses"),
+        "address:port": pgettext("unit of a setting", "address:port"),
+        "agents": pgettext("unit of a setting", "agents"),
+        "bytes": pgettext("unit of a setting", "bytes"),
+        "bytes/s": pgettext("unit of a setting", "bytes/s"),
+        "connections": pgettext("unit of a setting", "connections"),
+        "days": pgettext("unit of a setting", "days"),
+        "host": pgettext("unit of a setting", "host"),
+        "hosts": pgettext("unit of a setting", "hosts"),
+        "name": pgettext("unit of a setting", "name"),
+        "networks": pgettext("unit of a setting", "networks"),
+        "pages": pgettext("unit of a setting", "pages"),
+        "pairs": pgettext("unit of a setting", "pairs"),
+        "path": pgettext("unit of a setting", "path"),
+        "port": pgettext("unit of a setting", "port"),
+        "processes": pgettext("unit of a setting", "processes"),
+        "questions": pgettext("unit of a setting", "questions"),
+        "requests": pgettext("unit of a setting", "requests"),
+        "requests/s": pgettext("unit of a setting", "requests/s"),
+        "rows": pgettext("unit of a setting", "rows"),
+        "s": pgettext("unit of a setting", "s"),
+        "selections": pgettext("unit of a setting", "selections"),
+        "share": pgettext("unit of a setting", "share"),
+        "text": pgettext("unit of a setting", "text"),
+        "text or json": pgettext("unit of a setting", "text or json"),
+        "times": pgettext("unit of a setting", "times"),
+        "units": pgettext("unit of a setting", "units"),
+        "uploads": pgettext("unit of a setting", "uploads"),
+        "yes/no": pgettext("unit of a setting", "yes/no"),
     }

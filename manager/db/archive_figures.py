@@ -10,7 +10,15 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import archive_jobs, hosts, segment_hosts, segments
 
-__all__ = ["FilesRow", "ResultsRow", "WithdrawnRow", "files_by_kind", "results", "withdrawn_hosts"]
+__all__ = [
+    "FilesRow",
+    "ResultsRow",
+    "WithdrawnRow",
+    "files_by_kind",
+    "files_with_host",
+    "results",
+    "withdrawn_hosts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,19 @@ def files_by_kind(tx: Transaction) -> list[FilesRow]:
         .order_by(columns.kind, columns.state)
     )
     return tx.rows(FilesRow, query)
+
+
+def files_with_host(tx: Transaction, host_id: int) -> tuple[int, int]:
+    """Return how many segments that are given away hold a host, and their bytes."""
+    held = sa.exists().where(
+        segment_hosts.c.segment_id == segments.c.id, segment_hosts.c.host_id == host_id
+    )
+    size = sa.cast(sa.func.coalesce(sa.func.sum(segments.c.size_bytes), 0), sa.BigInteger())
+    query = sa.select(sa.func.count().label("number"), size.label("bytes")).where(
+        segments.c.state == "current", held
+    )
+    row = tx.execute(query).one()
+    return int(row.number), int(row.bytes)
 
 
 def results(tx: Transaction) -> ResultsRow:

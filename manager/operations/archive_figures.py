@@ -9,7 +9,14 @@ from manager.db import archive_figures
 from manager.db.archive_figures import FilesRow, ResultsRow, WithdrawnRow
 from manager.db.engine import Database
 
-__all__ = ["ArchiveFigures", "FilesRow", "WithdrawnRow", "archive_size", "list_withdrawn"]
+__all__ = [
+    "ArchiveFigures",
+    "FilesRow",
+    "WithdrawnRow",
+    "archive_size",
+    "list_withdrawn",
+    "segments_with_host",
+]
 
 MOST_ROWS: Final = 1000
 
@@ -42,6 +49,13 @@ def archive_size(db: Database) -> ArchiveFigures:
         _sum("all", "withdrawn", [row for row in files if row.state == "withdrawn"]),
         results,
     )
+
+
+def segments_with_host(db: Database, host_id: int) -> tuple[int, int]:
+    """Return how many segments, and bytes of them, are given to nobody when a host is excluded,
+    until they are rewritten without it."""
+    with db.read() as tx:
+        return archive_figures.files_with_host(tx, host_id)
 
 
 def _sum(kind: str, state: str, rows: list[FilesRow]) -> FilesRow:

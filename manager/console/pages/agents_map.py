@@ -6,6 +6,7 @@ that is worst. The land is a file of ours; where it is drawn is `tools/world_out
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -162,8 +163,15 @@ def show(visit: Visit) -> Response:
         width=WIDTH,
         height=HEIGHT,
         agents=sum(spot.agents for spot in placed),
+        by_state=_by_state(chosen),
         unplaced=[view.row.name for view in chosen if view.row.latitude is None],
     )
+
+
+def _by_state(views: Sequence[AgentView]) -> list[tuple[str, int]]:
+    """Return how many of the agents on the map are in each state, in the order of the states."""
+    counted = Counter(view.liveness.state.value for view in views if view.row.latitude is not None)
+    return [(state, counted[state]) for state in STATES if counted[state]]
 
 
 PAGES: Final = (Page("GET", "/agents-map", "viewer", show),)

@@ -72,6 +72,11 @@ class Coming:
     row: ListedTransfer
     percent: int
 
+    @property
+    def result(self) -> str:
+        """Return what came of it, without the name of the file, which stands beside it."""
+        return self.row.result.removeprefix(f"{self.row.filename}: ")
+
 
 def show(visit: Visit) -> Response:
     """Show schedules with their next runs, orders, and transfers, newest first."""

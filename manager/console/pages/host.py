@@ -8,10 +8,12 @@ from typing import Final
 
 from starlette.responses import Response
 
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import named_agents
+from manager.operations.archive_figures import segments_with_host
 from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
@@ -76,7 +78,7 @@ def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
     seen: dict[str, list[str]] = defaultdict(list)
     for source, address in detail.addresses:
         seen[address].append(
-            detail.agents.get(source, f"agent {source}") if source else "the manager"
+            detail.agents.get(source, f"agent {source}") if source else _("the manager")
         )
     return sorted(seen.items())
 
@@ -94,12 +96,32 @@ def exclude(visit: Visit) -> Response:
                 "What was fetched of it is given to nobody from now on, and deleted at the next"
                 " compaction. It can be included again at any time, and then begins anew."
             ),
+            *_with_others(visit, known.id),
             do="exclude",
             about={"host": known.key},
             reason=reason,
         )
     exclude_host(visit.db, key, reason, visit.actor, visit.now_ms)
     return visit.go(link("host", host=key), done=_("%(host)s is excluded.", host=key))
+
+
+def _with_others(visit: Visit, host_id: int) -> list[str]:
+    """Say what else is given to nobody for a while because it lies in the same segments."""
+    segments, size_bytes = segments_with_host(visit.db, host_id)
+    if not segments:
+        return []
+    return [
+        ngettext(
+            "%(num)s segment of %(size)s holds it. As a whole file it is given to nobody until it"
+            " is rewritten without it, within %(time)s; selections give its other hosts all along.",
+            "%(num)s segments of %(size)s hold it. As whole files they are given to nobody until"
+            " they are rewritten without it, within %(time)s; selections give their other hosts"
+            " all along.",
+            segments,
+            size=figures.amount(size_bytes),
+            time=figures.duration(visit.door.settings.archive.compact_s * 1000),
+        )
+    ]
 
 
 def include(visit: Visit) -> Response:

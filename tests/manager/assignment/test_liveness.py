@@ -206,9 +206,7 @@ def test_every_agent_has_one_state_and_a_reason(
     says: str,
 ) -> None:
     """Whatever the facts, there is a sentence; lost only after the permit; limits lie ahead."""
-    facts = AgentFacts(
-        kind, contact, HOUR, work, promised, permit, units, queue, says_state=says
-    )
+    facts = AgentFacts(kind, contact, HOUR, work, promised, permit, units, queue, says_state=says)
     found = liveness(facts, NOW)
     assert found.reason
     if found.state is LivenessState.LOST:

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import agent
 import manager
+from agent.control.drain import Holds
 from manager.assignment.liveness import AgentFacts, liveness
 from manager.console.language import speak
 from manager.console.phrases import PHRASES, spoken
 
-FOLDER = Path(manager.__file__).parent
+FOLDERS = (Path(manager.__file__).parent, Path(agent.__file__).parent)
 HOUR_MS = 3_600_000
 KANA = re.compile(r"[\u3040-\u30ff]")
 
@@ -41,11 +43,12 @@ def _constants(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _said() -> str:
-    """Return all that the manager's source says, its values left out."""
+    """Return all that the source of manager and agents says, its values left out."""
     texts = [
         text
-        for path in FOLDER.rglob("*.py")
-        if path.name != "phrases.py"
+        for folder in FOLDERS
+        for path in folder.rglob("*.py")
+        if path.name not in ("phrases.py", "setting_phrases.py")
         for text in _constants(ast.parse(path.read_text()))
     ]
     return "\n".join(texts)
@@ -54,7 +57,7 @@ def _said() -> str:
 @pytest.mark.parametrize("phrase", [each.text for each in PHRASES])
 def test_a_shape_is_still_said(phrase: str) -> None:
     """The words of each shape, between its values, stand in the source that makes the sentence."""
-    pieces = [piece.strip(" ,") for piece in re.split(r"%\(\w+\)s|, ", phrase)]
+    pieces = [piece.strip(" ,:") for piece in re.split(r"%\(\w+\)s|, ", phrase)]
     lost = [piece for piece in pieces if piece not in _said()]
     assert not lost
 
@@ -76,6 +79,8 @@ def _japanese(text: str) -> str:
         AgentFacts("sync", 0, 99 * HOUR_MS, promised_ms=HOUR_MS),
         AgentFacts("sync", 0, HOUR_MS, promised_ms=9 * HOUR_MS, says_state="asleep"),
         AgentFacts("plain", 0, 99 * HOUR_MS),
+        AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="paused", says=Holds(("site",)).reason),
+        AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="draining"),
         *(
             AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, worked, 6 * HOUR_MS, 0, held, queue, says=says)
             for worked in (None, 0, 5 * HOUR_MS - 1000)
@@ -90,7 +95,7 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
     reason = liveness(facts, 5 * HOUR_MS).reason
     said = _japanese(reason)
     assert KANA.search(said), reason
-    assert not re.search(r"[a-z]{2,}", said.replace("<b>", "").replace("URL", "")), said
+    assert not re.search(r"[a-z]{2,}", re.sub("<b>|URL|`[^`]*`", "", said)), said
 
 
 @pytest.mark.parametrize(
@@ -104,6 +109,15 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ),
         ("a sentence of tomorrow", "a sentence of tomorrow"),
         ("a new sentence; import it first", "a new sentence、先に登録してください"),
+        (
+            "tree: the makespan is 16.4 s (a.example), 3.4% above the best possible.",
+            "tree: 全体の所要時間は 16.4 秒(a.example)、最良値より 3.4% 長い。",
+        ),
+        (
+            "Step 1: a gives b 3 units (2.0 s). Makespan 4.5 s (a).",
+            "段階 1: a から b へ 3 担当単位(2.0 秒)。全体の所要時間 4.5 秒(a)。",
+        ),
+        ("agent a is late: it has never called", "ロボット a は遅延: まだ一度も通信がありません"),
         ("", ""),
     ],
 )
