@@ -33,7 +33,8 @@ MARGIN_S: Final = 2.25
 """A permit ends so much earlier at the agent: limits.total_s and politeness.interval_s."""
 SENT_S: Final = 0.5  # a request that is under way when the permit ends, and what clocks differ by
 WORK: Final = 10  # URLs
-ROUNDS_S: Final = 300.0  # the round that is open ends, and the next hands out units
+ROUNDS_S: Final = 120.0  # the round that is open ends, and the next hands out units
+JOINS: Final = 4  # on a busy machine an answer may take longer than the agent waits
 CA: Final = "ca.pem"
 _SITES: weakref.WeakKeyDictionary[Ground, Site] = weakref.WeakKeyDictionary()
 
@@ -90,11 +91,15 @@ class Site:
 
     def join(self) -> None:
         """Join with a new token; at the second time the old key counts no more."""
-        token = self.ground.call("POST", f"/agents/{self.name}/token")
-        try:
-            self.agent.enrol(self.courier.url, str(token["token"]))
-        except CommandError as error:
-            raise FaultError(str(error)) from error
+        for left in range(JOINS, 0, -1):
+            token = self.ground.call("POST", f"/agents/{self.name}/token")
+            try:
+                self.agent.enrol(self.courier.url, str(token["token"]))
+            except CommandError as error:
+                if left == 1:
+                    raise FaultError(str(error)) from error
+            else:
+                return
 
     def trust(self, authority: Authority) -> None:
         """Write the file of the authority that the agent trusts, as a partner would."""
@@ -168,13 +173,18 @@ class Site:
             return 0
         return int(said.get("queue", 0))
 
+    def answered_s(self, since_s: float = 0.0) -> list[float]:
+        """Return when syncs were sent that got an answer, from a moment on."""
+        with self.courier.lock:
+            return [
+                one.at_s
+                for one in self.courier.messages
+                if one.name == "sync" and one.told == 200 and one.at_s >= since_s
+            ]
+
     def last_answered_s(self) -> float:
         """Return when the newest sync was sent that got an answer."""
-        with self.courier.lock:
-            answered = [
-                one.at_s for one in self.courier.messages if one.name == "sync" and one.told == 200
-            ]
-        return max(answered, default=0.0)
+        return max(self.answered_s(), default=0.0)
 
     def owned(self) -> int:
         """Return how many units are the site's now."""

@@ -16,12 +16,13 @@ from tests.programs import program
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(3600)]
 
 AGENT = ("site-stopped", "site-cloned", "site-disk-full", "site-authority-changed")
-LINE = ("site-cut-longer", "site-messages-shuffled")
+LINE = ("site-cut-longer", "site-messages-shuffled", "site-line")
+WAYS = ("site-clock", "site-names-silent", "site-proxy")
 
 
-@pytest.mark.parametrize("faults", [AGENT, LINE], ids=["agent", "line"])
+@pytest.mark.parametrize("faults", [AGENT, LINE, WAYS], ids=["agent", "line", "ways"])
 def test_bad_days_at_a_site_lose_nothing(faults: tuple[str, ...]) -> None:
-    """It sleeps, has a copy, a full disk, does not believe the centre; its line fails."""
+    """It sleeps, has a copy, a full disk, a wrong clock; its line, its names, its proxy fail."""
     program("nginx")
     chosen = [word for name in faults for word in ("--only", name)]
     command = [sys.executable, "-m", "benchmarks.faults", "--quick", "--patience", "5", *chosen]

@@ -49,7 +49,7 @@ def _terminated(trial: Trial) -> None:
 
 
 FAULTS: Final = [
-    Fault("leader-partitioned", "the other leads; after it there is one leader", _leader, 3, 1),
+    Fault("leader-partitioned", "the other leads; after it there is one leader", _leader, 2, 1),
     Fault("postgres-refuses", "managers wait for it", _refused),
     Fault("connections-ended", "new ones are made", _terminated, 10, 2),
 ]

@@ -37,14 +37,14 @@ def _manager(trial: Trial) -> None:
 
 
 def _leader(trial: Trial) -> None:
-    """Every second time it stays away until another leads; else it may be the first one back."""
+    """Every third time it stays away until another leads; else it may be the first one back."""
     ground = trial.ground
     for number in range(trial.times):
         trial.wait("a round under way", ground.round_is_open)
         _some_time()
         epoch, leader = ground.sample().epoch, ground.leader()
         with ExitStack() as away:
-            if number % 2 == 0:
+            if number % 3 == 0:
                 away.enter_context(ground.supervisor.paused(leader.name))
             leader.kill()
             trial.gone()

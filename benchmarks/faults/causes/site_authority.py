@@ -10,7 +10,7 @@ from benchmarks.faults.site import working_site
 
 __all__ = ["FAULTS"]
 
-LASTS_S: Final = 8.0
+LASTS_S: Final = 4.0
 
 
 def _other_authority(trial: Trial) -> None:

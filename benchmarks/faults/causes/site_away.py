@@ -77,16 +77,12 @@ def _stopped(trial: Trial) -> None:
     synced_s = site.last_answered_s()
     trial.claim("it called", synced_s > continued_s)
     early = [
-        one for one in site.requests(stopped_s + 1) if one.at_s < min(_syncs(site, continued_s))
+        one
+        for one in site.requests(stopped_s + 1)
+        if one.at_s < min(site.answered_s(continued_s), default=float("inf"))
     ]
     trial.claim(f"not one request before its next sync, but {early[:3]}", not early)
     site.asks(trial)
-
-
-def _syncs(site: Site, since_s: float) -> list[float]:
-    """Return when syncs began that were answered."""
-    answered = [one.at_s for one in site.courier.named("sync") if one.told == 200]
-    return [at_s for at_s in answered if at_s >= since_s] or [float("inf")]
 
 
 def _no_request_after(trial: Trial, site: Site, moment_s: float) -> None:

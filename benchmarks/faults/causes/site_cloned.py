@@ -17,7 +17,7 @@ from tools.demo.system import Agent
 __all__ = ["FAULTS"]
 
 ADDRESS: Final = "127.10.9.1"
-LASTS_S: Final = 3 * PERMIT_S
+LASTS_S: Final = 2.5 * PERMIT_S
 
 
 def _cloned(trial: Trial) -> None:

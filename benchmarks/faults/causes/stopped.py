@@ -39,6 +39,6 @@ def _postgres(trial: Trial) -> None:
 
 
 FAULTS: Final = [
-    Fault("leader-stopped", "twice its term; it leads no more, writes nothing", _leader, 3, 1),
+    Fault("leader-stopped", "twice its term; it leads no more, writes nothing", _leader, 2, 1),
     Fault("postgres-stopped", "managers and agents go on with it", _postgres),
 ]
