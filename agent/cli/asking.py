@@ -16,6 +16,7 @@ from agent.settings import RobotSettings, Settings, WindowSettings, check_manage
 from agent.settings.texts import check_texts
 from shared.errors import PrsmError
 from shared.wire.names import check_agent_name
+from shared.wire.positions import Position, position_of_text
 
 __all__ = ["Answers", "ask", "check_contact", "hours_of", "own_name"]
 
@@ -34,6 +35,7 @@ class Answers:
     weekday: tuple[str, ...] | None
     weekend: tuple[str, ...] | None
     starter: Starter
+    position: Position | None = None
 
     @property
     def given(self) -> dict[str, dict[str, object]]:
@@ -90,11 +92,15 @@ def ask(known: Answers) -> Answers:
         weekday = _asked("  Monday to Friday", hours_of, default=ALWAYS)
     if weekend is None:
         weekend = _asked("  Saturday and Sunday", hours_of, default=ALWAYS)
+    position = known.position
+    if position is None:
+        click.echo("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
+        position = _asked("  Where it stands (empty: not said)", position_of_text, default="")
     starter = known.starter
     if starter == "none":
         first: Starter = "cron" if shutil.which("crontab") else "none"
         starter = click.prompt("Started by", type=click.Choice(STARTERS), default=first, err=True)
-    return Answers(url, token, name, contact, weekday, weekend, starter)
+    return Answers(url, token, name, contact, weekday, weekend, starter, position)
 
 
 def _asked(question: str, look: Callable[[str], _Value], default: str | None = None) -> _Value:
@@ -106,7 +112,9 @@ def _asked(question: str, look: Callable[[str], _Value], default: str | None = N
         except PrsmError as error:
             raise click.BadParameter(str(error)) from error
 
-    answer: _Value = click.prompt(question, default=default, value_proc=looked_at, err=True)
+    answer: _Value = click.prompt(
+        question, default=default, value_proc=looked_at, show_default=bool(default), err=True
+    )
     return answer
 
 

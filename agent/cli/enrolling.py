@@ -18,6 +18,7 @@ from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, documented
 from shared.wire.names import check_agent_name
+from shared.wire.positions import position_of_text
 
 __all__ = ["enrol"]
 
@@ -30,6 +31,7 @@ __all__ = ["enrol"]
 @click.option("--contact", help="Mail address for owners of sites, for a new prs.toml.")
 @click.option("--weekday", help="Hours Monday to Friday, for a new prs.toml: 02:00-08:00, always.")
 @click.option("--weekend", help="Hours Saturday and Sunday, for a new prs.toml.")
+@click.option("--position", default="", help="Where it stands, for the map: 35.03,135.78.")
 @click.option(
     "--start", "starter", type=click.Choice(STARTERS), default="none", help="Who starts it."
 )
@@ -42,6 +44,7 @@ def enrol(
     contact: str | None,
     weekday: str | None,
     weekend: str | None,
+    position: str,
     starter: Starter,
 ) -> None:
     """Join the crawl of the manager at URL with a one-time TOKEN from its administrator.
@@ -62,6 +65,7 @@ def enrol(
             None if weekday is None else hours_of(weekday),
             None if weekend is None else hours_of(weekend),
             starter,
+            position_of_text(position),
         )
         answers = ask(answers) if asks else answers
         home = Home(place.path)
@@ -101,6 +105,6 @@ async def _enrol(settings: Settings, home: Home, answers: Answers) -> Identity:
 
     async def hand_in(key: str) -> None:
         async with client_of(settings, Identity(url, name, "", "")) as client:
-            await client.enrol(answers.token, key)
+            await client.enrol(answers.token, key, answers.position)
 
     return await enrol_home(home, url, name, answers.token, hand_in)

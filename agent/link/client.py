@@ -10,6 +10,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
@@ -33,6 +34,7 @@ from agent.link.exchange import (
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
 from shared.wire.names import hash_of_key
+from shared.wire.positions import Position
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["ManagerClient", "tls_context"]
@@ -155,8 +157,15 @@ class ManagerClient:
         """Send a crawl log (M3), its first line included. Raises LinkError."""
         await self._send_file("/servlets/submitlog", path)
 
-    async def enrol(self, token: str, new_key: str) -> dict[str, Any]:
-        """Hand in a join token and the hash of the key made here. Raises LinkError."""
+    async def enrol(
+        self, token: str, new_key: str, position: Position | None = None
+    ) -> dict[str, Any]:
+        """Hand in a join token and the hash of the key made here, and where this agent is.
+
+        Raises LinkError.
+        """
+        # Not said as null: managers of before do not know the word.
+        said = {} if position is None else {"position": asdict(position)}
         body = await self._exchange(
             "POST",
             "/api/v1/enrol",
@@ -165,6 +174,7 @@ class ManagerClient:
                 "token": token,
                 "key_hash": hash_of_key(new_key),
                 "kind": "sync",
+                **said,
             },
         )
         return json_object(body)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from manager.agent_api.door import Agent, AgentDoor, door_of, require_private_line
 from manager.operations.enrolment import enrol, replace_key
+from shared.wire.positions import read_position
 from shared.wire.sync import AgentName
 
 __all__ = ["router"]
@@ -25,6 +26,13 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Place(_Message):
+    """Where the agent is, in degrees, north and east positive."""
+
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+
 class EnrolRequest(_Message):
     """A join token and the hash of the key that the agent made for itself."""
 
@@ -32,6 +40,7 @@ class EnrolRequest(_Message):
     token: Annotated[str, Field(min_length=1, max_length=200)]
     key_hash: KeyHash
     kind: Literal["sync", "plain"] = "sync"
+    position: Place | None = None
 
 
 class EnrolAnswer(_Message):
@@ -51,9 +60,12 @@ class KeyRequest(_Message):
 async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer:
     """Join with a one-time token. The same token and key again succeed: the answer may be lost."""
     require_private_line(request)
+    said = asked.position
+    position = None if said is None else read_position(said.latitude, said.longitude)
     enrolled = await asyncio.to_thread(
-        enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(), asked.kind
-    )
+        enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(), asked.kind,
+        position,
+    )  # fmt: skip
     return EnrolAnswer(agent=enrolled.agent.name, repeated=enrolled.repeated)
 
 

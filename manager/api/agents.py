@@ -15,9 +15,10 @@ from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.enrolment import JoinToken, issue_join_token
-from manager.operations.positions import read_position, set_position
+from manager.operations.positions import set_position
 from manager.operations.refetch_results import Refetches, refetches_of
 from manager.operations.sending_limits import sending_of, spoken_limits
+from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
 __all__ = ["router"]

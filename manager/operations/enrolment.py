@@ -21,8 +21,10 @@ from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, ForbiddenError, PrsmError, UnknownKeyError
 from manager.operations.actor import Actor, note
+from manager.operations.positions import place
 from shared.errors import FormatError
 from shared.wire.names import check_agent_name, hash_of_key
+from shared.wire.positions import Position
 
 __all__ = [
     "AgentIdentity",
@@ -100,9 +102,11 @@ def enrol(
     key_hash: str,
     now_ms: int,
     kind: AgentKind = "sync",
+    position: Position | None = None,
 ) -> Enrolled:
     """Let an agent join: consume the token, keep the hash of the agent's own key.
 
+    position: where its site says it is; None: it does not say, and what was known stays.
     Raises FormatError (name or hash malformed), UnknownKeyError (no such token for this name),
     ForbiddenError (expired), ConflictError (used with another key; key in use).
     """
@@ -115,7 +119,10 @@ def enrol(
         if holder is not None and holder.name != name:
             raise ConflictError(f"this key belongs to agent {holder.name}; make another one")
         if join_tokens.consume(tx, token_hash, name, key_hash, now_ms):
-            return Enrolled(_join(tx, name, kind, key_hash, now_ms), repeated=False)
+            joined = _join(tx, name, kind, key_hash, now_ms)
+            if position is not None:
+                place(tx, joined.id, name, position, joined.actor, now_ms)
+            return Enrolled(joined, repeated=False)
         known = join_tokens.by_hash(tx, token_hash)
         if known is None or known.agent != name:
             refusal = UnknownKeyError(

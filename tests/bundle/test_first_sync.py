@@ -67,6 +67,7 @@ def test_a_partner_answers_questions_and_the_manager_hears_of_it(
                 ("robot visits:", "partner@example.jp"),
                 ("Monday to Friday [always]:", "02:00-08:00"),
                 ("Saturday and Sunday [always]:", "always"),
+                ("Where it stands (empty: not said):", "35.03 135.78"),
                 ("]:", "none"),
             ],
         )

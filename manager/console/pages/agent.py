@@ -20,7 +20,7 @@ from manager.operations.agents import agent_detail, order_command, retire, set_n
 from manager.operations.audit import audit_page
 from manager.operations.capture_checks import check_captures
 from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.positions import read_position, set_position
+from manager.operations.positions import set_position
 from manager.operations.refetch_results import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow
@@ -33,6 +33,7 @@ from manager.operations.sending_limits import (
 )
 from shared.day_times import window_text
 from shared.errors import FormatError
+from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
 __all__ = ["PAGES"]

@@ -35,6 +35,25 @@ def test_an_agent_joins_with_a_token(prsm: Running) -> None:
     assert answer.status_code == 200
 
 
+def test_a_site_says_where_it_is(prsm: Running) -> None:
+    """A position that came with the token is the agent's; the newest word holds; no word changes
+    nothing; what is nowhere on Earth is refused, and the token still good."""
+    kyoto = {"latitude": 35.0268, "longitude": 135.7808}
+
+    def joined(position: object) -> tuple[int, object]:
+        body = asking("a.example", token_for(prsm, "a.example"), new_key())
+        status = prsm.anybody.post(ENROL, json=body | {"position": position}).status_code
+        found = prsm.local.get("/api/v1/agents").json()
+        return status, [(one["latitude"], one["longitude"]) for one in found]
+
+    assert joined({"latitude": 91, "longitude": 0}) == (400, [])
+    assert joined(kyoto) == (200, [(35.03, 135.78)])
+    assert joined(None) == (200, [(35.03, 135.78)])
+    assert joined({"latitude": -33.9, "longitude": 151.2}) == (200, [(-33.9, 151.2)])
+    said = prsm.local.get("/api/v1/audit?action=agent.position").json()
+    assert [row["actor_kind"] for row in said] == ["agent", "agent"]
+
+
 def test_a_token_is_used_once(prsm: Running) -> None:
     """The same token with another key is 409 and an alert; the first key goes on."""
     token = token_for(prsm, "a.example")

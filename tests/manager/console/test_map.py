@@ -7,7 +7,8 @@ from dataclasses import replace
 from manager.console.pages.agents_map import HEIGHT, WIDTH, spots
 from manager.operations.agents import list_agents
 from manager.operations.audit import audit_page
-from manager.operations.positions import Position, set_position
+from manager.operations.positions import set_position
+from shared.wire.positions import Position
 from tests.manager.console.conftest import Visitor
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running

@@ -8,8 +8,9 @@ from manager.db import agents
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.audit import audit_page
-from manager.operations.positions import Position, read_position, set_position
+from manager.operations.positions import set_position
 from shared.errors import FormatError
+from shared.wire.positions import Position, read_position
 from tests.manager.operations.world import ADMIN, World
 
 
