@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.alerts import Alerts
-from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
+from manager.app.compose import Manager, layout_of, open_manager
 from manager.app.keeping import Readers
 from manager.app.leadership import Identity
 from manager.app.lock import held_by_us
 from manager.app.logs import log_to_stderr
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
+from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp
 
-from manager.app.compose import Manager, build_app, layout_of, open_manager, wrapped
+from manager.app.compose import Manager, layout_of, open_manager
+from manager.app.web import build_app, wrapped
 from manager.console import ConsoleDoor
 from manager.intake import UploadDesk
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog

@@ -1,0 +1,147 @@
+"""What the manager serves: agents, `/api/v1`, third parties, and the pages for people."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
+from starlette.types import ASGIApp
+
+from manager import agent_api, api, distribution
+from manager.agent_api import AgentDoor, Keys, Syncs, Uploads
+from manager.api import AdminDoor
+from manager.app.compose import Manager
+from manager.app.connection import Connection, Entrance
+from manager.app.health import health_router
+from manager.app.statuses import speak_errors, status_of
+from manager.console import ConsoleDoor, console
+from manager.distribution import DistributionDoor, Selections
+from manager.intake import Receiving, UploadDesk
+from manager.operations.log_lines import LogLines
+from manager.operations.scratch import Scratch
+from shared.wire import PROTOCOL
+
+__all__ = ["build_app", "wrapped"]
+
+UPLOADS: Final = "/api/v1/uploads"
+
+
+def build_app(manager: Manager) -> FastAPI:
+    """Return the web application: what agents say, `/api/v1`, and the pages for people."""
+    app = FastAPI(
+        title="PRSM",
+        version=str(PROTOCOL),
+        summary="The manager of a cooperative web crawler",
+        description="docs/protocol.md explains what agents say; the rest is for administrators.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # that page loads its scripts from elsewhere
+        redoc_url=None,
+        # Metrics and logs are our own; looking each time for another's costs a tenth of a sync.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
+    speak_errors(app)
+    limits = manager.settings.limits
+    app.state.agent_door = AgentDoor(
+        manager.db,
+        manager.policy,
+        limits,
+        manager.spool,
+        manager.rejected,
+        manager.lists,
+        manager.logs,
+        Uploads(limits.uploads_at_once, limits.uploads_per_minute, manager.now_ms),
+        Keys(manager.db),
+        Syncs(manager.db, manager.policy, manager.now_ms),
+        UploadDesk(
+            manager.db,
+            manager.parts,
+            manager.settings.collection,
+            Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+            manager.now_ms,
+        ),
+        manager.now_ms,
+        manager.bundles,
+    )
+    scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
+    log_lines = LogLines(manager.layout)
+    app.state.admin_door = AdminDoor(
+        manager.db,
+        manager.policy,
+        manager.settings,
+        manager.layout,
+        manager.spool,
+        manager.parts,
+        manager.planner,
+        manager.now_ms,
+        manager.archive.compact,
+        manager.archive.mirrors,
+        scratch,
+        log_lines,
+        manager.bundles,
+        manager.signing,
+        manager.alerts,
+    )
+    app.state.distribution_door = DistributionDoor(
+        manager.db,
+        manager.layout,
+        manager.archive.store,
+        manager.settings,
+        manager.archive.usage,
+        manager.archive.downloads,
+        Selections(manager.settings.archive.selections_at_once),
+        manager.now_ms,
+    )
+    agent_api.add_sync(app)
+    # Made once for the process, as they are: `include_router` would make each anew at the first
+    # request of each application.
+    app.router.routes += [*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES]
+    app.router.routes += health_router(lambda: manager.leadership.gone_s).routes
+    pages = ConsoleDoor(
+        manager.db,
+        manager.policy,
+        manager.settings,
+        manager.parts,
+        manager.planner,
+        manager.now_ms,
+        status_of,
+        scratch,
+        log_lines,
+        manager.alerts,
+    )
+    app.state.console_door = pages
+    app.mount("/console", console(pages))
+    app.add_api_route(
+        "/",
+        lambda: "/console/",
+        response_class=RedirectResponse,
+        status_code=303,
+        include_in_schema=False,
+    )
+    return app
+
+
+def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
+    """Return the application as one listener serves it."""
+    limits = manager.settings.limits
+    body_limits = {
+        "/servlets/record": None,
+        "/servlets/submitlog": None,
+        "/api/v1/hosts/import": None,
+        "/api/v1/lists/import": None,
+        "/api/v1/releases/bundles": None,
+        "/api/v1/sync": limits.sync_bytes,
+    }
+
+    def limit_of(path: str) -> int | None:
+        if path.startswith(UPLOADS):
+            return None
+        return body_limits.get(path, limits.request_bytes)
+
+    entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
+    return Connection(
+        manager.metrics.counted(app),
+        entrance,
+        limit_of,
+        limits.upload_idle_s,
+    )
