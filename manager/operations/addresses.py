@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import AddressGroups
-from manager.db import addresses, agents, assignments, pins, rights, rounds
+from manager.db import addresses, agents, assignments, pins, rights, round_units, rounds
 from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
 from manager.operations.pin_rules import judge
@@ -182,7 +182,7 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
     assignments.place(tx, moving, now_ms, "shares an address with other units of this agent")
     current = rounds.open_round(tx)
     if current is not None:
-        rounds.hand_over(tx, current.number, moving)
+        round_units.hand_over(tx, current.number, moving)
     rights.withdraw(
         tx,
         now_ms,

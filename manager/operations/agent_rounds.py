@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manager.db import agents, measurements, rounds
+from manager.db import agents, measurements, round_units, rounds
 from manager.db.engine import Database
 from manager.db.rounds import RoundRow
 from manager.errors import NotFoundError
@@ -43,7 +43,7 @@ def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
 def _parts(db: Database, agent_id: int, newest: list[RoundRow]) -> dict[int, AgentRound]:
     numbers = [one.number for one in newest]
     with db.read() as tx:
-        done = rounds.progress_of_agent(tx, agent_id, numbers)
+        done = round_units.progress_of_agent(tx, agent_id, numbers)
         took = measurements.rounds_of_agent(tx, agent_id, numbers, "crawl")
     found = {}
     for one in newest:

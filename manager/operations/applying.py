@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from manager.db import agents, assignments, plans, rounds
+from manager.db import agents, assignments, plans, round_units, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
@@ -54,7 +54,7 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     current = rounds.open_round(tx)
     if current is not None and current.state == "crawling":
         # What was found in this round and is only being probed takes part from now on.
-        rounds.enter(tx, current.number, owners)
+        round_units.enter(tx, current.number, owners)
     moved = give_units(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
     # Names may have turned out to share an address since the plan was made.
     keep_whole(tx, assignments.split_groups(tx), now_ms)

@@ -12,12 +12,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from manager.db import agents, measurements, pieces, probes, refetching, rights, rounds
+from manager.db import agents, measurements, pieces, probes, refetching, rights, round_units
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.pieces import QuietRow
 from manager.db.rights import RightRow
-from manager.db.rounds import FinishedRow
+from manager.db.round_units import FinishedRow
 from manager.operations.measuring import note_unreachable, refresh_volumes
 from manager.operations.sharing import finish_rested
 
@@ -177,6 +177,6 @@ def _finish_crawls(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
                     one.claim.response_bytes, one.claim.reason)
         for one in good
     ]  # fmt: skip
-    rounds.finish_units(tx, done, now_ms)
+    round_units.finish_units(tx, done, now_ms)
     for number in {row.round for row in done}:
         refresh_volumes(tx, number, [row.unit_id for row in done if row.round == number])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from manager.db import agents, assignments, rights, rounds
+from manager.db import agents, assignments, rights, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 
@@ -38,7 +38,7 @@ def give_units(
     moved = assignments.place(tx, owners, now_ms, reason, plan_id)
     current = rounds.open_round(tx)
     if current is not None:
-        rounds.hand_over(tx, current.number, owners)
+        round_units.hand_over(tx, current.number, owners)
     crawling = [
         right.unit_id
         for right in rights.of_units(tx, owners)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import clock, probes, refetching, rights, rounds
+from manager.db import clock, probes, refetching, rights, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.rights import Grant
@@ -84,7 +84,7 @@ def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, poli
 def _grant_crawls(
     tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
 ) -> int:
-    waiting = rounds.waiting_for(tx, agent.id, current.number, policy.batch)
+    waiting = round_units.waiting_for(tx, agent.id, current.number, policy.batch)
     rights.grant(
         tx,
         agent.id,
@@ -94,7 +94,7 @@ def _grant_crawls(
         ],
         now_ms,
     )
-    rounds.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
+    round_units.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
     return len(waiting)
 
 

@@ -11,6 +11,7 @@ from manager.db import (
     hosts,
     probes,
     rights,
+    round_units,
     rounds,
     withdrawals,
 )
@@ -115,7 +116,7 @@ def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int)
         probes.fail(tx, "excluded", unit_ids=unit_ids)
         current = rounds.open_round(tx)
         if current is not None:
-            rounds.cancel_units(tx, current.number, "excluded", unit_ids)
+            round_units.cancel_units(tx, current.number, "excluded", unit_ids)
         rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
         segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
         withdrawals.add(tx, host.id, now_ms)

@@ -6,7 +6,7 @@ in the round that goes on; within the transaction that asked, that stays so.
 
 from __future__ import annotations
 
-from manager.db import addresses, hosts, rights, rounds
+from manager.db import addresses, hosts, rights, round_units, rounds
 from manager.db.engine import Transaction
 from manager.db.hosts import HostRow, UnitRow
 from manager.errors import ConflictError, NotFoundError
@@ -47,7 +47,7 @@ def check_idle(tx: Transaction, host: HostRow, units: list[UnitRow], what: str) 
         )
     current = rounds.open_round(tx)
     if current is not None:
-        done = rounds.fetched_among(tx, current.number, ids)
+        done = round_units.fetched_among(tx, current.number, ids)
         if done:
             raise ConflictError(
                 f"{host.key} was crawled in round {current.number}, which goes on: it can be "

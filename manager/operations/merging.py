@@ -6,7 +6,17 @@ meanwhile. A merged directory keeps its history.
 
 from __future__ import annotations
 
-from manager.db import assignments, hosts, pieces, pins, probes, rounds, sharing, starting
+from manager.db import (
+    assignments,
+    hosts,
+    pieces,
+    pins,
+    probes,
+    round_units,
+    rounds,
+    sharing,
+    starting,
+)
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
@@ -35,7 +45,7 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         probes.fail(tx, "merged into its host", unit_ids=ids)
         current = rounds.open_round(tx)
         if current is not None:
-            rounds.cancel_units(tx, current.number, "merged into its host", ids)
+            round_units.cancel_units(tx, current.number, "merged into its host", ids)
         starting.drop_found(tx, [unit.id for unit in units])
         moves = {page.id: top.id for page in starting.start_pages_of(tx, ids)}
         starting.move_start_pages(tx, moves)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from manager.db import agents, assignments, hosts, ordering, rounds
+from manager.db import agents, assignments, hosts, ordering, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
@@ -82,4 +82,4 @@ def _join(
     tx: Transaction, current: RoundRow, owners: Mapping[int, int], reason: str, now_ms: int
 ) -> None:
     assignments.place(tx, owners, now_ms, reason)
-    rounds.enter(tx, current.number, owners)
+    round_units.enter(tx, current.number, owners)

@@ -15,6 +15,7 @@ from manager.db import (
     plans,
     probes,
     rights,
+    round_units,
     rounds,
     starting,
 )
@@ -76,7 +77,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
             assert stored is not None, "plans are never deleted"
             moved = apply_moves(tx, stored, now_ms)
             starting.forget_found(tx, current.number)
-            units = rounds.enter_all(tx, current.number)
+            units = round_units.enter_all(tx, current.number)
             rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
             note(
                 tx,
@@ -116,7 +117,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
             return False
         totals = measurements.agent_totals(tx, again.number, "crawl")
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
-        last_ms = max(rounds.finishers(tx, again.number).values(), default=now_ms)
+        last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
         _end_probes(tx, again.number, now_ms)
         began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
         rounds.update(
@@ -147,7 +148,7 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
 
 
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
-    if current.state != "crawling" or rounds.any_unfinished(tx, current.number):
+    if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
         return False
     # What nobody here may have waits for an agent that may, not for this round.
     if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
@@ -159,7 +160,7 @@ def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
     return all(
         # A finish in the future was written by a clock that has been set back since.
         _has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
-        for agent, last_ms in rounds.finishers(tx, current.number).items()
+        for agent, last_ms in round_units.finishers(tx, current.number).items()
     )
 
 

@@ -21,6 +21,7 @@ from manager.db import (
     probes,
     refetching,
     rights,
+    round_units,
     rounds,
 )
 from manager.db.engine import Database, Transaction
@@ -179,7 +180,7 @@ def cancel_round(
             )
         why = reason or f"cancelled by {actor.name}"
         probes.fail_round(tx, current.number, "the round was cancelled")
-        rounds.cancel_units(tx, current.number, "the round was cancelled")
+        round_units.cancel_units(tx, current.number, "the round was cancelled")
         for agent in agents.all_agents(tx):
             rights.withdraw(tx, now_ms, "the round was cancelled", agent_id=agent.id)
         hosts.unplaced_to_idle(tx)
@@ -252,6 +253,6 @@ def _how_far(db: Database, number: int) -> _HowFar:
         totals = measurements.agent_totals(tx, number, "crawl")
         return _HowFar(
             probes.counts(tx, number),
-            rounds.progress_by_agent(tx, number),
+            round_units.progress_by_agent(tx, number),
             {agent: ms for agent, ms, _ in totals},
         )

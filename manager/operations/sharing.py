@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, hosts, measurements, pieces, rights, rounds, sharing
+from manager.db import agents, hosts, measurements, pieces, rights, round_units, rounds, sharing
 from manager.db.engine import Database, Transaction
-from manager.db.rounds import FinishedRow
+from manager.db.round_units import FinishedRow
 from manager.db.sharing import RestRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measuring import refresh_volumes
@@ -70,7 +70,7 @@ def finish_rested(tx: Transaction, now_ms: int) -> int:
         )
         for row in quiet
     ]
-    rounds.finish_units(tx, done, now_ms)
+    round_units.finish_units(tx, done, now_ms)
     for agent_id in {row.agent_id for row in done}:
         units = [row.unit_id for row in done if row.agent_id == agent_id]
         rights.free(tx, now_ms, "finished", agent_id=agent_id, unit_ids=units)

@@ -22,6 +22,7 @@ from manager.db import (
     measurements,
     pieces,
     pins,
+    round_units,
     rounds,
     sharing,
     starting,
@@ -251,8 +252,8 @@ def _carry_out(
         assignments.place(tx, owners, now_ms, "its host was split")
         current = rounds.open_round(tx)
         if current is not None and current.state == "crawling":
-            rounds.enter(tx, current.number, owners)
-            rounds.hand_over(tx, current.number, owners)
+            round_units.enter(tx, current.number, owners)
+            round_units.hand_over(tx, current.number, owners)
     index = UnitIndex(prefix + path for path in ids)
     moves = {}
     for page in starting.start_pages_of(tx, [ids["/"]]):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
-from manager.db import agents, assignments, probes, rights, rounds
+from manager.db import agents, assignments, probes, rights, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.operations.actor import CLOCK, note
@@ -98,7 +98,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     moved = assignments.place(tx, owners, now_ms, reason)
     current = rounds.open_round(tx)
     if current is not None:
-        rounds.hand_over(tx, current.number, owners)
+        round_units.hand_over(tx, current.number, owners)
     # A retired agent's permit may go on: its rights are free only when that is over.
     rights.withdraw(tx, now_ms, reason, unit_ids=list(owners), agent_id=row.id)
     agents.add_load(tx, added)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from manager.balancing import make_plan
-from manager.db import agents, probes, refetching, rounds
+from manager.db import agents, probes, refetching, round_units, rounds
 from manager.db.engine import Database
 from manager.operations.collection_schedules import start_collections
 from manager.operations.giving_back import give_back
@@ -105,7 +105,7 @@ def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
         waiting = set(refetching.agents_waiting(tx))
         if current is not None:
             waiting.update(probes.agents_waiting(tx))
-            waiting.update(rounds.agents_waiting(tx, current.number))
+            waiting.update(round_units.agents_waiting(tx, current.number))
         rows = agents.by_ids(tx, waiting).values()
         able = sorted(row.id for row in rows if may_receive(row, now_ms))
     given = 0

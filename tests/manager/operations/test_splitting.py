@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from manager.assignment import share_ms
 from manager.db import assignments as placing
-from manager.db import hosts, rights, rounds
+from manager.db import hosts, rights, round_units, rounds
 from manager.db.engine import Database
 from manager.db.tables import assignments, start_pages, unit_rounds, units
 from manager.errors import ConflictError, NotFoundError
@@ -493,7 +493,7 @@ def give(world: World, unit: str, to: str) -> None:
         placing.place(tx, owner, world.now_ms, "by hand")
         current = rounds.open_round(tx)
         assert current is not None
-        rounds.hand_over(tx, current.number, owner)
+        round_units.hand_over(tx, current.number, owner)
         rights.withdraw(tx, world.now_ms, "given to another agent", unit_ids=[unit_id])
     world.tick()
 
