@@ -40,8 +40,11 @@ class _Figure:
 class KeptFigures:
     """Figures by key; any thread may ask."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, *, quick_s: float = QUICK_S
+    ) -> None:
         self._clock = clock
+        self._quick_s = quick_s
         self._figures: dict[Hashable, _Figure] = {}
         self._changing = threading.Lock()
         self._behind: ThreadPoolExecutor | None = None
@@ -51,7 +54,7 @@ class KeptFigures:
         """Return the figure of a key. make: asks for it, perhaps in another thread."""
         figure = self._figure(key)
         age_s = self._clock() - figure.made_s
-        is_slow = figure.is_made and figure.took_s >= QUICK_S
+        is_slow = figure.is_made and figure.took_s >= self._quick_s
         if is_slow and age_s < OLDEST_S:
             value = cast(T, figure.value)
             if age_s >= figure.took_s * TIMES:
@@ -61,7 +64,7 @@ class KeptFigures:
             with figure.turn:
                 # Who waited for the turn takes what was made meanwhile.
                 age_s = self._clock() - figure.made_s
-                if not (figure.is_made and figure.took_s >= QUICK_S and age_s < OLDEST_S):
+                if not (figure.is_made and figure.took_s >= self._quick_s and age_s < OLDEST_S):
                     return self._make(figure, make)
                 return cast(T, figure.value)
         return self._make(figure, make)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from argon2 import PasswordHasher
 
+from manager.db import engine
+from manager.db.kept import KeptFigures
 from manager.operations import users
 
 
@@ -16,4 +20,12 @@ def quick_passwords() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         quick = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
         patch.setattr(users, "_hasher", quick)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def figures_are_new() -> Iterator[None]:
+    """Ask for figures each time, however long a busy machine takes; `test_kept` keeps its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "KeptFigures", partial(KeptFigures, quick_s=math.inf))
         yield
