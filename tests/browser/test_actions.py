@@ -70,6 +70,47 @@ def test_a_plan_is_previewed_applied_and_taken_back(admin: Browser) -> None:
     assert admin.found() == []
 
 
+def test_an_alert_is_silenced_and_told_again(admin: Browser) -> None:
+    """Who knows of it says why and for how long; ended, it waits for somebody again."""
+    admin.go("/console/alerts")
+    row = "#list tr:has-text('update:robot.region1.example')"
+    admin.click(f"{row} summary")
+    admin.fill(f"{row} input[name=reason]", "its new disk is on the way")
+    admin.fill(f"{row} input[name=hours]", "2")
+    admin.click(f"{row} form[action='/console/alerts/silence'] button")
+    assert admin.count(".flash-done") == 1
+    assert "its new disk is on the way" in admin.text(row)
+    admin.click(f"{row} form[action='/console/alerts/end'] button")
+    assert "its new disk is on the way" not in admin.text(row)
+    assert admin.found() == []
+
+
+def test_a_release_is_widened_and_halted_and_goes_on(admin: Browser) -> None:
+    """Each after a question; halted, nobody has to see to an update to it that failed."""
+
+    def press(version: str, action: str) -> None:
+        admin.go("/console/releases")
+        row = f"#list tr:has(th:text-is('{version}'))"
+        admin.click(f"{row} form[action='/console/releases/{action}'] button")
+        if admin.count(YES):
+            admin.click(YES)
+        admin.go("/console/releases")
+        said.append(admin.text(row))
+
+    said: list[str] = []
+    press("1.1.0", "rollout")
+    assert "a tenth and the canaries" in said[-1]
+    press("1.0.0", "halt")
+    assert "halted" in said[-1]
+    admin.go("/console/alerts")
+    assert "update:robot.region1.example" not in admin.text()
+    press("1.0.0", "rollout")
+    assert "offered" in said[-1]
+    admin.go("/console/alerts")
+    assert "update:robot.region1.example" in admin.text()
+    assert admin.found() == []
+
+
 def test_a_third_party_sees_its_token_once(admin: Browser) -> None:
     """Registered, a token issued and shown; loaded again, the page shows none."""
     admin.go("/console/new-client")

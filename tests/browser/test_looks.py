@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.manager.console.english import left_in
 from tools.browser.driven import DESK, PHONE, Browser, Window, checker
 from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
 from tools.screenshots.stage import Stage
@@ -65,4 +66,18 @@ def test_every_page_is_valid_html(
         for one in messages
         if one["type"] != "info"
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_whoever_chose_japanese_reads_japanese(
+    stage: Stage, names: Mapping[str, str], browser: Browser
+) -> None:
+    """No page of a system that people use says anything in English of its own."""
+    browser.open(replace(DESK, language="ja"))
+    wrong = []
+    for page in PAGES:
+        browser.go(address(page, names))
+        wrong += [f"{page}: {text}" for text in left_in(browser.html())]
+        if page == BEFORE_LOGIN:
+            browser.log_in(stage.name, stage.password)
     assert not wrong, "\n".join(wrong)

@@ -16,6 +16,8 @@ __all__ = ["DESK", "PHONE", "Browser", "BrowserError", "Window", "checker", "mis
 
 HERE: Final = Path(__file__).parent
 PATIENCE_S: Final = 60
+HIGHEST: Final = 16_000
+"""CSS pixels; Chromium draws no higher picture."""
 
 
 class BrowserError(Exception):
@@ -68,6 +70,7 @@ class Browser:
         parts = urlsplit(url)
         self.origin = f"{parts.scheme}://{parts.netloc}"
         self.clicks = 0
+        self._window = DESK
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Browser:
@@ -94,6 +97,7 @@ class Browser:
 
     def open(self, window: Window) -> None:
         """Show pages in a new window without cookies."""
+        self._window = window
         self._tell(
             do="open", width=window.width, height=window.height, dark=window.dark,
             language=window.language,
@@ -171,7 +175,12 @@ class Browser:
     def picture(self, path: Path) -> None:
         """Take a picture of the whole page, also of what must be scrolled to, as PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        # The window is as high as the page, so that the bar at the side is, too.
+        width, least = self._window.width, self._window.height
+        long = int(self.script("document.documentElement.scrollHeight"))
+        self._page("setViewportSize", {"width": width, "height": max(least, min(long, HIGHEST))})
         self._page("screenshot", {"path": str(path.absolute()), "fullPage": True})
+        self._page("setViewportSize", {"width": width, "height": least})
 
     def small_picture(self, path: Path) -> None:
         """Take a picture of what is in the window, as WebP."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
+
 from tools.demo.system import Manager, Program, command, wait_for
 from tools.show_site.keys import People
 
-__all__ = ["Signing", "add_releases"]
+__all__ = ["Signing", "add_releases", "fail_to_update"]
 
 
 class Signing:
@@ -46,6 +49,20 @@ def add_releases(manager: Manager, signing: Signing) -> None:
         command("prsm", "release", "publish", str(bundle), str(targets), **data)
         command("prsm", "release", "rollout", version, "--ring", ring, **data)
     command("prsm", "release", "canary", "robot.region0.example", **data)
+
+
+def fail_to_update(manager: Manager, home: Path) -> None:
+    """Say for a site, with its own key as its launcher does, that it went back from 1.0.0."""
+    key = json.loads((home / "key.json").read_text())["key"]
+    said = {
+        "version": "1.0.0",
+        "outcome": "went-back",
+        "step": "self-test",
+        "detail": "no page came within 60 s",
+    }
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=manager.url, timeout=60, headers=bearer) as client:
+        client.post("/api/v1/update/report", json=said).raise_for_status()
 
 
 def _archive(version: str) -> bytes:

@@ -20,7 +20,7 @@ from tools.demo.rounds import run_round
 from tools.demo.system import Manager, wait_for
 from tools.screenshots.partners import add_partners, place
 from tools.screenshots.people import add_people, add_third_party
-from tools.screenshots.releases import Signing, add_releases
+from tools.screenshots.releases import Signing, add_releases, fail_to_update
 
 __all__ = ["Stage", "set_stage"]
 
@@ -71,6 +71,7 @@ def set_stage(
     add_third_party(manager, folder / "library")
     add_people(manager)
     add_releases(manager, signing)
+    fail_to_update(manager, folder / "robot.region1.example")
     manager.prsm("plan")
     return Stage(manager, "admin", password, _names(manager))
 
