@@ -161,6 +161,7 @@ def _environment() -> Environment:
         "skew": figures.skew,
         "sentence": figures.sentence,
         "spoken": phrases.spoken,
+        "run": words.run,
         "typed": _typed,
     }
     return made

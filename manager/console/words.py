@@ -6,11 +6,17 @@ not here is shown as it is: it may be an agent's own.
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from typing import Final
 
 from manager.console.language import current, pgettext
 
-__all__ = ["unit", "word"]
+__all__ = ["run", "unit", "word"]
+
+_RUN: Final = re.compile(
+    r"(?P<weekday>\w+), (?P<day>\d+) (?P<month>\w+) (?P<year>\d+), (?P<time>[\d:]+) (?P<zone>.+)"
+)
 
 
 def word(text: str) -> str:
@@ -111,6 +117,10 @@ def _words(_language: str) -> dict[str, str]:
         "disk": pgettext("kind", "disk"),
         "round": pgettext("kind", "round"),
         "expiry": pgettext("kind", "expiry"),
+        "full": pgettext("condition", "full"),
+        "difference": pgettext("condition", "difference"),
+        "since": pgettext("condition", "since"),
+        "period": pgettext("condition", "period"),
         # What agents count since they started, and fields of forms
         "requests": pgettext("counter", "requests"),
         "pages": pgettext("counter", "pages"),
@@ -130,6 +140,53 @@ def _words(_language: str) -> dict[str, str]:
         "pause": pgettext("command", "pause"),
         "resume": pgettext("command", "resume"),
         "update": pgettext("command", "update"),
+    }
+
+
+def run(text: str) -> str:
+    """Return the moment of a schedule's run, which is an English sentence, as the language says it.
+
+    Its zone is the schedule's, not the viewer's.
+    """
+    found = _RUN.fullmatch(text)
+    if found is None:
+        return text
+    days, months = _days(current()), _months(current())
+    return pgettext("date", "%(weekday)s, %(day)s %(month)s %(year)s, %(time)s %(zone)s") % {
+        **found.groupdict(),
+        "weekday": days.get(found["weekday"], found["weekday"]),
+        "month": months.get(found["month"], found["month"]),
+    }
+
+
+@cache
+def _days(_language: str) -> dict[str, str]:
+    return {
+        "Monday": pgettext("weekday", "Monday"),
+        "Tuesday": pgettext("weekday", "Tuesday"),
+        "Wednesday": pgettext("weekday", "Wednesday"),
+        "Thursday": pgettext("weekday", "Thursday"),
+        "Friday": pgettext("weekday", "Friday"),
+        "Saturday": pgettext("weekday", "Saturday"),
+        "Sunday": pgettext("weekday", "Sunday"),
+    }
+
+
+@cache
+def _months(_language: str) -> dict[str, str]:
+    return {
+        "January": pgettext("month", "January"),
+        "February": pgettext("month", "February"),
+        "March": pgettext("month", "March"),
+        "April": pgettext("month", "April"),
+        "May": pgettext("month", "May"),
+        "June": pgettext("month", "June"),
+        "July": pgettext("month", "July"),
+        "August": pgettext("month", "August"),
+        "September": pgettext("month", "September"),
+        "October": pgettext("month", "October"),
+        "November": pgettext("month", "November"),
+        "December": pgettext("month", "December"),
     }
 
 

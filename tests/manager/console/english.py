@@ -19,8 +19,11 @@ __all__ = ["left_in"]
 
 SAID = ("title", "aria-label", "placeholder", "alt", "data-label")
 QUIET = frozenset({"code", "pre", "kbd", "script", "style"})
-VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
+VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 COMMAND = re.compile(r"`[^`]*`|\b(?:prsm|prs|make)(?: [a-z-]+)+")
+MONTH = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
 WORD = re.compile(r"[a-z-]{2,}")
 TWO_WORDS = re.compile(r"(?<![\w./:@-])[A-Za-z]{2,} [a-z]{2,}(?![\w./:@-])")
 
@@ -72,7 +75,8 @@ def left_in(page: str, language: str = "ja") -> list[str]:
 
 
 def _is_english(text: str, language: str) -> bool:
-    return text in _untranslated(language) or bool(TWO_WORDS.search(COMMAND.sub("", text)))
+    plain = COMMAND.sub("", text)
+    return text in _untranslated(language) or bool(TWO_WORDS.search(plain) or MONTH.search(plain))
 
 
 @cache

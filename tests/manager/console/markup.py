@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 __all__ = ["Element", "Form", "Markup", "read"]
 
-VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
+VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 BOOLEAN = frozenset(
     ("autofocus", "checked", "defer", "download", "hidden", "popover", "required", "selected")
 )
