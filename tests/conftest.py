@@ -13,10 +13,10 @@ import pytest
 from hypothesis import settings
 
 # The default suite tries the same examples each time, so that who changes something learns what
-# that does; `make test-all` tries others each time, and finds what nobody thought of. How long one
-# takes says how busy the machine is, and fails nothing.
-settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("others", print_blob=True, deadline=None)
+# that does; `make test-all` tries others each time, twice as many, and finds what nobody thought
+# of. How long one takes says how busy the machine is, and fails nothing.
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("others", print_blob=True, deadline=None, max_examples=100)
 settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
 
 

@@ -22,6 +22,7 @@ from agent.link.poller import ListHeld, Poller
 from agent.pipeline.permit import PermitGate
 from shared.wire.sync import Permit, SyncAnswer, SyncRequest
 from tests.agent.link.fake_clock import FakeClock
+from tests.examples import examples
 
 PERMIT_S = 1000.0
 MARGIN_S = 50.0  # the longest that a request lasts, and its address's rest
@@ -250,5 +251,7 @@ class TwoOwners(RuleBasedStateMachine):
         assert not fetching & self.manager.others
 
 
-TwoOwners.TestCase.settings = settings(max_examples=300, stateful_step_count=60, deadline=None)
+TwoOwners.TestCase.settings = settings(
+    max_examples=examples(300), stateful_step_count=60, deadline=None
+)
 TestTwoOwners = TwoOwners.TestCase

@@ -28,6 +28,7 @@ from manager.assignment.rights import (
     stands_in,
     withdraw,
 )
+from tests.examples import examples
 
 PERMIT_MS, DEADLINE_MS, INTERVAL_MS = 100, 7, 5
 LONGEST_GAP_MS = 20
@@ -298,7 +299,7 @@ class Exclusion(RuleBasedStateMachine):
 
 
 TestExclusion = Exclusion.TestCase
-TestExclusion.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)
+TestExclusion.settings = settings(max_examples=examples(300), stateful_step_count=50, deadline=None)
 
 
 # Histories that chance finds too seldom

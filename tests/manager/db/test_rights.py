@@ -31,6 +31,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.hosts import NewHost
 from manager.db.rights import Grant
 from manager.db.tables import holdings
+from tests.examples import examples
 
 KEYS = ("http://a.jp:80/", "http://b.jp:80/", "http://c.jp:80/")
 units = st.integers(0, len(KEYS) - 1)
@@ -149,7 +150,7 @@ class Model:
         rights.grant(self.tx, agent + 1, [given], 4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(taken=steps)
 def test_sql_does_what_the_rules_say(template: Path, taken: list[tuple[object, ...]]) -> None:
     """After any steps the table holds the rights that the rules hold, unit by unit."""

@@ -21,6 +21,7 @@ from manager.intake.sections import Section
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import Comment, LogLine, decode_line, encode, encode_line
 from shared.wire.gzip_stream import decompress
+from tests.examples import examples
 
 HELD = (
     Held("http://a.example:80/", 0, None, 7, "crawl"),
@@ -123,7 +124,7 @@ def check_block(block: bytes) -> int:
     return plain
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     odd=st.lists(st.tuples(st.one_of(lines, comments), st.integers(0, 60)), max_size=6),
     texts=st.lists(urls, min_size=3, max_size=3),
@@ -138,7 +139,7 @@ def test_thousands_are_as_one(odd: list[tuple[LogLine | Comment, int]], texts: l
     check_block(b"".join(map(encode_line, log)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     place=st.integers(0, 4),
     junk=st.sampled_from([b'"', b"\\", b",", b"\n", b"\r", b"x", b"-", b" ", b"#", b"\xff", b"'"]),
