@@ -28,10 +28,22 @@ PAGES = 8
 WAIT_S = 120.0
 
 
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
+    """Serve three hosts, to tests that change nothing."""
+    with running_manager(filled(tmp_path_factory.mktemp("centre") / "data")) as running_one:
+        yield running_one
+
+
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Return a data directory with a segment of each of three hosts."""
-    folder = tmp_path / "data"
+def changing(tmp_path: Path) -> Iterator[ManagerProcess]:
+    """Serve three hosts to one test, that withdraws one."""
+    with running_manager(filled(tmp_path / "data")) as running_one:
+        yield running_one
+
+
+def filled(folder: Path) -> Path:
+    """Fill a data directory with a segment of each of three hosts; return it."""
     folder.mkdir()
     with running(folder) as opened:
         agent = opened.agent()
@@ -50,18 +62,22 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def manager(data: Path) -> Iterator[ManagerProcess]:
-    """Serve it."""
-    with running_manager(data) as running_one:
-        yield running_one
+def party(manager: ManagerProcess, tmp_path: Path) -> ThirdParty:
+    """Return a third party that is logged in."""
+    return logged_in(manager, tmp_path)
 
 
 @pytest.fixture
-def party(manager: ManagerProcess, tmp_path: Path) -> ThirdParty:
-    """Return a third party that is logged in."""
-    made = ThirdParty(tmp_path / "party")
+def other_party(changing: ManagerProcess, tmp_path: Path) -> ThirdParty:
+    """Return one at the manager that withdraws."""
+    return logged_in(changing, tmp_path)
+
+
+def logged_in(manager: ManagerProcess, folder: Path) -> ThirdParty:
+    """Return a third party of a name of its own."""
+    made = ThirdParty(folder / "party")
     made.folder.mkdir()
-    made.login(manager.url, new_token(manager.data))
+    made.login(manager.url, new_token(manager.data, folder.name.replace("_", "-")))
     return made
 
 
@@ -140,8 +156,9 @@ def test_killed_while_it_comes(party: ThirdParty, manager: ManagerProcess) -> No
         assert [each["jobtoken"] for each in jobs] == [job]
 
 
-def test_what_is_withdrawn_is_deleted(party: ThirdParty, manager: ManagerProcess) -> None:
+def test_what_is_withdrawn_is_deleted(other_party: ThirdParty, changing: ManagerProcess) -> None:
     """Segments and zips of a host that was excluded go at the next run; others stay."""
+    party, manager = other_party, changing
     party.get("--host", ".*")
     party.get("--format", "warc")
     party.get("--format", "warc", "--host", "www.*")
@@ -161,8 +178,9 @@ def test_what_is_withdrawn_is_deleted(party: ThirdParty, manager: ManagerProcess
     assert hosts_of(party) >= {"www.etl.go.jp", "www.example.jp"}
 
 
-def test_changes_are_followed(party: ThirdParty, manager: ManagerProcess) -> None:
+def test_changes_are_followed(other_party: ThirdParty, changing: ManagerProcess) -> None:
     """Behind a cursor in a file, each change once; a cursor that is none has its own code."""
+    party, manager = other_party, changing
     cursor = party.folder / "cursor"
     follow = ("changes", "--follow", str(cursor))
     assert party.run(*follow).out == ""
