@@ -4,6 +4,8 @@ VENV   := .venv/bin
 KEEP   ?=
 # Tests wait more than they reckon, so more of them run at a time than there are cores.
 WORKERS ?= -n 3 --dist worksteal
+# Byte code is kept: else each worker would compile all tests, each time.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV)/pytest
 
 .DEFAULT_GOAL := help
 .PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
@@ -37,18 +39,18 @@ format: venv  ## let ruff lay the code out
 
 test: venv  ## the default suite; skips say why, and the last line counts them
 	@tools/test_packages.sh
-	$(VENV)/pytest -q -m "not slow" $(WORKERS)
+	$(PYTEST) -q -m "not slow" $(WORKERS)
 
 test-all: venv  ## everything, also what takes minutes; fails where a part is missing
 	@tools/test_packages.sh all
-	PRSM_TESTS=all $(VENV)/pytest -q $(WORKERS)
+	PRSM_TESTS=all $(PYTEST) -q $(WORKERS)
 
 faults: venv  ## bad days: what breaks is made to break, measured and checked; ARGS="--quick" or "--only NAME"
 	@tools/test_packages.sh all
 	$(VENV)/python -m benchmarks.faults $(ARGS)
 
 coverage: venv  ## the default suite, and which lines and branches it runs
-	$(VENV)/pytest -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
+	$(PYTEST) -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
 
 bundle: venv  ## the archive that sites install from: Python 3.11 to 3.13, x86-64 and arm64, into dist/
 	@$(VENV)/python -m tools.bundle $(ARGS)

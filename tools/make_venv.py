@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 STAMP = VENV / "installed-from"
-PROGRAMS = ("shared", "manager", "agent", "client", "simweb")
+SOURCES = ("shared", "manager", "agent", "launcher", "client", "simweb", "migrations", "tools",
+           "benchmarks")  # fmt: skip
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
             "set PYTHON=/path/to/python3.11"
         )
     make()
-    compile_programs()
+    compile_sources()
 
 
 def make() -> None:
@@ -93,13 +94,13 @@ def install(pip: list[str]) -> None:
     )
 
 
-def compile_programs() -> None:
-    """Write byte code beside the programs' sources, as pip does for what it installs.
+def compile_sources() -> None:
+    """Write byte code beside the sources, as pip does for what it installs.
 
     Where PYTHONDONTWRITEBYTECODE is set Python would compile them anew at each start.
     """
-    for program in PROGRAMS:
-        compileall.compile_dir(ROOT / program, quiet=2)
+    for folder in SOURCES:
+        compileall.compile_dir(ROOT / folder, quiet=2)
 
 
 def pip_command(scratch: Path) -> list[str]:
