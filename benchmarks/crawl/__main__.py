@@ -35,6 +35,8 @@ LEAST_OF_PAGES: Final = 0.98  # srcset, forms and the like lead us to some that 
 def main() -> None:
     """Crawl what is asked for, with whom it is asked for."""
     asked = _arguments()
+    # Programs start as they do where they are installed: compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     result: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
     peers = Peers() if asked.crawlers != [OURS] else None
     with tempfile.TemporaryDirectory(prefix="bench-crawl-", dir=asked.folder) as name:
