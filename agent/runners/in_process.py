@@ -12,58 +12,26 @@ and a decision such as "this job is finished" cannot be overtaken by a page that
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import GraphError, Handler, Pipeline
-from agent.runners.mailbox import Mailbox
+from agent.pipeline.spec import GraphError, Handler, Output, Pipeline
+from agent.runners.mailbox import NO_PORT, Mailbox
 from agent.runners.partition import chooser
+from agent.runners.places import Place, Route, alone, breaks_cycle, drains, has_room
 
 __all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
 
 BATCH: Final = 256
 CAPACITY: Final = 1024
 PORTION: Final = 64  # messages from outside that are let in together
+FEW: Final = 3  # messages of a batch, up to which what it makes is not gathered
 
 Post = Callable[[str, object], None]
 Make = Callable[[str, Partition, Post], Handler]
 """Builds the handler of a module's partition: (module, partition, where completions go)."""
-
-
-class _Place:
-    """One partition of a module: its handler, its mailbox, and where its outputs lead.
-
-    gathered: outputs whose receivers get nothing else from here. They get what one batch made at
-    once when it is done: nothing can be overtaken by that.
-    """
-
-    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
-
-    def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
-        self.module = module
-        self.handler = handler
-        self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
-        self.mailbox = mailbox
-        self.routes: dict[str, list[_Route]] = {}
-        self.gathered: frozenset[str] = frozenset()
-        self.receivers: list[Mailbox] = []
-
-
-class _Route:
-    """From an output to the partitions behind one connection."""
-
-    __slots__ = ("choose", "only", "places", "port", "to_all")
-
-    def __init__(
-        self, port: str, places: list[_Place], choose: Callable[[object], int], to_all: bool
-    ) -> None:
-        self.port = port
-        self.places = places
-        self.choose = choose
-        self.to_all = to_all
-        self.only = places[0] if len(places) == 1 else None
 
 
 class InProcessRunner:
@@ -87,19 +55,19 @@ class InProcessRunner:
         self._pipeline = pipeline
         self._batch = batch
         self._choose = choose
-        self._inbox: deque[tuple[_Route, object]] = deque()
-        self._waiting: deque[_Place] = deque()
+        self._inbox: deque[tuple[Route, object]] = deque()
+        self._waiting: deque[Place] = deque()
         self._crowded = False  # whether a mailbox may be full
         self._on_post: Callable[[], None] | None = None
         self.handled = 0  # messages, the time not counted: whether anything happened
         counts = partitions or {}
-        self._places: dict[str, list[_Place]] = {}
+        self._places: dict[str, list[Place]] = {}
         self._choosers: dict[str, Callable[[object], int]] = {}
         for module in pipeline.modules:
             count = counts.get(module.name, 1)
             self._choosers[module.name] = chooser(module.key, count)
             self._places[module.name] = [
-                _Place(
+                Place(
                     module.name,
                     make(module.name, Partition(number, count), self.post),
                     Mailbox(capacity, module.spills),
@@ -109,7 +77,7 @@ class InProcessRunner:
         self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
         clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
         self._clocks = [
-            _Route(route.port, [place], route.choose, to_all=True)
+            Route(route.port, [place], route.choose, to_all=True)
             for route in clocks
             for place in route.places
         ]
@@ -190,15 +158,15 @@ class InProcessRunner:
             for place in places:
                 own = place.mailbox
                 place.receivers = [box for box in set(place.receivers) if box is not own]
-                place.gathered = frozenset(_alone(place.routes))
+                place.gathered = frozenset(alone(place.routes))
 
-    def _route_to(self, target: str, to_all: bool) -> _Route:
+    def _route_to(self, target: str, to_all: bool) -> Route:
         module, _, port = target.partition(".")
-        return _Route(port, self._places[module], self._choosers[module], to_all)
+        return Route(port, self._places[module], self._choosers[module], to_all)
 
-    def _send(self, route: _Route, message: object) -> None:
+    def _send(self, route: Route, message: object) -> None:
         if route.to_all or route.only is not None:
-            places: Sequence[_Place] = route.places
+            places: Sequence[Place] = route.places
         else:
             places = (route.places[route.choose(message)],)
         for place in places:
@@ -213,32 +181,65 @@ class InProcessRunner:
     def _step(self) -> None:
         place = self._next() if self._crowded or self._choose else self._waiting.popleft()
         box = place.mailbox
-        if box.before or len(box.growing) > self._batch:
+        port, batch = box.port, box.growing
+        size = len(batch)
+        if box.before or size > self._batch:
             port, batch = box.take(self._batch)
+            size = len(batch)
             if box:
                 self._waiting.append(place)
             else:
                 box.listed = False
-        else:  # nearly always
-            port, batch = box.take_all()
-            box.listed = False
+        else:  # nearly always: all of it, without a call for it
+            if size > box.most:
+                box.most = size
+            box.port, box.growing, box.listed = NO_PORT, [], False
         if port != "tick":
-            self.handled += len(batch)
+            self.handled += size
+        made = place.handler.handle(port, batch)
+        if not made:
+            return
+        if size <= FEW:
+            self._send_each(place.routes, made)
+        else:
+            self._send_gathered(place, made)
+
+    def _send_each(self, routes: dict[str, list[Route]], made: Iterable[Output]) -> None:
+        """Send what a batch made, one by one: of few messages that costs less than gathering."""
+        for output, message in made:
+            for route in routes[output]:
+                only = route.only
+                if only is None:
+                    self._send(route, message)
+                    continue
+                box = only.mailbox
+                if box.listed:
+                    box.put(route.port, message)
+                    if box.before + len(box.growing) >= box.capacity:
+                        self._crowded = True
+                else:  # nearly always: it is empty
+                    box.port, box.listed = route.port, True
+                    box.growing.append(message)
+                    self._waiting.append(only)
+                    if box.capacity == 1:
+                        self._crowded = True
+
+    def _send_gathered(self, place: Place, made: Iterable[Output]) -> None:
         routes, gathered = place.routes, place.gathered
-        made: dict[str, list[object]] = {}
-        for output, message in place.handler.handle(port, batch):
-            if output in made:
-                made[output].append(message)
+        together: dict[str, list[object]] = {}
+        for output, message in made:
+            if output in together:
+                together[output].append(message)
             elif output in gathered:
-                made[output] = [message]
+                together[output] = [message]
             else:
                 for route in routes[output]:
                     self._send(route, message)
-        for output, messages in made.items():
+        for output, messages in together.items():
             for route in routes[output]:
                 self._send_all(route, messages)
 
-    def _send_all(self, route: _Route, messages: list[object]) -> None:
+    def _send_all(self, route: Route, messages: list[object]) -> None:
         only = route.only
         if only is None:
             for message in messages:
@@ -257,7 +258,7 @@ class InProcessRunner:
             box.listed = True
             self._waiting.append(only)
 
-    def _next(self) -> _Place:
+    def _next(self) -> Place:
         waiting = self._waiting
         if self._choose is not None:
             waiting.rotate(-self._choose(len(waiting)))
@@ -266,37 +267,10 @@ class InProcessRunner:
         self._crowded = any(
             place.mailbox.full for places in self._places.values() for place in places
         )
-        for may_run in (_has_room, _drains, _breaks_cycle):
+        for may_run in (has_room, drains, breaks_cycle):
             for _ in range(len(waiting)):
                 place = waiting.popleft()
                 if may_run(place):
                     return place
                 waiting.append(place)
         raise GraphError("every module has a full receiver that does not spill: no validate()?")
-
-
-def _has_room(place: _Place) -> bool:
-    """Nobody behind it is full."""
-    return not any(box.full for box in place.receivers)
-
-
-def _alone(routes: Mapping[str, list[_Route]]) -> list[str]:
-    """Return the outputs whose receivers get nothing by another output."""
-    met = Counter(
-        place for ways in routes.values() for place in {one for way in ways for one in way.places}
-    )
-    return [
-        output
-        for output, ways in routes.items()
-        if all(met[place] == 1 for way in ways for place in way.places)
-    ]
-
-
-def _drains(place: _Place) -> bool:
-    """It spills, and who is full behind it spills too: what it takes is less to wait for."""
-    return place.mailbox.spills and _breaks_cycle(place)
-
-
-def _breaks_cycle(place: _Place) -> bool:
-    """Who is full behind it spills, and can take more although it is full."""
-    return not any(box.full and not box.spills for box in place.receivers)

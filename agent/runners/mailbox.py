@@ -7,10 +7,12 @@ one sender never overtake each other (a change of the list and the links that fo
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
-__all__ = ["Mailbox"]
+__all__ = ["NO_PORT", "Mailbox"]
 
-_NO_PORT = ""
+NO_PORT: Final = ""
+"""Of a mailbox in which nothing grows."""
 
 
 class Mailbox:
@@ -26,7 +28,7 @@ class Mailbox:
         self._line: deque[tuple[str, list[object]]] = deque()  # without the one that grows
         self.before = 0  # messages in it
         self.growing: list[object] = []
-        self.port = _NO_PORT  # while nothing grows
+        self.port = NO_PORT  # while nothing grows
         self.capacity = capacity
         self.spills = spills
         self.listed = False  # among those that wait for their turn
@@ -65,14 +67,6 @@ class Mailbox:
             self.before += len(self.growing)
         self.port, self.growing = port, messages.copy()
 
-    def take_all(self) -> tuple[str, list[object]]:
-        """Return all messages, where nothing lies before the batch that grows."""
-        port, batch = self.port, self.growing
-        if len(batch) > self.most:
-            self.most = len(batch)
-        self.port, self.growing = _NO_PORT, []
-        return port, batch
-
     def take(self, limit: int) -> tuple[str, list[object]]:
         """Return the next messages that are for one input, at most `limit`, and that input."""
         size = self.before + len(self.growing)
@@ -84,12 +78,12 @@ class Mailbox:
         else:
             port, batch = self.port, self.growing
             # What comes from now on is not of this batch: its receiver goes through it.
-            self.port, self.growing = _NO_PORT, []
+            self.port, self.growing = NO_PORT, []
             if size <= limit:
                 return port, batch
         if len(batch) > limit:
             batch, rest = batch[:limit], batch[limit:]
-            if self.port == _NO_PORT:
+            if self.port == NO_PORT:
                 self.port, self.growing = port, rest
             else:
                 self._line.appendleft((port, rest))

@@ -1,0 +1,72 @@
+"""The partitions of the modules as the runner sees them: where messages wait, and where they go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from agent.pipeline.spec import Handler
+from agent.runners.mailbox import Mailbox
+
+__all__ = ["Place", "Route", "alone", "breaks_cycle", "drains", "has_room"]
+
+
+class Place:
+    """One partition of a module: its handler, its mailbox, and where its outputs lead.
+
+    gathered: outputs whose receivers get nothing else from here. They get what one batch made at
+    once when it is done: nothing can be overtaken by that.
+    """
+
+    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
+
+    def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
+        self.module = module
+        self.handler = handler
+        self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
+        self.mailbox = mailbox
+        self.routes: dict[str, list[Route]] = {}
+        self.gathered: frozenset[str] = frozenset()
+        self.receivers: list[Mailbox] = []
+
+
+class Route:
+    """From an output to the partitions behind one connection."""
+
+    __slots__ = ("choose", "only", "places", "port", "to_all")
+
+    def __init__(
+        self, port: str, places: list[Place], choose: Callable[[object], int], to_all: bool
+    ) -> None:
+        self.port = port
+        self.places = places
+        self.choose = choose
+        self.to_all = to_all
+        self.only = places[0] if len(places) == 1 else None
+
+
+def has_room(place: Place) -> bool:
+    """Nobody behind it is full."""
+    return not any(box.full for box in place.receivers)
+
+
+def alone(routes: Mapping[str, list[Route]]) -> list[str]:
+    """Return the outputs whose receivers get nothing by another output."""
+    met = Counter(
+        place for ways in routes.values() for place in {one for way in ways for one in way.places}
+    )
+    return [
+        output
+        for output, ways in routes.items()
+        if all(met[place] == 1 for way in ways for place in way.places)
+    ]
+
+
+def drains(place: Place) -> bool:
+    """It spills, and who is full behind it spills too: what it takes is less to wait for."""
+    return place.mailbox.spills and breaks_cycle(place)
+
+
+def breaks_cycle(place: Place) -> bool:
+    """Who is full behind it spills, and can take more although it is full."""
+    return not any(box.full and not box.spills for box in place.receivers)
