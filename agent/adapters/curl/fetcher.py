@@ -64,6 +64,7 @@ class CurlFetcher:
         self._paused: list[Slot] = []
         self._resume: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._soon: asyncio.Handle | None = None  # wakes libcurl in the loop's next round
         self._wake_s = math.inf
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4)
@@ -114,10 +115,10 @@ class CurlFetcher:
         """End what is under way, and let go of all connections."""
         self._stopping = True
         self._end_all()
-        for timer in (self._timer, self._sweep, self._resume):
+        for timer in (self._timer, self._soon, self._sweep, self._resume):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._sweep = self._resume = None
+        self._timer = self._soon = self._sweep = self._resume = None
         self._multi.close()
         self._sockets.end()
         for slot in self._free:
@@ -168,25 +169,37 @@ class CurlFetcher:
     def _set_timer(self, wait_ms: int) -> None:
         """Wake libcurl in so many milliseconds, -1: not at all.
 
-        It asks for another time with each request. A wake-up that is already due earlier is left
-        alone: it finds out then that there is still time.
+        It asks for no wait with each request, and for a long one when that is sent. The first is no
+        timer, and a wake-up that is already due earlier is left alone: it finds out then that there
+        is still time. So requests one after the other need no timers of their own.
         """
         if wait_ms < 0:
             self._wake_s = math.inf
             return
         self._wake_s = self._loop.time() + wait_ms / 1000
+        if wait_ms == 0:
+            if self._soon is None:
+                self._soon = self._loop.call_soon(self._wake_soon)
+            return
         if self._timer is not None:
             if self._timer.when() <= self._wake_s:
                 return
             self._timer.cancel()
         self._timer = self._loop.call_at(self._wake_s, self._wake)
 
+    def _wake_soon(self) -> None:
+        self._soon = None
+        if self._wake_s <= self._loop.time():  # else it has asked for a later time since
+            self._act()
+
     def _wake(self) -> None:
         self._timer = None
-        if self._wake_s > self._loop.time():
-            if self._wake_s < math.inf:
-                self._timer = self._loop.call_at(self._wake_s, self._wake)
-            return
+        if self._wake_s <= self._loop.time():
+            self._act()
+        elif self._wake_s < math.inf:
+            self._timer = self._loop.call_at(self._wake_s, self._wake)
+
+    def _act(self) -> None:
         self._wake_s = math.inf  # until libcurl asks again
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         self._collect()
