@@ -7,7 +7,7 @@ something can be done.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -36,6 +36,7 @@ __all__ = [
 Weight = Literal["bad", "warn", "info"]
 _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
 
+UPDATE: Final = "agent.update-"
 SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
 TICK_MS: Final = 120_000
@@ -63,11 +64,15 @@ def notices(
     alerts: Sequence[AuditRow],
     unheld: Sequence[Unheld],
     now_ms: int,
+    given_up: Collection[str] = (),
 ) -> list[Notice]:
-    """Return everything that wants a look, worst first."""
+    """Return everything that wants a look, worst first.
+
+    given_up: releases that were halted or revoked; that updates to them failed is no news.
+    """
     found = [notice for view in agents for notice in agent_notices(view, now_ms)]
     found += [Notice("warn", one.host, link("host", host=one.host), _unheld(one)) for one in unheld]
-    found += alert_notices(alerts)
+    found += alert_notices(alerts, given_up)
     return sorted(found, key=lambda notice: _ORDER[notice.weight])
 
 
@@ -175,14 +180,21 @@ def _order_notices(view: AgentView, now_ms: int, url: str) -> Iterator[Notice]:
         yield Notice("warn", row.name, url, text)
 
 
-def alert_notices(alerts: Sequence[AuditRow]) -> list[Notice]:
-    """Return what the audit marks as worth a look, the same thing once."""
+def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) -> list[Notice]:
+    """Return what the audit marks as worth a look, the same thing once; `given_up` as above."""
     found: list[Notice] = []
     seen: set[tuple[str, str]] = set()
     for row in alerts:
         if (row.action, row.subject) in seen:
             continue
         seen.add((row.action, row.subject))
+        if row.action.startswith(UPDATE):
+            told = json.loads(row.detail)
+            if told.get("version") not in given_up:
+                found.append(
+                    Notice("warn", row.subject, link("agent", name=row.subject), _not_updated(told))
+                )
+            continue
         url = link("audit", action=row.action, subject=row.subject, alerts="yes")
         text = _("%(action)s at %(time)s", action=row.action, time=figures.moment(row.at_ms))
         said = spoken_detail(row.detail)
@@ -190,6 +202,16 @@ def alert_notices(alerts: Sequence[AuditRow]) -> list[Notice]:
             Notice("warn", row.subject or row.actor_name, url, f"{text}: {said}" if said else text)
         )
     return found
+
+
+def _not_updated(told: dict[str, str]) -> str:
+    said = _(
+        "did not update to %(version)s, at the step %(step)s",
+        version=told.get("version", ""),
+        step=told.get("step", ""),
+    )
+    why = told.get("detail", "")
+    return f"{said}: {why}" if why else said
 
 
 def spoken_detail(detail: str) -> str:

@@ -23,7 +23,7 @@ from manager.operations.audit import audit_page
 from manager.operations.host_views import count_hosts
 from manager.operations.managers import list_managers
 from manager.operations.plans import last_applied
-from manager.operations.release_views import running_out
+from manager.operations.release_views import list_releases, running_out
 from manager.operations.rounds import list_rounds, round_detail
 from manager.operations.unheld import what_cannot_hold
 
@@ -63,7 +63,7 @@ def overview(visit: Visit) -> Response:
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     wanting = tick_notices(list_managers(visit.db), visit.now_ms)
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
-    wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms)
+    wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit))
     progress = _progress(visit)
     return visit.page(
         "overview.html",
@@ -78,6 +78,12 @@ def overview(visit: Visit) -> Response:
         steps=_first_steps(agents, hosts, progress),
         activity=activity_of(visit),
     )
+
+
+def _given_up(visit: Visit) -> set[str]:
+    """Return the releases that nobody is offered any more."""
+    found = list_releases(visit.db).releases
+    return {row.version for row in found if row.halted_ms or row.revoked_ms}
 
 
 def _groups(agents: list[AgentView]) -> list[AgentGroup]:

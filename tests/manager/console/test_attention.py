@@ -79,6 +79,16 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
     assert notice.text.endswith("n 1")
 
 
+def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
+    """In a sentence that leads to the agent; halted or revoked, nobody waits for it."""
+    detail = '{"version": "2.0", "step": "self-test", "detail": "no page came"}'
+    row = AuditRow(1, NOW_MS, "agent", "a", "agent.update-went-back", "a", detail, "", True)
+    (notice,) = notices([], [row], [], NOW_MS)
+    assert notice.text == "did not update to 2.0, at the step self-test: no page came"
+    assert notice.url == "/console/agent?name=a"
+    assert notices([], [row], [], NOW_MS, {"2.0"}) == []
+
+
 @pytest.mark.parametrize(
     ("detail", "said"),
     [
