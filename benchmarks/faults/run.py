@@ -102,7 +102,8 @@ class Run:
                 line = self._lines.get(timeout=max(0.0, self._until_s - time.monotonic()))
             except queue.Empty:
                 after_s = time.monotonic() - self._since_s
-                self._gave_up(by_name, left, f"not done after {after_s:.0f} s, and was ended")
+                if self._now or not self._known(left[0].name):
+                    self._gave_up(by_name, left, f"not done after {after_s:.0f} s, and was ended")
                 return
             word, _, rest = line.rstrip("\n").partition(" ")
             if word == MAKING:
@@ -118,7 +119,9 @@ class Run:
             elif line:
                 self.say(line.rstrip("\n"))
             else:  # it ended
-                if self._now or len(self.outcomes) < len(self.faults):
+                # Between two faults, where it could not end what ran, another one goes on.
+                idle = not self._now and self._known(left[0].name)
+                if not idle:
                     self._gave_up(by_name, left, "the process that made it ended")
                 return
 

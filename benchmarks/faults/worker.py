@@ -74,12 +74,13 @@ class _Grounds:
 
 
 class _Maker:
-    """Makes faults and judges them."""
+    """Makes faults and judges them. unwell: what the next one is to stand on must be made anew."""
 
     def __init__(self, folder: Path, *, quick: bool, patience: float) -> None:
         self._folder, self._quick, self._patience = folder, quick, patience
         self._grounds = _Grounds(folder)
         self._shared = Shared()
+        self.unwell = False
 
     def make(self, fault: Fault) -> Outcome:
         """Make one; whatever goes wrong is in what is returned."""
@@ -102,7 +103,7 @@ class _Maker:
             self._prepare(fault, trial)
         except Exception as error:  # noqa: BLE001 - the run goes on, and says so
             outcome.missing = f"what it needs did not start: {type(error).__name__}: {error}"
-            self.close()
+            self.unwell = True
             return outcome
         _say(f"{BEGIN} {fault.name}")
         trial.begun_s = time.monotonic()
@@ -122,8 +123,7 @@ class _Maker:
         )  # fmt: skip
         outcome.lost, outcome.double = len(verdict.lost), len(verdict.double)
         outcome.wall_s = time.monotonic() - trial.begun_s
-        if outcome.missing or trial.wrong or trial.unwell or fault.fresh:
-            self.close()  # what follows is not to be judged by what it did not do
+        self.unwell = bool(outcome.missing or trial.wrong or trial.unwell or fault.fresh)
         return outcome
 
     def _prepare(self, fault: Fault, trial: Trial) -> None:
@@ -169,6 +169,9 @@ def main() -> None:
         for name in options.names:
             outcome = maker.make(faults[name])
             _say(f"{OUTCOME} {outcome.to_json()}")
+            if maker.unwell:
+                maker.close()  # what follows is not to be judged by what it did not do
+                maker.unwell = False
     finally:
         maker.close()
 

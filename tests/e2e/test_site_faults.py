@@ -16,7 +16,7 @@ from tests.programs import program
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(3600)]
 
 AGENT = ("site-stopped", "site-cloned", "site-disk-full", "site-authority-changed")
-LINE = ("site-cut-longer", "site-messages-shuffled", "site-line")
+LINE = ("site-cut-longer", "site-messages-shuffled", "site-answers-lost", "site-line")
 WAYS = ("site-clock", "site-names-silent", "site-proxy")
 
 

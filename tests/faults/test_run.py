@@ -32,6 +32,8 @@ for name in names:
         time.sleep(1000)
     print("    it says something", flush=True)
     print('OUTCOME {"name": "%s", "causes": 2, "lost": 1}' % name, flush=True)
+    if name == "leaves":
+        os._exit(3)
 """
 
 MAIN = """
@@ -72,17 +74,18 @@ def is_running(pid: int) -> bool:
 
 def test_a_fault_that_hangs_or_ends_its_process_does_not_end_the_run(tmp_path: Path) -> None:
     """It is not held, what it started is ended, and those after it are made."""
-    said, _ = begin(tmp_path, 2.0, "well", "hangs", "ends", "last").communicate()
+    said, _ = begin(tmp_path, 2.0, "well", "hangs", "ends", "leaves", "last").communicate()
     done = [line.split(" ", 3) for line in said.splitlines() if line.startswith("DONE ")]
     assert [(name, held) for _, name, held, *_ in done] == [
         ("well", "True"),
         ("hangs", "False"),
         ("ends", "False"),
+        ("leaves", "True"),
         ("last", "True"),
     ]
     assert "not done after" in said
     assert "before it began: the process that made it ended" in said
-    assert "'faults': 3, 'held': 2, 'lost_acknowledged': 2" in said
+    assert "'faults': 4, 'held': 3, 'lost_acknowledged': 3" in said
     assert "'not_made': 1, 'not_reached': 0" in said
     assert not is_running(int((tmp_path / "child").read_text()))
     assert not list(tmp_path.glob("prsm-faults-*"))
