@@ -10,3 +10,9 @@
 Invariant: a file under its final name is whole and verified; no byte from the server decides where
 a file lies without `names`; the token goes to the server of the login and to nobody else.
 """
+
+import sys
+
+# Where rich is installed too, httpx brings its own command line along: half of its import. So it
+# finds what it finds where that is not.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
