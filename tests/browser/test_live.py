@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import signal
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -122,6 +126,31 @@ def test_a_search_of_logs_goes_on_after_a_break(admin: Browser, filled: ManagerP
     admin.wait_gone("#stale")
     assert admin.count("#lines tr") == lines
     assert admin.count("#lines details[open]") == 1
+
+
+SEND_TWICE = """(() => {
+  const form = document.querySelector("form[action='/console/plans']");
+  new MutationObserver(() => {
+    const said = form.querySelectorAll("output");
+    if (said.length) sessionStorage.said = said.length + " " + said[0].textContent;
+  }).observe(form, {childList: true, subtree: true});
+  for (const after of [500, 2500]) setTimeout(() => form.requestSubmit(), after);
+})()"""
+STOPPED_S = 8.0
+
+
+def test_a_plan_that_takes_long_is_waited_for(admin: Browser, filled: ManagerProcess) -> None:
+    """The form says since when the plan is being made, and is sent once; then the plan is there."""
+    admin.go("/console/balance")
+    before = len(json.loads(prsm(filled.data, "plans", "--json")))
+    admin.script(SEND_TWICE)
+    filled.process.send_signal(signal.SIGSTOP)
+    time.sleep(STOPPED_S)  # nothing can be asked of a page that is being left
+    filled.process.send_signal(signal.SIGCONT)
+    admin.wait_for("h1:has-text('Plan')")
+    assert admin.path.startswith("/console/plans/")
+    assert re.match(r"1 The plan is being made, for \d+ s", admin.script("sessionStorage.said"))
+    assert len(json.loads(prsm(filled.data, "plans", "--json"))) == before + 1
 
 
 LIVE = ("", "agents", "balance", "probes", "data", "releases", "alerts", "rounds", "collection")
