@@ -64,7 +64,10 @@ class Witness:
         try:
             with self._client() as client:
                 got = client.post("/servlets/submitlog", content=self._body)
-            good, said = got.status_code == httpx.codes.OK, f"{got.status_code} {got.text[:200]}"
+            good, said = (
+                got.status_code == httpx.codes.OK,
+                f"{got.status_code} {' '.join(got.text.split())[:120]}",
+            )
         except httpx.HTTPError as error:
             good, said = False, f"{type(error).__name__} {error}"
         answer = Answer(began_s, time.monotonic(), good, said)

@@ -87,6 +87,7 @@ def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
         chosen.program.words = words
         chosen.program.environment = dict(chosen.plain_environment)
         chosen.begin()
+    trial.wait("the manager answers with its own clock", chosen.answers)
 
 
 def in_other_time(words: list[str], days: int) -> list[str]:
@@ -118,6 +119,8 @@ def _at_postgres(trial: Trial, days: int, *, monotonic: bool) -> None:
         _jump(trial, offset, days)
         ground.postgres.stop()
         ground.postgres.start()
+        ground.postgres.wait_until_it_answers()
+    trial.gone()
 
 
 def _jump(trial: Trial, offset: Path, days: int) -> None:
