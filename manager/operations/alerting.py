@@ -110,7 +110,9 @@ def _of_agents(
             yield Trouble(f"agent:{row.name}", text)
         update = updates.get(row.id)
         if update is not None and update.outcome not in ("", "updated"):
-            said = f"{update.version}: {update.outcome} at {update.step} {update.detail[:200]}"
+            said = f"{update.version}: {update.outcome} at {update.step}"
+            if update.detail:
+                said += f": {update.detail[:200]}"
             yield Trouble(f"update:{row.name}", f"agent {row.name} did not update to {said}")
 
 
