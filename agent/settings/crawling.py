@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.settings.sizes import DAY_S, GB, HOUR_S, KB, KIB, MB
 from shared.frozen import frozen
 from shared.settings import setting
 
@@ -12,9 +13,6 @@ __all__ = [
     "PageSettings",
     "PolitenessSettings",
 ]
-
-KIB, KB, MB, GB = 1024, 1000, 1000**2, 1000**3
-HOUR_S, DAY_S = 3600, 86400
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.settings.sizes import DAY_S, GB, HOUR_S, KB, KIB, MB
 from shared.frozen import frozen
 from shared.settings import setting
 
@@ -13,9 +14,6 @@ __all__ = [
     "RobotSettings",
     "WindowSettings",
 ]
-
-KIB, KB, MB, GB = 1024, 1000, 1000**2, 1000**3
-HOUR_S, DAY_S = 3600, 86400
 
 
 @frozen
