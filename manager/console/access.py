@@ -24,6 +24,7 @@ from manager.console.door import ConsoleDoor
 from manager.console.failures import answer_failure
 from manager.console.language import _, pgettext
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
+from manager.db.kept import StillCountingError, looked_at
 from manager.errors import ForbiddenError
 from manager.operations.users import Role, SessionUser, session_of
 from shared.errors import FormatError, PrsmError
@@ -34,6 +35,7 @@ __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_tar
 FIELDS_MOST: Final = 20_000
 FORM: Final = "application/x-www-form-urlencoded"
 SECRETS: Final = frozenset({"password"})
+FIRST_FIGURE_S: Final = 1.0  # for which a page waits that shows it
 STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
 
 Answer = Callable[[Visit], Response]
@@ -82,9 +84,21 @@ def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
             _require_same_origin(request)
         _require_no_nul(visit)
         refused = _refused(visit, page, token)
-        return page.answer(visit) if refused is None else refused
+        return _answer(page, visit) if refused is None else refused
     except Exception as error:  # noqa: BLE001  # whatever went wrong is answered as a page, and logged
         return answer_failure(visit, error)
+
+
+def _answer(page: Page, visit: Visit) -> Response:
+    """Answer with a page that may show kept figures; where one is not there yet, it comes again."""
+    is_file = "." in page.path
+    patient = page.method == "POST" or visit.is_part or is_file
+    with looked_at(None if patient else FIRST_FIGURE_S) as visit.look_taken:
+        try:
+            return page.answer(visit)
+        except StillCountingError:
+            headers = {"Refresh": "1", "Retry-After": "1"}
+            return visit.page("counting.html", status=503, headers=headers)
 
 
 def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:

@@ -19,7 +19,7 @@ from manager.console.cookies import Flash, Look, csrf_of
 from manager.console.door import ConsoleDoor
 from manager.console.listing import Listing
 from manager.console.rendering import render
-from manager.db import Database
+from manager.db import Database, kept
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.policy import Policy
@@ -30,6 +30,7 @@ __all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank", "whole_numb
 
 CSRF: Final = "csrf"
 CONFIRMED: Final = "confirmed"
+OLD_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class Question:
 
 @dataclass
 class Visit:
-    """A request. form: of a POST, without the token. user: None before the login."""
+    """A request. form: of a POST, without the token. user: None before the login.
+
+    look_taken: which kept figures it has been shown, and how old they are.
+    """
 
     request: Request
     door: ConsoleDoor
@@ -65,6 +69,7 @@ class Visit:
     now_ms: int
     tls: bool
     new_visit: str = ""
+    look_taken: kept.Look = field(default_factory=lambda: kept.Look(None))
 
     @property
     def db(self) -> Database:
@@ -135,6 +140,12 @@ class Visit:
     def is_part(self) -> bool:
         """Tell whether a script asks, which takes a part out of the page."""
         return self.is_live or "hx-request" in self.request.headers
+
+    @property
+    def old_figures_ms(self) -> int:
+        """Return how old the oldest figure of the page is, 0 where that is not worth a word."""
+        age_s = self.look_taken.oldest_s
+        return round(age_s * 1000) if age_s >= OLD_S else 0
 
     @property
     def is_confirmed(self) -> bool:

@@ -2,29 +2,62 @@
 
 What takes less than `QUICK_S` to ask is asked each time, so a small system always shows what is.
 What takes longer is kept for `TIMES` as long as it took, and then shown once more while it is asked
-anew behind; nobody waits for it but the first. What is older than `OLDEST_S` is not shown any more.
+anew behind. Who looks (`looked_at`) is shown it however old it is, and told how old that is; where
+there is none yet, he waits for a moment and hears that it is being counted. Who does not say that
+he looks, a script, gets nothing older than `OLDEST_S`, and waits.
 Invariant: decisions never read a kept figure; it may be minutes old. However many people look at
 once, one of them asks.
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
-__all__ = ["KeptFigures"]
+__all__ = ["KeptFigures", "Look", "StillCountingError", "looked_at"]
 
 QUICK_S: Final = 0.05
 TIMES: Final = 20.0
 OLDEST_S: Final = 300.0
 KEYS_MOST: Final = 100
+ASKED_AT_ONCE: Final = 2
 
 T = TypeVar("T")
+
+
+class StillCountingError(Exception):
+    """A figure is being counted for the first time, and is not there yet."""
+
+
+@dataclass
+class Look:
+    """Somebody looks. wait_s: how long at most for a figure that there is none of; None: for ever.
+
+    oldest_s: how old the oldest figure is that was shown.
+    """
+
+    wait_s: float | None
+    oldest_s: float = 0.0
+
+
+_look: Final[ContextVar[Look | None]] = ContextVar("look", default=None)
+
+
+@contextmanager
+def looked_at(wait_s: float | None) -> Iterator[Look]:
+    """Let what is asked for within the block be for somebody who looks."""
+    look = Look(wait_s)
+    before = _look.set(look)
+    try:
+        yield look
+    finally:
+        _look.reset(before)
 
 
 @dataclass
@@ -34,7 +67,7 @@ class _Figure:
     made_s: float = 0.0
     took_s: float = 0.0
     is_made: bool = False
-    is_asked: bool = False  # behind
+    behind: Future[Any] | None = None
 
 
 class KeptFigures:
@@ -47,27 +80,36 @@ class KeptFigures:
         self._quick_s = quick_s
         self._figures: dict[Hashable, _Figure] = {}
         self._changing = threading.Lock()
-        self._behind: ThreadPoolExecutor | None = None
+        self._askers: ThreadPoolExecutor | None = None
         self._closed = False
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the figure of a key. make: asks for it, perhaps in another thread."""
-        figure = self._figure(key)
-        age_s = self._clock() - figure.made_s
-        is_slow = figure.is_made and figure.took_s >= self._quick_s
-        if is_slow and age_s < OLDEST_S:
-            value = cast(T, figure.value)
-            if age_s >= figure.took_s * TIMES:
-                self._ask_behind(figure, make)
-            return value
-        if not figure.is_made or is_slow:
+        """Return the figure of a key. make: asks for it, perhaps in another thread.
+
+        Raises StillCountingError to who looks, where there is none yet.
+        """
+        figure, look = self._figure(key), _look.get()
+        if not figure.is_made and look is not None and look.wait_s is not None:
+            return self._first(figure, make, look.wait_s)
+        if figure.is_made and figure.took_s < self._quick_s:
+            return self._make(figure, make)
+        if not self._may_be_shown(figure, look):
             with figure.turn:
                 # Who waited for the turn takes what was made meanwhile.
-                age_s = self._clock() - figure.made_s
-                if not (figure.is_made and figure.took_s >= self._quick_s and age_s < OLDEST_S):
+                if not self._may_be_shown(figure, look):
                     return self._make(figure, make)
-                return cast(T, figure.value)
-        return self._make(figure, make)
+        age_s = self._clock() - figure.made_s
+        if look is not None:
+            look.oldest_s = max(look.oldest_s, age_s)
+        value = cast(T, figure.value)
+        if age_s >= figure.took_s * TIMES:
+            self._ask_behind(figure, make)
+        return value
+
+    def _may_be_shown(self, figure: _Figure, look: Look | None) -> bool:
+        if not (figure.is_made and figure.took_s >= self._quick_s):
+            return False
+        return look is not None or self._clock() - figure.made_s < OLDEST_S
 
     def forget(self, key: Hashable) -> None:
         """Let a figure be asked for anew: what it counts was changed."""
@@ -78,14 +120,17 @@ class KeptFigures:
         """Ask no more; what is being asked is waited for."""
         with self._changing:
             self._closed = True
-            behind, self._behind = self._behind, None
-        if behind is not None:
-            behind.shutdown(wait=True, cancel_futures=True)
+            askers, self._askers = self._askers, None
+        if askers is not None:
+            askers.shutdown(wait=True, cancel_futures=True)
 
     def _figure(self, key: Hashable) -> _Figure:
         with self._changing:
             if len(self._figures) >= KEYS_MOST and key not in self._figures:
-                self._figures.clear()
+                # What took least is the least loss; what is being asked took nothing yet.
+                made = [old for old, figure in self._figures.items() if figure.is_made]
+                for old in sorted(made, key=lambda one: self._figures[one].took_s)[:1]:
+                    del self._figures[old]
             return self._figures.setdefault(key, _Figure())
 
     def _make(self, figure: _Figure, make: Callable[[], T]) -> T:
@@ -96,17 +141,34 @@ class KeptFigures:
         figure.is_made = True
         return value
 
-    def _ask_behind(self, figure: _Figure, make: Callable[[], T]) -> None:
-        with self._changing:
-            if figure.is_asked or self._closed:
-                return
-            if self._behind is None:
-                self._behind = ThreadPoolExecutor(1, thread_name_prefix="figures")
-            figure.is_asked = True
-            self._behind.submit(self._make_behind, figure, make)
+    def _first(self, figure: _Figure, make: Callable[[], T], wait_s: float) -> T:
+        """Wait for a while for what is asked behind; a failure that nobody saw is told now."""
+        behind = figure.behind
+        if behind is None:
+            behind = self._ask_behind(figure, make)
+        if behind is None:
+            return self._make(figure, make)
+        try:
+            value = behind.result(wait_s)
+        except TimeoutError as error:
+            if behind.done():
+                figure.behind = None
+                raise
+            raise StillCountingError from error
+        except Exception:
+            figure.behind = None
+            raise
+        return cast(T, value)
 
-    def _make_behind(self, figure: _Figure, make: Callable[[], object]) -> None:
-        # Where it fails, who finds it too old asks, and is told why.
-        with contextlib.suppress(Exception):
-            self._make(figure, make)
-        figure.is_asked = False
+    def _ask_behind(self, figure: _Figure, make: Callable[[], T]) -> Future[T] | None:
+        """Let another thread ask; None: all is closed."""
+        with self._changing:
+            if figure.behind is not None and not figure.behind.done():
+                return figure.behind
+            if self._closed:
+                return None
+            if self._askers is None:
+                self._askers = ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="figures")
+            # Where it fails while an old one is shown, it is asked again at the next look.
+            figure.behind = self._askers.submit(self._make, figure, make)
+            return figure.behind

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from argon2 import PasswordHasher
 
+from manager.console import access
 from manager.db import engine
 from manager.db.kept import KeptFigures
 from manager.operations import users
@@ -28,4 +29,12 @@ def figures_are_new() -> Iterator[None]:
     """Ask for figures each time, however long a busy machine takes; `test_kept` keeps its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "KeptFigures", partial(KeptFigures, quick_s=math.inf))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient_pages() -> Iterator[None]:
+    """Let pages wait for their first figures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(access, "FIRST_FIGURE_S", 60.0)
         yield

@@ -6,7 +6,14 @@ import threading
 
 import pytest
 
-from manager.db.kept import OLDEST_S, QUICK_S, KeptFigures
+from manager.db.kept import (
+    KEYS_MOST,
+    OLDEST_S,
+    QUICK_S,
+    KeptFigures,
+    StillCountingError,
+    looked_at,
+)
 
 
 class _Asked:
@@ -50,13 +57,80 @@ def test_what_is_slow_is_kept_and_asked_anew_behind() -> None:
     assert (kept.get("x", asked), asked.times) == (2, 2)
 
 
-def test_what_is_too_old_is_not_shown() -> None:
-    """Who comes in the morning waits, once, instead of seeing yesterday."""
+def test_a_script_is_not_given_what_is_too_old() -> None:
+    """It waits, once, instead of reading yesterday's."""
     asked = _Asked(2.0)
     kept = KeptFigures(asked.clock)
     kept.get("x", asked)
     asked.now_s += OLDEST_S
     assert kept.get("x", asked) == 2
+
+
+def test_who_looks_is_shown_what_is_old_with_its_age() -> None:
+    """Who comes in the morning sees yesterday's, and how old it is; then what is new."""
+    asked = _Asked(2.0)
+    kept = KeptFigures(asked.clock)
+    kept.get("x", asked)
+    asked.now_s += 40_000
+    asked.done.clear()
+    with looked_at(0.0) as look:
+        assert kept.get("x", asked) == 1
+    assert look.oldest_s == 40_000
+    assert asked.done.wait(30)
+    kept.close()
+    with looked_at(0.0) as look:
+        assert kept.get("x", asked) == 2
+    assert look.oldest_s == 0
+
+
+def test_nobody_who_looks_waits_for_the_first_figure() -> None:
+    """He hears that it is being counted, by one; later it is there. A script waits for it."""
+    go = threading.Event()
+    asked = _Asked(2.0)
+    kept = KeptFigures(asked.clock)
+
+    def slow() -> int:
+        assert go.wait(30)
+        return asked()
+
+    for _ in range(3):
+        with looked_at(0.01), pytest.raises(StillCountingError):
+            kept.get("x", slow)
+    go.set()
+    with looked_at(30):
+        assert kept.get("x", slow) == 1
+    assert (kept.get("x", slow), asked.times) == (1, 1)
+    kept.close()
+
+
+def test_what_failed_while_nobody_waited_is_told_at_the_next_look() -> None:
+    """And is then asked again."""
+    go = threading.Event()
+    kept = KeptFigures()
+
+    def fails() -> int:
+        assert go.wait(30)
+        return 1 // 0
+
+    with looked_at(0.01), pytest.raises(StillCountingError):
+        kept.get("x", fails)
+    go.set()
+    with looked_at(30), pytest.raises(ZeroDivisionError):
+        kept.get("x", fails)
+    with looked_at(30):
+        assert kept.get("x", lambda: 3) == 3
+    kept.close()
+
+
+def test_of_too_many_figures_the_quickest_goes() -> None:
+    """What is dear to ask stays, however many others are looked at."""
+    dear = _Asked(9.0)
+    kept = KeptFigures(dear.clock)
+    kept.get("dear", dear)
+    for number in range(KEYS_MOST + 5):
+        kept.get(number, lambda: 0)
+    kept.get("dear", dear)
+    assert dear.times == 1
 
 
 def test_keys_are_apart_and_failures_are_told() -> None:
