@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from manager.db.assignments import owners_of
 from manager.db.engine import Transaction
 from manager.db.tables import agents, assignments, hosts, units
 
@@ -191,11 +192,10 @@ def _parts_by_owner(
     Only what is in another state than `placed` can have no owner.
     """
 
-    def of_nobody() -> sa.Select[Any]:
+    def of_nobody(state: str) -> sa.Select[Any]:
         is_open = assignments.c.until_ms.is_(None)
         owned = sa.exists().where(assignments.c.unit_id == units.c.id, is_open)
-        others = [state for state in STATES if state != "placed"]
-        query = _matching(tx, wanted, "state").where(units.c.state.in_(others), ~owned)
+        query = _matching(tx, wanted, "state").where(units.c.state == state, ~owned)
         return query.order_by(*_either(units.c.id, descending=descending))
 
     def of_agent(number: int, name: str) -> sa.Select[Any]:
@@ -205,14 +205,16 @@ def _parts_by_owner(
     sizes = _sizes_by_owner(tx) if sized and wanted.is_any else None
     known = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
     fleet = sorted(known, key=lambda row: str(row.name), reverse=descending)
-    if not (descending or wanted.owner):
-        yield of_nobody, None
+    # State by state, as they lie in the index; SQLite does not know that few are in these.
+    others = [] if wanted.owner else [state for state in STATES if state != "placed"]
+    if not descending:
+        yield from ((partial(of_nobody, state), None) for state in others)
     for owner in fleet:
         if wanted.owner in ("", owner.name):
             size = None if sizes is None else sizes.get(owner.id, 0)
             yield partial(of_agent, owner.id, owner.name), size
-    if descending and not wanted.owner:
-        yield of_nobody, None
+    if descending:
+        yield from ((partial(of_nobody, state), None) for state in reversed(others))
 
 
 def _sizes_by_owner(tx: Transaction) -> dict[int, int]:
@@ -223,11 +225,9 @@ def _sizes_by_owner(tx: Transaction) -> dict[int, int]:
     owned = sa.select(agent, counted).where(is_open).group_by(agent)
     sizes = {row.agent_id: int(row.held) for row in tx.execute(owned)}
     # Pieces of hosts that are split are few, and have an index of their own.
-    of_pieces = owned.join(units, units.c.id == assignments.c.unit_id).where(
-        sa.text("units.path <> '/'")
-    )
-    for row in tx.execute(of_pieces):
-        sizes[row.agent_id] -= int(row.held)
+    pieces = tx.values(sa.select(units.c.id).where(sa.text("units.path <> '/'")))
+    for owner in owners_of(tx, pieces).values():
+        sizes[owner] -= 1
     return sizes
 
 
@@ -298,9 +298,12 @@ def _matching(
             ),
         )
     if wanted.text:
-        # Keys are ASCII in lower case; LIKE would compare them letter by letter.
-        found_at = sa.func.instr if tx.dialect == "sqlite" else sa.func.strpos
-        query = query.where(found_at(hosts.c.key, wanted.text.lower()) > 0)
+        # Keys are ASCII in lower case. SQLite's LIKE folds every letter; PostgreSQL knows of LIKE
+        # that few match, and lets several processes look.
+        if tx.dialect == "sqlite":
+            query = query.where(sa.func.instr(hosts.c.key, wanted.text.lower()) > 0)
+        else:
+            query = query.where(hosts.c.key.contains(wanted.text.lower(), autoescape=True))
     if wanted.owner:
         if agent is None:
             named = sa.select(agents.c.id).where(agents.c.name == wanted.owner)

@@ -7,7 +7,14 @@ import pytest
 from manager.db import host_views
 from manager.db.engine import Database
 from manager.db.tables import agents, assignments, hosts, units
-from manager.operations.host_views import HostFilter, HostPage, count_hosts, list_hosts
+from manager.operations import host_views as host_operations
+from manager.operations.host_views import (
+    HostFilter,
+    HostPage,
+    count_hosts,
+    every_host,
+    list_hosts,
+)
 
 HOSTS = 60
 FILTERS = (
@@ -19,6 +26,18 @@ FILTERS = (
     HostFilter(text="h1"),
     HostFilter(domain="d0.example", owner="a2.example", state="placed"),
 )
+
+
+# A directory of a host that is split: no host of its own, though it has an owner and a size.
+PIECE = {
+    "id": 1001,
+    "host_id": 5,
+    "path": "/a/",
+    "key": "http://h5.d2.example:80/a/",
+    "state": "placed",
+    "volume_kb": 99.0,
+    "pages": 99,
+}
 
 
 @pytest.fixture
@@ -56,13 +75,14 @@ def listed(database: Database) -> Database:
                     "pages": None if n % 7 == 0 else n * 37 % 11,
                 }
                 for n in numbers
-            ],
+            ]
+            + [PIECE],
         )
         tx.insert(
             assignments,
             [
                 {"unit_id": n, "agent_id": n % 2 + 1, "epoch": 1, "since_ms": 5}
-                for n in numbers
+                for n in [*numbers, PIECE["id"]]
                 if n % 10
             ],
         )
@@ -102,6 +122,19 @@ def test_every_host_that_matches_is_on_one_page(listed: Database) -> None:
         volumes = [line.volume_kb or 0.0 for line in first.hosts]
         assert volumes == sorted(volumes, reverse=True)
         assert len({line.id for line in first.hosts}) == expected
+
+
+@pytest.mark.parametrize("most", [2, 10_000])
+def test_all_hosts_at_once_are_the_pages_one_after_the_other(
+    listed: Database, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is sent as CSV has the order of the list, and each host once."""
+    monkeypatch.setattr(host_views, "COUNTED_MOST", most)
+    monkeypatch.setattr(host_operations, "LINES_AT_ONCE", 7)
+    for where in FILTERS:
+        for sort in sorted(host_views.SORTS):
+            pages = list_hosts(listed, where, sort=f"-{sort}", limit=1000)
+            assert list(every_host(listed, where, sort=f"-{sort}")) == pages.hosts
 
 
 def test_hosts_are_counted_by_state(listed: Database) -> None:
