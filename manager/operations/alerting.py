@@ -179,8 +179,8 @@ def look(
     now_ms: int,
 ) -> list[Trouble]:
     """Return what is wrong now, whether anybody is told of it or not."""
+    moves = db.kept.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
-        moves = standing.moved_since(tx, now_ms - DAY_MS)
         updates = _updates(tx)
         ends = [*expiries_ms, *_signed(tx, now_ms)]
     return troubles(seen, moves, ends, updates, limits, now_ms)
@@ -195,6 +195,12 @@ def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
     }
     told = releases.agent_releases_of_all(tx)
     return {agent: row for agent, row in told.items() if row.version not in over}
+
+
+def _moves(db: Database, now_ms: int) -> int:
+    """Return how many units changed hands in a day; all that ever did are looked through."""
+    with db.read() as tx:
+        return standing.moved_since(tx, now_ms - DAY_MS)
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:

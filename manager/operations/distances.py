@@ -69,8 +69,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
     ids = sorted(
-        {row.id for row in agents.all_agents(tx) if row.takes_part}
-        | {view.agent_id for view in views}
+        {one.id for one in agents.named(tx) if one.takes_part} | {view.agent_id for view in views}
     )
     learned = load_model(tx, ids)
     if learned is None or not unit_ids:

@@ -157,7 +157,7 @@ class LogLines:
         """Return lines from a mark on. Raises FormatError, NotFoundError (the agent), BusyError."""
         line_filter = _filter(wanted)
         with db.read() as tx:
-            names = {row.id: row.name for row in agents.all_agents(tx)}
+            names = agents.names(tx)
         agent_id = _agent_id(wanted.agent, names)
         search = _Search(line_filter, max(1, min(most, LINES_MOST)), mark)
         deadline = time.monotonic() + patience_s

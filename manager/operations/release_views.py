@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, releases
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import NotFoundError
 from manager.releases import ROLES
@@ -67,29 +67,34 @@ def list_releases(db: Database) -> Releases:
     """Return all releases, the newest first, and what belongs to them."""
     with db.read() as tx:
         rows = releases.all_releases(tx)
-        newest = [row for role in ROLES if (row := releases.newest(tx, role)) is not None]
+        ages = _ages(tx)
         in_use = releases.versions_in_use(tx)
         told = releases.agent_releases_of_all(tx)
-        all_agents = agents.all_agents(tx)
+        known = agents.by_ids(tx, told).values()
         minimum = releases.minimum(tx)
     return Releases(
         rows[::-1],
-        [MetadataAge(row.role, row.version, row.expires_ms) for row in newest],
+        ages,
         in_use,
         [
             AgentRelease(row.name, row.version, told[row.id])
-            for row in all_agents
-            if row.id in told and row.retired_ms is None
+            for row in sorted(known, key=lambda row: row.name)
+            if row.retired_ms is None
         ],
         minimum,
     )
 
 
+def _ages(tx: Transaction) -> list[MetadataAge]:
+    newest = [row for role in ROLES if (row := releases.newest(tx, role)) is not None]
+    return [MetadataAge(row.role, row.version, row.expires_ms) for row in newest]
+
+
 def running_out(db: Database, now_ms: int) -> list[MetadataAge]:
     """Return the signed files that are over soon, or already; sites stop updating then."""
-    return [
-        one for one in list_releases(db).metadata if one.expires_ms - now_ms < WARN_MS[one.role]
-    ]
+    with db.read() as tx:
+        ages = _ages(tx)
+    return [one for one in ages if one.expires_ms - now_ms < WARN_MS[one.role]]
 
 
 def metadata_file(db: Database, name: str) -> bytes:

@@ -37,10 +37,16 @@ class Standing:
 
 
 def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
-    """Return how things stand. folder: whose disk is looked at. Raises BusyError."""
+    """Return how things stand; how many units are in each state may be kept figures.
+
+    folder: whose disk is looked at. Raises BusyError.
+    """
     views = list_agents(db, now_ms, policy)
     with db.read() as tx:
         current = rounds.open_round(tx)
+    number = 0 if current is None else current.number
+    units = db.kept.get(("units of round", number), lambda: _units(db, number))
+    with db.read() as tx:
         leader = leading.current(tx)
         counted = standing.totals(tx)
         return Standing(
@@ -56,7 +62,14 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             segments=counted.segments,
             segment_bytes=counted.segment_bytes,
             agents=dict(Counter(view.liveness.state.value for view in views)),
-            units={} if current is None else standing.units(tx, current.number),
+            units=units,
             transfers=standing.transfers_by_state(tx),
             views=views,
         )
+
+
+def _units(db: Database, number: int) -> dict[str, int]:
+    if not number:
+        return {}
+    with db.read() as tx:
+        return standing.units(tx, number)

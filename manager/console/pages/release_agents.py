@@ -61,11 +61,11 @@ def _listing(visit: Visit) -> Listing:
     )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[AgentOffer]:
+def _rows(fleet: list[AgentOffer], listing: Listing) -> list[AgentOffer]:
     chosen = listing.filters
     rows = [
         one
-        for one in offers(visit.db)
+        for one in fleet
         if chosen["q"].lower() in one.agent
         and chosen["version"] in ("", one.running)
         and chosen["outcome"] in ("", one.told.outcome)
@@ -89,7 +89,7 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "release_agents.html",
         listing=listing,
-        cut=listing.cut(_rows(visit, listing)),
+        cut=listing.cut(_rows(fleet, listing)),
         versions=sorted({one.running for one in fleet if one.running}, key=_version, reverse=True),
         outcomes=OUTCOMES,
         who=WHO,
@@ -99,7 +99,7 @@ def show(visit: Visit) -> Response:
 
 def export(visit: Visit) -> Response:
     """Send the same rows as CSV."""
-    rows = _rows(visit, _listing(visit))
+    rows = _rows(offers(visit.db), _listing(visit))
     return csv_response("release-agents", HEADER, (_cells(one) for one in rows))
 
 

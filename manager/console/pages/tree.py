@@ -44,6 +44,7 @@ EDGES_SHOWN: Final = 10
 DRAWN_MOST: Final = 300
 """Agents that a page draws: a larger tree is in its file, in the table, and as its moves."""
 FLOWS_SHOWN: Final = 10
+FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than all the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ def show(visit: Visit) -> Response:
         file=tree_file(number, only_moved=only_moved),
         listing=listing,
         cut=listing.cut(listing.sorted(_edges(tree, listing), KEYS)),
-        flows=tree.flows,
+        flows=tree.flows[:FLOWS_MOST],
+        flows_left=max(0, len(tree.flows) - FLOWS_MOST),
         names=sorted(one.name for one in tree.agents),
     )
 
