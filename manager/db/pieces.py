@@ -172,7 +172,8 @@ def rested(tx: Transaction, round_number: int) -> list[QuietRow]:
         .join(units, units.c.id == unit_rounds.c.unit_id)
         .where(
             unit_rounds.c.round == round_number,
-            unit_rounds.c.state == "granted",
+            # Quiet pieces are few, and have an index; in that of states are all units of a round.
+            sa.func.coalesce(unit_rounds.c.state, "") == "granted",
             unit_rounds.c.quiet_ms.is_not(None),
             ~busy,
         ),
