@@ -114,12 +114,16 @@ def _tcp_socket(server: ServerSettings) -> socket.socket:
     address = (server.listen_host, server.listen_port)
     try:
         family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server(address, family=family, backlog=2048)
+        listener = socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
         raise SettingError(
             f"server.listen_host = {server.listen_host}, server.listen_port = "
             f"{server.listen_port}: {error.strerror}; choose another, or 0 for any free port"
         ) from error
+    # Connections inherit it; asyncio sets it only where a socket says that it is TCP. Without it
+    # the body of an answer waits up to 40 ms until the client has acknowledged the head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _unix_socket(path: Path) -> socket.socket:
