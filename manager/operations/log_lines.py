@@ -40,8 +40,9 @@ __all__ = [
 Kind = Literal["probe", "crawl", "refetch"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 LINES_MOST: Final = 1_000
-REPORTS_AT_ONCE: Final = 64
-"""Reports of one look; opening a file costs about a millisecond."""
+REPORTS_AT_ONCE: Final = 32
+"""Reports of one look, which is the least that a portion is; opening a file costs about a
+millisecond."""
 
 LINES_AT_ONCE: Final = 500_000
 SEARCHES_AT_ONCE: Final = 2
