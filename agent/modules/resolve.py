@@ -164,7 +164,7 @@ class Resolve:
             host.jobs.clear()
         self._forget_if_idle(host)
 
-    def _begin(self, batch: Sequence[HostBegun]) -> Iterable[Output]:
+    def _begin(self, batch: Sequence[HostBegun]) -> Iterator[Output]:
         now = self._clock.monotonic_s()
         for begun in batch:
             host = self._hosts.get(begun.host)
@@ -175,13 +175,16 @@ class Resolve:
                     host.expires_s = remembered[1]
                     self._again.add(host, max(host.expires_s, now + self._limits.refresh_s))
             host.begun = True
+            waiting = host.jobs.difference(begun.jobs)
             host.jobs.update(begun.jobs)
             if not host.address:
                 host.address = begun.address
+                # The look-up that they waited for may tell of no change any more.
+                for job in sorted(waiting):
+                    yield "placed", Placed(job, host.name, host.address)
             host.usable_until_s = max(host.usable_until_s, now + self._limits.stale_s)
             if now >= host.expires_s:
                 self._ask(host, first=True)
-        return ()
 
     def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
         for one in batch:

@@ -314,6 +314,18 @@ def test_a_restart_takes_up_unplaced_jobs() -> None:
     assert of(office.answer(), "moved") == [Moved(B, "192.0.2.1", "192.0.2.7")]
 
 
+def test_who_waits_is_placed_where_the_host_begins_before_its_look_up_is_over() -> None:
+    """After a restart one unit of a host may have its address, and another wait for it."""
+    office = Office(row(1, A, "192.0.2.7"), row(2, A + "x/"))
+    office.tick()
+    assert office.resolver.asked == [A]
+    begun = office.tell("begun", HostBegun(A, "192.0.2.7", (1,)))
+    assert begun == [("placed", Placed(2, A, "192.0.2.7"))]
+    answered = office.answer()
+    assert of(answered, "moved") == [Moved(A, "192.0.2.1", "192.0.2.7")]
+    assert not of(answered, "placed")
+
+
 def test_who_waits_for_a_place_is_no_object_here() -> None:
     """A placed host is known by the ledger and the cache alone, until the frontier begins it."""
     hosts = [f"http://h{number}.example:80/" for number in range(50)]

@@ -351,6 +351,21 @@ def test_any_order_of_events_keeps_the_guarantee(examples: int) -> None:
     )
 
 
+def test_a_unit_that_joins_a_host_between_two_kills_is_crawled() -> None:
+    """Its host begins again with the other's address, while its own look-up is under way."""
+    directory, host = "http://e.example:80/x/", "http://e.example:80/"
+    life = AnyOrder()
+    life.begin(two=False, seed=0, burst=1, times_last=0.0)
+    life.new_list({directory}, set(), False)
+    life.some_is_done(1, "answered")
+    life.commit()
+    life.crash(0.0)
+    life.new_list({directory, host}, {host}, False)
+    life.commit()
+    life.crash(0.0)
+    life.teardown()
+
+
 @pytest.mark.parametrize("seed", range(16))
 def test_long_lives_keep_the_guarantee(seed: int) -> None:
     """The same with long lives of a busy agent: most short ones never come to a second page."""
