@@ -55,8 +55,12 @@ def draw_series(
     places: Sequence[str],
     lines: Sequence[Line],
     said: Callable[[float], str],
+    axis: str = "",
 ) -> Drawing:
-    """Return the drawing. places: what stands below each place. said: a number of the grid."""
+    """Return the drawing. places: what stands below each place. said: a number of the grid.
+
+    axis: what all places are of, as UTC.
+    """
     drawing = Drawing(name, WIDTH, HEIGHT, title, description)
     greatest = max((n for line in lines for n in line.numbers if n is not None), default=0.0)
     step, count = scale_of(greatest)
@@ -87,6 +91,8 @@ def draw_series(
                     tip = f"{places[place]} {line.label} {said(number)}"
                     drawing.dot(x, y, 2.5, line.ink, tip)
     _legend(drawing, lines, left)
+    if axis:
+        drawing.words(WIDTH - RIGHT, 16, axis, "soft", size=12, anchor="end")
     return drawing
 
 

@@ -69,6 +69,7 @@ def _pages(found: Sequence[Rate], hours: int) -> Drawing:
             Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
         ],
         lambda number: f"{number:g}",
+        axis="UTC",
     )
 
 
@@ -86,6 +87,7 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
         _places(found, hours),
         [Line(unit, "good", [one.bytes_per_s / size for one in found], filled=True)],
         lambda number: f"{number:g}",
+        axis="UTC",
     )
 
 
