@@ -28,7 +28,9 @@ __all__ = [
     "set_clock",
 ]
 
-READ_S: Final = 0.5  # the file is read at each look at a clock
+READ_S: Final = 1.5
+"""The file is read once a second: at each look at a clock, a manager would do little else."""
+
 LASTS_S: Final = 4.0
 DAY_S: Final = 86_400
 YOUNG_S: Final = 60
@@ -51,7 +53,7 @@ def environment(offset: Path, *, monotonic: bool) -> dict[str, str]:
         "PYTHONPATH": str(SLEEPING),
         "LD_PRELOAD": faketime(),
         "FAKETIME_TIMESTAMP_FILE": str(offset),
-        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_CACHE_DURATION": "1",
     }
     return told if monotonic else {**told, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
