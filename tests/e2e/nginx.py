@@ -79,6 +79,7 @@ def nginx_in_front(
         shipped, changed = re.subn(what, chosen, shipped)
         assert changed == times, what
     line = f"server 127.0.0.1:{manager_port} max_fails=1 fail_timeout=1s;"
+    assert line in shipped, line
     more = "".join(f"\n{line.replace(str(manager_port), str(other))}" for other in others)
     shipped = shipped.replace(line, line + more, 1)
     if alone:
