@@ -29,6 +29,7 @@ from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
+from manager.operations.predicting import refresh_model
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
@@ -42,6 +43,7 @@ HOUR_S: Final = 3600.0
 ACCEPT_S: Final = 1.0
 CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
+MODEL_S: Final = 60.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -126,8 +128,10 @@ def _clock(manager: Manager) -> Clock:
     once(
         policy.tick_s,
         "tick",
-        lambda: tick(db, now_ms(), policy, manager.planner, manager.leadership.epoch),
+        lambda: tick(db, now_ms(), policy, manager.planner, manager.leadership.epoch, learns=False),
     )
+    # Beside the tick: with 1,000 agents it takes a minute, and nobody's work is to wait for it.
+    once(MODEL_S, "model", lambda: refresh_model(db, now_ms()))
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
     manager.archive.begin(clock, manager.leadership, db)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)

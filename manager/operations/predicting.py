@@ -35,8 +35,11 @@ class Learned:
     known: npt.NDArray[np.bool_]
 
 
-def refresh_model(db: Database, now_ms: int) -> bool:
-    """Make the model anew where it is due; tell whether it was."""
+def refresh_model(db: Database, now_ms: int, *, only_before_plan: bool = False) -> bool:
+    """Make the model anew where it is due; tell whether it was.
+
+    only_before_plan: where a plan comes next, and not because ten minutes are over.
+    """
     with db.read() as tx:
         known = predictions.stored_model(tx)
         newest = predictions.newest_report(tx)
@@ -49,7 +52,7 @@ def refresh_model(db: Database, now_ms: int) -> bool:
             and not probes.any_open(tx, current.number)
         )
         young = known is not None and 0 <= now_ms - known.made_ms < AGE_MS
-        if young and not plans_next:
+        if not plans_next and (young or only_before_plan):
             return False
         ids = [row.id for row in agents.all_agents(tx) if row.takes_part]
         learned = predictions.probes_to_learn_from(tx, ids, PROBES_MOST)

@@ -70,13 +70,16 @@ def tick(
     policy: Policy = DEFAULT_POLICY,
     planner: Solver = make_plan,
     epoch: int = 0,
+    *,
+    learns: bool = True,
 ) -> TickOutcome:
     """Do what is due at a moment. planner: makes plans, perhaps in a child process.
 
-    epoch: of the leader that calls; another one has another clock.
+    epoch: of the leader that calls; another one has another clock. learns: also makes the model of
+    distances anew each ten minutes; where not, only before a plan, and somebody else does.
     """
     moved_ms = follow_clock(db, now_ms, policy, epoch)
-    refresh_model(db, now_ms)
+    refresh_model(db, now_ms, only_before_plan=not learns)
     watch_agents(db, now_ms, policy)
     return TickOutcome(
         moved_ms=moved_ms,
