@@ -87,6 +87,31 @@ def test_rows_move_and_stay_the_same_rows(page: Browser) -> None:
     assert after == ["b", 2, "b"]
 
 
+def _items(*texts: str) -> str:
+    return "<ul>{}</ul>".format("".join(f"<li><b>!</b> {text}</li>" for text in texts))
+
+
+def test_an_item_goes_on_when_a_time_in_it_passes(page: Browser) -> None:
+    """It is the same item, and so is one whose words did not change; a new one is put between."""
+    _, became, after = _merged(
+        page,
+        _items("late for 59 s", "full"),
+        _items("new", "late for 1 min", "full"),
+        "const [late, full] = part.querySelectorAll('li')",
+        "[late.isConnected, full.isConnected, full.textContent,"
+        " part.querySelectorAll('li').length]",
+    )
+    assert after == [True, True, "! full", 3], became
+    same, became, after = _merged(
+        page,
+        _items("late for 59 s"),
+        _items("late for 1 min"),
+        "const all = [...part.querySelectorAll('*')]",
+        "all.filter(one => !one.isConnected).length",
+    )
+    assert (same, after) == (True, 0), became
+
+
 FORM = "<form><input value=1><textarea>x</textarea><select><option>p<option>q</select></form>"
 HELD = "JSON.stringify([part.querySelector('input').value, part.querySelector('textarea').value,"
 HELD += "part.querySelector('select').selectedIndex])"

@@ -52,6 +52,11 @@ window.merge = (function () {
     return element.tagName + " " + (link ? link.getAttribute("href") : head.textContent.trim());
   }
 
+  /* Whether an item is known by its words alone, which a time or a number in them makes others. */
+  function isWordsOnly(node) {
+    return node.nodeType === Node.ELEMENT_NODE && node.tagName === "LI" && !node.id && !node.querySelector("a[href], form");
+  }
+
   /* What a node is like, so that a list of nodes can be laid beside another. */
   function likeness(node) {
     if (node.nodeType !== Node.ELEMENT_NODE) return node.data.trim() ? "#text" : "#space";
@@ -108,12 +113,17 @@ window.merge = (function () {
       const about = !matched.has(index) && node.nodeType === Node.ELEMENT_NODE && subject(node);
       if (about) moved.set(about, node);
     });
-    const result = after.map(function (node, index) {
+    const taken = after.map(function (node, index) {
       if (pairs[index] >= 0) return before[pairs[index]];
       const about = node.nodeType === Node.ELEMENT_NODE && subject(node);
       const same = about && moved.get(about);
       if (same) moved.delete(about);
-      return same || node;
+      return same || null;
+    });
+    // An item whose words are nowhere goes on from one whose words are gone.
+    const left = [...moved.values()].filter(function (node) { return isWordsOnly(node) && !holds(node); });
+    const result = after.map(function (node, index) {
+      return taken[index] || (isWordsOnly(node) && left.shift()) || node;
     });
     const stays = new Set(result);
     const held = new Set();
