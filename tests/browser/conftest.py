@@ -7,18 +7,22 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.e2e.manager_process import ManagerProcess, running_manager
-from tests.manager.console.filled import fill_world
+from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
+from tests.manager.console.filled import PASSWORD, fill_world
 from tools.browser.driven import Browser, missing
 from tools.screenshots.stage import Stage, set_stage
+
+
+def _need_a_browser() -> None:
+    lacking = missing()
+    if lacking:
+        pytest.skip(f"{lacking} is not here: tools/test_packages.sh all brings it")
 
 
 @pytest.fixture(scope="session")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Set the stage."""
-    lacking = missing()
-    if lacking:
-        pytest.skip(f"{lacking} is not here: tools/test_packages.sh all brings it")
+    _need_a_browser()
     with ExitStack() as stack:
         yield set_stage(stack, tmp_path_factory.mktemp("stage"))
 
@@ -26,13 +30,21 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
     """Serve a manager that has run for a while: there in seconds, but nobody calls it."""
-    lacking = missing()
-    if lacking:
-        pytest.skip(f"{lacking} is not here: tools/test_packages.sh all brings it")
+    _need_a_browser()
     folder = tmp_path_factory.mktemp("filled") / "data"
     folder.mkdir()
     fill_world(folder)
     with running_manager(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def first_day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
+    """Serve a manager that knows an administrator and nothing else."""
+    _need_a_browser()
+    with running_manager(tmp_path_factory.mktemp("first") / "data") as running:
+        users = ("users", "add", "admin", "--role", "admin", "--password-stdin")
+        prsm(running.data, *users, stdin=f"{PASSWORD}\n")
         yield running
 
 

@@ -16,6 +16,7 @@ PAGES: Final[Mapping[str, str]] = {
     "agents-map": "/console/agents-map",
     "agent": "/console/agent?name={agent}",
     "new-agent": "/console/new-agent",
+    "join-token": "/console/join-token?name={coming}&token={joining}",
     "restart": "/console/restart",
     "hosts": "/console/hosts",
     "host": "/console/host?host={host}",

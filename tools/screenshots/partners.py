@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import httpx
@@ -11,6 +12,7 @@ from tools.demo.system import Manager, command
 
 __all__ = ["add_partners", "place"]
 
+COMING: Final = "robot.coming.example.ac.jp"
 PARTNERS: Final = (
     ("robot.library.example.ac.jp", "38.26", "140.87"),
     ("robot.physics.example.ac.jp", "33.59", "130.40"),
@@ -21,8 +23,11 @@ PARTNERS: Final = (
 )
 
 
-def add_partners(manager: Manager) -> None:
-    """Let plain agents join; all but the last call once. One waits to join, one is paused."""
+def add_partners(manager: Manager) -> Mapping[str, str]:
+    """Let plain agents join; all but the last call once. One is to join, one is paused.
+
+    Returns who is to join, and the hash of its token.
+    """
     for at, (name, north, east) in enumerate(PARTNERS):
         key, token = new_key(), manager.prsm("agents", "token", name)["token"]
         body = {"agent": name, "token": token, "key_hash": hash_of_key(key), "kind": "plain"}
@@ -34,8 +39,9 @@ def add_partners(manager: Manager) -> None:
                     path = f"/servlets/{call}?host={name}"
                     client.get(path, headers=bearer).raise_for_status()
         place(manager, name, north, east)
-    manager.prsm("agents", "token", "robot.coming.example.ac.jp")
     manager.prsm("agents", "pause", "robot.region2.example")
+    token = manager.prsm("agents", "token", COMING)["token"]
+    return {"coming": COMING, "joining": hash_of_key(token)}
 
 
 def place(manager: Manager, name: str, north: str, east: str) -> None:

@@ -67,13 +67,13 @@ def set_stage(
     say("segments come to the centre")
     _collect(manager)
     say("partners, people and a third party come")
-    add_partners(manager)
+    coming = add_partners(manager)
     add_third_party(manager, folder / "library")
     add_people(manager)
     add_releases(manager, signing)
     fail_to_update(manager, folder / "robot.region1.example")
     manager.prsm("plan")
-    return Stage(manager, "admin", password, _names(manager))
+    return Stage(manager, "admin", password, {**_names(manager), **coming})
 
 
 def _names(manager: Manager) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
+from manager.db.agents import AgentRow
 from manager.operations.agents import AgentView, list_agents, list_join_tokens
 from manager.operations.rounds import list_rounds, round_detail
 
@@ -25,6 +26,8 @@ STATES: Final = tuple(state.value for state in LivenessState)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
 KINDS: Final = ("sync", "plain")
 ROUNDS_LOOKED_AT: Final = 20
+NEW_MS: Final = 3_600_000
+NEW_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +142,16 @@ def show(visit: Visit) -> Response:
         counts=Counter(view.liveness.state.value for view in agents),
         states=STATES,
         kinds=KINDS,
+        newcomers=_newcomers(agents, visit.now_ms),
         tokens=list_join_tokens(visit.db, visit.now_ms) if visit.may("admin") else [],
     )
+
+
+def _newcomers(agents: list[AgentView], now_ms: int) -> list[AgentRow]:
+    """Return who joined lately, the last first: somebody may have this page open to see it."""
+    rows = [view.row for view in agents if view.row.retired_ms is None]
+    rows = [row for row in rows if now_ms - row.joined_ms < NEW_MS]
+    return sorted(rows, key=lambda row: -row.joined_ms)[:NEW_SHOWN]
 
 
 def export(visit: Visit) -> Response:

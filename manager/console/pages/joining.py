@@ -1,4 +1,8 @@
-"""A new agent, or a new key for one: a join token, shown once, and the commands to use it."""
+"""A new agent, or a new key for one: a join token, shown once, and the commands to use it.
+
+Who made it leaves its page open: a part of it is live, and says when the agent has joined. Which
+token it is about, its address says by the hash, which opens nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.visit import Visit
-from manager.operations.enrolment import issue_join_token
+from manager.operations.enrolment import JoinToken, issue_join_token
+from manager.operations.joining import joining_of
+from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]
 
@@ -19,7 +25,6 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "new_agent.html",
         name=visit.query.get("name", ""),
-        token=None,
         valid=figures.duration(visit.door.settings.policy.join_token_s * 1000),
     )
 
@@ -29,16 +34,25 @@ def issue(visit: Visit) -> Response:
     name = visit.form.get("name", "").strip().lower()
     valid_s = visit.door.settings.policy.join_token_s
     token = issue_join_token(visit.db, name, visit.actor, visit.now_ms, valid_s)
-    return visit.page(
-        "new_agent.html",
-        status=201,
-        name=name,
-        token=token,
-        valid=figures.duration(valid_s * 1000),
-    )
+    return _page(visit, token.agent, hash_of_key(token.token), token, status=201)
+
+
+def show_token(visit: Visit) -> Response:
+    """Show what became of a token; never the token."""
+    if "name" not in visit.query:
+        return visit.go("/console/new-agent")
+    return _page(visit, visit.query.get("name", ""), visit.query.get("token", ""))
+
+
+def _page(
+    visit: Visit, name: str, token_hash: str, token: JoinToken | None = None, *, status: int = 200
+) -> Response:
+    joining = joining_of(visit.db, name, token_hash, visit.now_ms)
+    return visit.page("join_token.html", status=status, token=token, joining=joining)
 
 
 PAGES: Final = (
     Page("GET", "/new-agent", "admin", show),
     Page("POST", "/new-agent", "admin", issue),
+    Page("GET", "/join-token", "admin", show_token),
 )

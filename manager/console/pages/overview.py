@@ -76,6 +76,7 @@ def overview(visit: Visit) -> Response:
         notices=wanting[:NOTICES_MOST],
         notices_left=max(0, len(wanting) - NOTICES_MOST),
         steps=_first_steps(agents, hosts, progress),
+        newest=max((view.row for view in agents), key=lambda row: row.joined_ms, default=None),
         activity=activity_of(visit),
     )
 

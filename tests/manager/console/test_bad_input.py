@@ -27,7 +27,7 @@ LONGEST = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 58, "jp"])
 NAMES = (
     "q host agent name state kind url status since until mark shown older client "
     "method applied action actor subject domain reached columns before page size sort "
-    "version outcome who show range edges pattern next held told "
+    "version outcome who show range edges pattern next held told token "
 )
 """Of queries."""
 

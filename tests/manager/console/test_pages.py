@@ -25,6 +25,7 @@ ADDRESSES = [
     "/console/agent?name=plain.example.ac.jp",
     "/console/agent?name=sapporo.example.ac.jp",
     "/console/new-agent",
+    "/console/join-token?name=nagoya.example.ac.jp&token=0",
     "/console/restart",
     "/console/hosts",
     "/console/hosts?q=not+a+domain!",
@@ -83,6 +84,7 @@ ADDRESSES = [
 REFUSED = [
     ("/console/nothing", 404),
     ("/console/agent?name=nobody", 404),
+    ("/console/join-token?name=%3Cscript%3E", 400),
     ("/console/agent?name=%3Cscript%3Ealert(1)%3C/script%3E", 404),
     ("/console/host?host=ftp://%E2%80%AE/", 404),
     ("/console/host?host=", 400),
