@@ -16,7 +16,7 @@ from manager.console import figures
 from manager.console.language import _
 from manager.console.phrases import spoken
 from manager.console.visit import link
-from manager.console.words import word
+from manager.console.words import step, word
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers
@@ -208,7 +208,7 @@ def _not_updated(told: dict[str, str]) -> str:
     said = _(
         "did not update to %(version)s, at the step %(step)s",
         version=told.get("version", ""),
-        step=told.get("step", ""),
+        step=step(told.get("step", "")),
     )
     why = told.get("detail", "")
     return f"{said}: {why}" if why else said

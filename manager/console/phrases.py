@@ -14,8 +14,12 @@ import re
 from functools import cache
 from typing import Final
 
+from manager.console.event_phrases import EVENT_PHRASES
+from manager.console.input_phrases import INPUT_PHRASES
 from manager.console.language import Lazy, _, current, lazy, pgettext
+from manager.console.refusal_phrases import REFUSAL_PHRASES
 from manager.console.setting_phrases import SETTING_PHRASES
+from manager.console.words import step as step_word
 from manager.console.words import word
 
 __all__ = ["CLAUSE", "PHRASES", "pattern", "spoken"]
@@ -79,6 +83,11 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("as its site says"),
     lazy("as fast as its site allows"),
     lazy("at most %(number)s bytes/s"),
+    lazy("Monday to Friday %(hours)s, Saturday and Sunday %(others)s (%(zone)s)"),
+    lazy("Monday to Friday %(hours)s (%(zone)s)"),
+    lazy("Saturday and Sunday %(hours)s (%(zone)s)"),
+    lazy("its own time zone"),
+    lazy("never"),
     # Distances
     lazy(
         "%(size)s bytes in %(time)s ms over %(number)s requests, %(lost)s of them without an answer"
@@ -146,8 +155,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(number)s units changed hands in a day, more than %(limit)s"),
     lazy("the centre has %(size)s of disk left"),
     lazy("no round has begun for %(days)s days"),
-    lazy("%(name)s ends in %(days)s days"),
-    lazy("%(name)s ended %(days)s days ago"),
+    lazy("%(what)s ends in %(days)s days"),
+    lazy("%(what)s ended %(days)s days ago"),
     lazy("a host of it was withdrawn"),
     lazy("submit it again"),
     lazy("nothing is rolled out to it"),
@@ -158,35 +167,33 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(number)s accepted"),
     lazy("%(machine)s, process %(number)s"),
     lazy("the command line"),
-    # People
-    lazy("user name or password is wrong"),
-    lazy("user name %(name)s: must be 1 to 64 of letters, digits and . _ @ -"),
-    lazy("user %(name)s is disabled"),
-    lazy("ask an administrator"),
-    lazy("user %(name)s exists already"),
-    lazy("change the password instead"),
-    lazy("%(number)s wrong passwords in a row: try again in %(time)s s"),
-    lazy("password of %(number)s characters: must be %(least)s to %(most)s"),
-    lazy("%(name)s is the last administrator"),
-    lazy("make another one first"),
-    # What the console itself refuses
-    lazy("client %(name)s: there is none of this name"),
-    lazy("%(path)s: there is nothing of that number"),
-    lazy("%(path)s: there is no such drawing"),
-    lazy("before %(value)s: must be the number of a row"),
-    lazy("sort by distance: of all pairs it takes too long"),
-    lazy("name an agent or a host"),
-    lazy("older than %(value)s days: must be a number, or empty"),
-    lazy("expression: %(value)s is no RE2: %(why)s"),
-    lazy("brackets come in pairs"),
-    lazy("a bracket of the URL itself is %(one)s or %(other)s"),
-    lazy("%(name)s is %(role)s: this needs the role %(needed)s, which an administrator can give"),
-    lazy("%(path)s: there is no such page"),
-    lazy("%(name)s %(value)s: must be one of %(choices)s"),
-    lazy("%(name)s %(value)s: must be a whole number"),
+    *EVENT_PHRASES,
+    *REFUSAL_PHRASES,
+    *INPUT_PHRASES,
+    # Whose signature, whose doing
+    lazy("%(agent)s never gets %(host)s"),
+    lazy("release %(key)s"),
+    lazy("schedule %(number)s"),
+    lazy("the TLS certificate"),
 )
-"""Shapes, the more particular before the more general. `%(name)s` is any text within a clause."""
+"""Shapes, the more particular before the more general. `%(what)s` is any text within a clause;
+one of `NAMES` has no spaces."""
 
+NAMES: Final = frozenset(
+    ("agent", "file", "host", "name", "owner", "unit", "url", "user", "version")
+)
+"""Values that are names, and have no space within."""
+VERBATIM: Final = frozenset((*NAMES, "choices", "command", "pattern", "value"))
+"""Values that people, agents or sites wrote: one that is like a sentence of ours is none."""
+WORDS: Final = frozenset(("has", "method", "needed", "outcome", "ring", "role", "state"))
+"""Values that are words of a row."""
+
+_UPDATE: Final = re.compile(
+    r"(?P<version>\S+): (?P<outcome>updated|went-back|failed|refused|unreached)"
+    r"(?: at (?P<step>[a-z-]+))?(?:[.:] ?(?P<words>.*))?",
+    re.DOTALL,
+)
+_VALUE: Final = re.compile(r"%\((\w+)\)s")
 _DURATION: Final = re.compile(r"\d+(?:\.\d+)? (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
 
@@ -211,8 +218,11 @@ def _clause(text: str) -> str | None:
     """Return a clause as the language says it, or None where its shape is not known."""
     if _DURATION.fullmatch(text):
         return _duration(text)
-    for shape, phrase in _shapes():
-        found = shape.fullmatch(text)
+    update = _UPDATE.fullmatch(text)
+    if update is not None:
+        return _said_of_update(**update.groupdict())
+    for piece, shape, phrase in _shapes():
+        found = shape.fullmatch(text) if piece in text else None
         if found is not None:
             said = str(phrase)
             values = {name: _value(name, text) for name, text in found.groupdict().items()}
@@ -221,13 +231,24 @@ def _clause(text: str) -> str | None:
 
 
 def _value(name: str, text: str) -> str:
-    """Return a value as the language says it: a state, a clause, several of them, or as it is."""
-    if name == "state":
+    """Return a value as the language says it: a word, a clause, several of them, or as it is."""
+    if name in VERBATIM:
+        return text
+    if name in WORDS:
         return word(text)
     parts = [_clause(part) for part in text.split(", ")]
     if None not in parts:
         return ", ".join(part for part in parts if part is not None)
     return _clause(text) or text
+
+
+def _said_of_update(version: str, outcome: str, step: str | None, words: str | None) -> str:
+    """Return how an update went, as agents' rows and alerts have it: `1.4.0: failed at test`."""
+    how = {"version": version, "outcome": word(outcome)}
+    said = _("%(version)s: %(outcome)s", **how)
+    if step:
+        said = _("%(version)s: %(outcome)s at the step %(step)s", **how, step=step_word(step))
+    return f"{said}: {words}" if words else said
 
 
 def _duration(text: str) -> str:
@@ -243,13 +264,24 @@ def _duration(text: str) -> str:
 
 
 @cache
-def _shapes() -> list[tuple[re.Pattern[str], Lazy]]:
-    return [(re.compile(pattern(phrase.text), re.DOTALL), phrase) for phrase in PHRASES]
+def _shapes() -> list[tuple[str, re.Pattern[str], Lazy]]:
+    """Return each shape with its longest text between values, by which most are told at once."""
+    return [
+        (
+            max(_VALUE.split(phrase.text)[::2], key=len),
+            re.compile(pattern(phrase.text), re.DOTALL),
+            phrase,
+        )
+        for phrase in PHRASES
+    ]
 
 
 def pattern(text: str) -> str:
     """Return the regular expression for a shape."""
-    parts = re.split(r"%\((\w+)\)s", text)
+    parts = _VALUE.split(text)
     return "".join(
-        f"(?P<{part}>.+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts)
+        (rf"(?P<{part}>\S+?)" if part in NAMES else f"(?P<{part}>.+?)")
+        if place % 2
+        else re.escape(part)
+        for place, part in enumerate(parts)
     )

@@ -140,6 +140,7 @@ def _environment() -> Environment:
         "ngettext": _marked_number,
         "pgettext": language.pgettext,
         "languages": language.LANGUAGES,
+        "step": words.step,
         "unit": words.unit,
         "word": words.word,
         "asset": asset_url,

@@ -12,7 +12,7 @@ from typing import Final
 
 from manager.console.language import current, pgettext
 
-__all__ = ["run", "unit", "word"]
+__all__ = ["run", "step", "unit", "word"]
 
 _RUN: Final = re.compile(
     r"(?P<weekday>\w+), (?P<day>\d+) (?P<month>\w+) (?P<year>\d+), (?P<time>[\d:]+) (?P<zone>.+)"
@@ -134,6 +134,28 @@ def _words(_language: str) -> dict[str, str]:
         "lines": pgettext("field", "lines"),
         "host": pgettext("field", "host"),
         "name": pgettext("field", "name"),
+        # Roles, methods, rings: names that commands have, too
+        "viewer": pgettext("role", "viewer"),
+        "operator": pgettext("role", "operator"),
+        "admin": pgettext("role", "admin"),
+        "default": pgettext("method", "default"),
+        "prices": pgettext("method", "prices"),
+        "tree": pgettext("method", "tree"),
+        "exchange": pgettext("method", "exchange"),
+        "lp": pgettext("method", "lp"),
+        "keep": pgettext("method", "keep"),
+        "random": pgettext("method", "random"),
+        "none": pgettext("ring", "none"),
+        "tenth": pgettext("ring", "tenth"),
+        "all": pgettext("ring", "all"),
+        # Who acts, what is measured, how a file comes
+        "local": pgettext("kind", "local"),
+        "refetch": pgettext("kind", "refetch"),
+        "push": pgettext("way", "push"),
+        "pull": pgettext("way", "pull"),
+        # Alerts and silences, as the audit has them
+        "silence": pgettext("alert", "silence"),
+        "speak": pgettext("alert", "speak"),
         # Commands to agents
         "restart": pgettext("command", "restart"),
         "drain": pgettext("command", "drain"),
@@ -187,6 +209,26 @@ def _months(_language: str) -> dict[str, str]:
         "October": pgettext("month", "October"),
         "November": pgettext("month", "November"),
         "December": pgettext("month", "December"),
+    }
+
+
+def step(text: str) -> str:
+    """Return a step of an update, as launchers name them, in the language of this request."""
+    return _steps(current()).get(text, text)
+
+
+@cache
+def _steps(_language: str) -> dict[str, str]:
+    return {
+        "recover": pgettext("step", "recover"),
+        "refresh": pgettext("step", "refresh"),
+        "offer": pgettext("step", "offer"),
+        "download": pgettext("step", "download"),
+        "install": pgettext("step", "install"),
+        "test": pgettext("step", "test"),
+        "switch": pgettext("step", "switch"),
+        "sync": pgettext("step", "sync"),
+        "decide": pgettext("step", "decide"),
     }
 
 

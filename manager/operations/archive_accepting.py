@@ -331,7 +331,7 @@ def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
         f", {number} {what}"
         for number, what in (
             (row.strangers, "of hosts that were not this agent's then: set apart"),
-            (row.withheld, "not to be given away (noindex, noarchive)"),
+            (row.withheld, "not to be given away (noindex or noarchive)"),
             (row.refused, "of excluded hosts: not kept"),
         )
         if number

@@ -74,10 +74,9 @@ def ban_host(
         unit_ids = [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
         for pin in pins.pins_in_groups(tx, unit_ids):
             if pin.agent_id == row.id:
+                beside = "" if pin.unit_id in unit_ids else f"; {host.key} shares its address"
                 raise ConflictError(
-                    f"{pin.unit} is pinned to {agent}"
-                    f"{'' if pin.unit_id in unit_ids else f', and {host.key} shares its address'}"
-                    f": `prsm hosts unpin {pin.unit}` first"
+                    f"{pin.unit} is pinned to {agent}{beside}; `prsm hosts unpin {pin.unit}` first"
                 )
         _require_another(tx, host, row)
         pins.ban(

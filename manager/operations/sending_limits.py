@@ -94,7 +94,8 @@ def spoken_limits(limits: SendingLimits | None) -> str:
     hours = [f"{name} {_hours(windows)}" for name, windows in days if windows != [(0, 1440)]]
     if not hours:
         return rate
-    return f"{rate}; {', '.join(hours)} ({limits.zone or 'its own time zone'})"
+    zone = limits.zone or "its own time zone"
+    return f"{rate}; {', '.join(hours)} ({zone})"
 
 
 def _hours(windows: Sequence[Window]) -> str:

@@ -75,8 +75,8 @@ def _end(
         found = transfers.by_key(tx, row.key)
         if found is None or found.state != "receiving":
             raise ConflictError(
-                f"{row.filename}: {found.state if found else 'gone'}; only an upload that waits "
-                "for bytes can be given up"
+                f"{row.filename}: it is {found.state if found else 'gone'} already; only an "
+                "upload that waits for bytes can be given up"
             )
         transfers.update(
             tx, row.id, state="cancelled", source="", ended_ms=now_ms, changed_ms=now_ms, result=why

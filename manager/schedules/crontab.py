@@ -144,7 +144,7 @@ def _values(text: str, field: _Field) -> set[int]:
         step = 1
         if slash:
             if not step_text.isascii() or not step_text.isdigit() or not 0 < int(step_text) < 100:
-                raise ScheduleError(f"{field.name} {part!r}: a step must be 1 to 99, as */15")
+                raise ScheduleError(f"{field.name} = {part!r}: a step must be 1 to 99, as */15")
             step = int(step_text)
         if span == "*":
             first, last = field.least, field.most
@@ -153,7 +153,7 @@ def _values(text: str, field: _Field) -> set[int]:
             first = _number(first_text, field)
             last = _number(last_text, field) if dash else (field.most if slash else first)
         if last < first:
-            raise ScheduleError(f"{field.name} {part!r}: must begin before it ends")
+            raise ScheduleError(f"{field.name} = {part!r}: must begin before it ends")
         found.update(range(first, last + 1, step))
     return found
 
@@ -166,7 +166,7 @@ def _number(text: str, field: _Field) -> int:
     if not field.least <= number <= field.most:
         also = f" or {field.names[0]} to {field.names[-1]}" if field.names else ""
         raise ScheduleError(
-            f"{field.name} {text!r}: must be {field.least} to {field.most}{also}, or *"
+            f"{field.name} = {text!r}: must be {field.least} to {field.most}{also}, or *"
         )
     return number
 

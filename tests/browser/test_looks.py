@@ -26,9 +26,8 @@ WRITTEN = (
     "new disks",
     "no page came within 60 s",
     "all agents",
-    "prices over",
 )
-"""What people, sites and the audit of the stage wrote, and names of ways to a plan."""
+"""What people, sites and the audit of the stage wrote."""
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda window: window.name)

@@ -57,7 +57,7 @@ def fail_to_update(manager: Manager, home: Path) -> None:
     said = {
         "version": "1.0.0",
         "outcome": "went-back",
-        "step": "self-test",
+        "step": "sync",
         "detail": "no page came within 60 s",
     }
     bearer = {"Authorization": f"Bearer {key}"}

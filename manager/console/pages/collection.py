@@ -16,8 +16,8 @@ from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of, removed
-from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit
+from manager.console.words import run
 from manager.operations.agents import named_agents
 from manager.operations.collection_orders import (
     CONDITIONS,
@@ -164,7 +164,7 @@ def add(visit: Visit) -> Response:
         visit.now_ms,
     )
     return visit.go(
-        HERE, done=_("Agents are asked to send next %(time)s.", time=spoken(made.next_runs[0]))
+        HERE, done=_("Agents are asked to send next %(time)s.", time=run(made.next_runs[0]))
     )
 
 

@@ -21,6 +21,7 @@ from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import progress_of
 from manager.console.pages.schedules import removed
 from manager.console.visit import Question, Visit, whole_number
+from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
 from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
@@ -270,7 +271,7 @@ def add(visit: Visit) -> Response:
         visit.now_ms,
         moves=_share(visit.form.get("moves", "")),
     )
-    return visit.go(HERE, done=_("The next round begins %(when)s.", when=made.next_runs[0]))
+    return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
 
 
 def _share(percent: str) -> float | None:

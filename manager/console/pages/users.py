@@ -13,6 +13,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit, link
+from manager.console.words import word
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.sessions import end_sessions, list_sessions
 from manager.operations.users import (
@@ -104,7 +105,7 @@ def add(visit: Visit) -> Response:
             roles=ROLE_WORDS,
         )
     return visit.go(
-        link("users"), done=_("%(name)s may log in now, as %(role)s.", name=name, role=role)
+        link("users"), done=_("%(name)s may log in now, as %(role)s.", name=name, role=word(role))
     )
 
 
@@ -137,7 +138,8 @@ def change_role(visit: Visit) -> Response:
     disabled = user.disabled_ms is not None
     set_role(visit.db, user.name, role, visit.actor, visit.now_ms, disabled=disabled)
     return visit.go(
-        link("user", name=user.name), done=_("%(name)s is %(role)s now.", name=user.name, role=role)
+        link("user", name=user.name),
+        done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)),
     )
 
 

@@ -87,6 +87,8 @@ def _untranslated(language: str) -> frozenset[str]:
         catalogue = read_po(file, locale=language)
     found = set()
     for message in catalogue:
+        if message.context == "role":
+            continue  # the people of the tests have these names
         sources = message.id if isinstance(message.id, tuple) else (message.id,)
         said = message.string if isinstance(message.string, tuple) else (message.string,)
         found |= {str(source) for source in sources if source and source not in said}

@@ -8,17 +8,24 @@ from collections.abc import Iterator
 from contextvars import copy_context
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
+import sqlalchemy as sa
 
 import agent
 import manager
+import shared
 from agent.control.drain import Holds
-from manager.assignment.liveness import AgentFacts, liveness
+from manager.assignment.liveness import AgentFacts, LivenessState, liveness
 from manager.console.language import speak
-from manager.console.phrases import PHRASES, spoken
+from manager.console.phrases import CLAUSE, PHRASES, pattern, spoken
+from manager.console.words import word
+from manager.db.tables import metadata
+from manager.operations.update_reports import OUTCOMES
+from shared.wire.sync import CommandName
 
-FOLDERS = (Path(manager.__file__).parent, Path(agent.__file__).parent)
+FOLDERS = [Path(one.__path__[0]) for one in (manager, agent, shared)]
 HOUR_MS = 3_600_000
 KANA = re.compile(r"[\u3040-\u30ff]")
 
@@ -43,12 +50,12 @@ def _constants(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _said() -> str:
-    """Return all that the source of manager and agents says, its values left out."""
+    """Return all that our programs say, their values left out."""
     texts = [
         text
         for folder in FOLDERS
         for path in folder.rglob("*.py")
-        if path.name not in ("phrases.py", "setting_phrases.py")
+        if not path.name.endswith("phrases.py")
         for text in _constants(ast.parse(path.read_text()))
     ]
     return "\n".join(texts)
@@ -60,6 +67,18 @@ def test_a_shape_is_still_said(phrase: str) -> None:
     pieces = [piece.strip(" ,:") for piece in re.split(r"%\(\w+\)s|, ", phrase)]
     lost = [piece for piece in pieces if piece not in _said()]
     assert not lost
+
+
+def test_no_shape_hides_another() -> None:
+    """The more particular come first: what one shape makes, no earlier one takes."""
+    shapes = [(each.text, re.compile(pattern(each.text))) for each in PHRASES]
+    hidden = [
+        (earlier, text)
+        for place, (text, _) in enumerate(shapes)
+        for earlier, shape in shapes[:place]
+        if shape.fullmatch(re.sub(r"%\(\w+\)s", "X", text))
+    ]
+    assert not hidden
 
 
 def _japanese(text: str) -> str:
@@ -111,13 +130,24 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ("a new sentence; import it first", "a new sentence、先に登録してください"),
         (
             "tree: the makespan is 16.4 s (a.example), 3.4% above the best possible.",
-            "tree: 全体の所要時間は 16.4 秒(a.example)、最良値より 3.4% 長い。",
+            "木(tree): 全体の所要時間は 16.4 秒(a.example)、最良値より 3.4% 長い。",
         ),
         (
             "Step 1: a gives b 3 units (2.0 s). Makespan 4.5 s (a).",
             "段階 1: a から b へ 3 担当単位(2.0 秒)。全体の所要時間 4.5 秒(a)。",
         ),
         ("agent a is late: it has never called", "ロボット a は遅延: まだ一度も通信がありません"),
+        (
+            "agent a did not update to 1.4.0: went-back at test: no page; no byte",
+            "ロボット a は更新できませんでした: 1.4.0: 元に戻した(段階: 試験): no page、no byte",
+        ),
+        ("1.4.0: updated.", "1.4.0: 更新済み。"),
+        ("job late: its result is lost", "job late: its result is lost"),
+        (
+            "Of several ways, the best for its moves: prices over the largest 50%.",
+            "いくつかの方法のうち、移動数に対して最良: 大きい方から 50% を価格で割り当て。",
+        ),
+        ("agent none: there is none", "ロボット none はありません"),
         ("", ""),
     ],
 )
@@ -125,3 +155,93 @@ def test_clauses_are_said_one_by_one(english: str, japanese: str) -> None:
     """A clause that is not known stays as it came, beside those that are."""
     assert _japanese(english) == japanese
     assert spoken(english) == english
+
+
+CONSOLE, OPERATIONS = (FOLDERS[0] / name for name in ("console", "operations"))
+NOBODY_READS = (
+    # Agents, third parties and scripts are told these, in English as everything of their programs.
+    "agent XX does not exist any more",
+    "Upload-",
+    "sha256 XX",
+    "filename XX",
+    "upload: there is none of yours",
+    "XX uploads of agent",
+    "upload of XX",
+    "XX: another file of this name was accepted",
+    "XX: XX bytes now",
+    "this token",
+    "no token, or one",
+    "client XX is disabled",
+    "job XX: there is none of yours",
+    "job XX: its result was removed",
+    "job XX: is XX",
+    "XX jobs of",
+    "token: nobody has this one",
+    "token for XX",
+    "token XX: was revoked",
+    "token XX: is over",
+    "token XX: its user",
+    "token XX makes no tokens",
+    "user: is missing",
+    "metadata XX",
+    "file XX: no release",
+    "order XX: there is none for agent",
+    # A page says it in a sentence of its own.
+    "plan XX is stale",
+    # Said of an expression, or of a line: both are shapes.
+    "XX: XX is no RE2",
+)
+
+
+def _refusals() -> Iterator[tuple[str, str]]:
+    """Yield what pages and the operations that they call refuse with, XX where a value stands."""
+    pages = sorted(CONSOLE.rglob("*.py"))
+    called = re.findall(r"from manager\.operations\.(\w+)", "\n".join(p.read_text() for p in pages))
+    for path in (*pages, *(OPERATIONS / f"{name}.py" for name in sorted(set(called)))):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+                for text in _constants(node.exc.args[0]):
+                    yield path.name, text.replace("{}", "XX")
+                    break
+
+
+def test_whatever_a_page_refuses_is_said_in_japanese() -> None:
+    """Each sentence with which a page or its operation refuses is known, clause by clause."""
+    found = [
+        f"{name}: {clause}"
+        for name, text in _refusals()
+        if " " in text and not text.startswith(NOBODY_READS)
+        for clause in text.removesuffix(".").split(CLAUSE)
+        if not (clause.strip("X") == "" or KANA.search(_japanese(clause)))
+    ]
+    assert not found, "\n".join(found)
+
+
+NAMES = frozenset(
+    (
+        # What files and calls of others are named by, in every language.
+        *("root", "targets", "snapshot", "timestamp"),
+        *("public", "withheld", "current", "withdrawn"),
+        # What no page shows.
+        *("drawn", "closed", "created", "deleted"),
+    )
+)
+
+
+def test_every_word_of_a_row_is_said_in_japanese() -> None:
+    """States, kinds, roles: what a column may hold, pages have a word for."""
+    words = {
+        value
+        for table in metadata.tables.values()
+        for one in table.constraints
+        if isinstance(one, sa.CheckConstraint)
+        for value in re.findall(r"'([^']+)'", str(one.sqltext))
+    }
+    words |= {*OUTCOMES, *get_args(CommandName), *(state.value for state in LivenessState)}
+    assert len(words) > 60
+
+    def untranslated() -> list[str]:
+        speak("ja")
+        return sorted(one for one in words - NAMES if word(one) == one)
+
+    assert copy_context().run(untranslated) == []
