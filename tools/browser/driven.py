@@ -131,7 +131,8 @@ class Browser:
         self._at(selector, "fill", text)
 
     def choose(self, selector: str, value: str) -> None:
-        """Choose of a list."""
+        """Choose of a list; one click."""
+        self.clicks += 1
         self._at(selector, "selectOption", value)
 
     def wait_for(self, selector: str) -> None:

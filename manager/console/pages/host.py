@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _, ngettext
+from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import named_agents
 from manager.operations.archive_figures import segments_with_host
@@ -31,6 +32,7 @@ def show(visit: Visit) -> Response:
     units_now = [unit for unit in detail.units if unit.merged_ms is None]
     paths = {unit.id: unit.path for unit in detail.units}
     owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    fleet = _fleet(visit)
     # A piece of a split host is as far as its host, but from the agent that crawls it.
     measured = [
         row
@@ -60,7 +62,8 @@ def show(visit: Visit) -> Response:
         orders=detail.orders[:ROWS_MOST],
         sums=detail.sums[:ROWS_MOST],
         addresses=_by_address(detail),
-        fleet=_fleet(visit),
+        fleet=fleet,
+        takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: detail.agents.get(number, f"agent {number}"),
     )
@@ -71,6 +74,21 @@ def _fleet(visit: Visit) -> list[str]:
     if not visit.may("operator"):
         return []
     return [one.name for one in named_agents(visit.db) if not one.is_retired]
+
+
+def _nearest_first(
+    fleet: Sequence[str], detail: HostDetail, owner_ids: Collection[int]
+) -> Sequence[str]:
+    """Return to whom a unit may go, the nearest first; its owner and who is banned at the end."""
+    lengths = {detail.agents.get(row.agent_id, ""): row.ms_per_kb for row in detail.distances}
+    last = {detail.agents.get(number, "") for number in owner_ids}
+    last |= {ban.agent for ban in detail.bans}
+
+    def place(name: str) -> tuple[bool, bool, float]:
+        length = lengths.get(name)
+        return name in last, length is None, length or 0.0
+
+    return sorted(fleet, key=place)
 
 
 def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
@@ -152,7 +170,7 @@ def pin(visit: Visit) -> Response:
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
     said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
     if done.warning:
-        said += " " + _("It does not hold yet: %(why)s.", why=done.warning)
+        said += " " + _("It does not hold yet: %(why)s.", why=spoken(done.warning))
     return visit.go(here, done=said)
 
 
