@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import urllib3
 from tuf.api.exceptions import DownloadError, DownloadHTTPError
@@ -83,9 +83,7 @@ class Manager:
             except (OSError, ssl.SSLError) as error:
                 raise LauncherError(f"manager.ca_file {site.ca_file}: {error}") from error
         proxy = "" if near else site.proxy or _proxy_of_machine(parts.scheme, host)
-        self._pool: urllib3.PoolManager = (
-            urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
-        )
+        self._pool = _through(proxy, options) if proxy else urllib3.PoolManager(**options)
 
     def offer(self, running: str) -> tuple[str, str, str]:
         """Return the version offered (empty: none), its file's name, and why.
@@ -157,6 +155,23 @@ class Fetcher(FetcherInterface):
             raise DownloadError(f"the download broke off: {error}") from error
         finally:
             answer.release_conn()
+
+
+def _through(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
+    """Return the way through a proxy. urllib3 itself passes over the name and password in its URL.
+
+    Raises LauncherError.
+    """
+    parts = urlsplit(proxy)
+    headers = None
+    if parts.username is not None:
+        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers = urllib3.make_headers(proxy_basic_auth=login)
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    try:
+        return urllib3.ProxyManager(bare, proxy_headers=headers, **options)
+    except (urllib3.exceptions.HTTPError, ValueError) as error:
+        raise LauncherError(f"manager.proxy {bare}: {error}") from error
 
 
 def _proxy_of_machine(scheme: str, host: str) -> str:
