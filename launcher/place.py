@@ -17,6 +17,7 @@ from launcher.errors import LauncherError
 __all__ = ["Journal", "Place", "write_whole"]
 
 LOG_BYTES: Final = 1_000_000
+LINE_CHARS: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,10 @@ class Place:
 
 
 class Journal:
-    """One line a step, in `launcher/update.log` and on standard error."""
+    """One line a step, in `launcher/update.log` and on standard error.
+
+    What others said may stand in it: nothing of that is a second line, or a command to a terminal.
+    """
 
     def __init__(self, place: Place, *, quiet: bool) -> None:
         self._path = place.own / "update.log"
@@ -93,13 +97,14 @@ class Journal:
 
     def say(self, text: str) -> None:
         """Write a line; a disk without room keeps nobody from going on."""
-        line = f"{time.strftime('%Y-%m-%d %H:%M:%S %z')} {text}\n"
+        plain = "".join(one if one.isprintable() else " " for one in text[:LINE_CHARS])
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S %z')} {plain}\n"
         if not self._quiet:
             sys.stderr.write(line)
         try:
             if self._path.exists() and self._path.stat().st_size > LOG_BYTES:
                 self._path.replace(self._path.with_name("update.log.1"))
-            with self._path.open("a") as file:
+            with self._path.open("a", errors="backslashreplace") as file:
                 file.write(line)
         except OSError as error:
             sys.stderr.write(f"{self._path}: {error.strerror}\n")

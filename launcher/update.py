@@ -25,7 +25,7 @@ from launcher.state import State, read_state
 from launcher.switching import Outcome, Switching, higher
 from launcher.telling import Telling
 from launcher.trusted import Release, Trusted
-from shared.versions import version_key
+from shared.versions import is_version, version_key
 
 __all__ = ["tell", "update"]
 
@@ -139,6 +139,8 @@ class _Run:
         if not version or version == running:
             self._say(f"offer: nothing new ({why})")
             return None
+        if not is_version(version):
+            raise RefusedError(f"{version[:40]!r} is offered, and is no version")
         self._version = version
         release = trusted.releases.get(version)
         if release is None:
