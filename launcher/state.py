@@ -1,13 +1,15 @@
 """What a launcher must not forget over kill -9: what was highest, what was good, what is on trial.
 
-A trial is written down before the link moves, and its verdict before the link moves back.
+A trial is written down before the link moves, and its verdict before the link moves back. A release
+that went back may have written more than the one before it knows: that is passed over.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from launcher.errors import LauncherError
 from launcher.place import write_whole
@@ -19,13 +21,15 @@ __all__ = ["State", "Trial", "read_state", "write_state"]
 class Trial:
     """A version that has to prove itself. before: where to go back to; empty: nowhere.
 
-    verdict: why it goes back; empty: not decided yet.
+    verdict: why it goes back; empty: not decided yet. restart: how the agent ran that was stopped
+    for it; empty: none did.
     """
 
     version: str
     before: str
     began_ms: int
     verdict: str = ""
+    restart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,16 +54,28 @@ class State:
 def read_state(path: Path) -> State:
     """Return the state; nothing is known yet: the defaults. Raises LauncherError."""
     try:
-        said = json.loads(path.read_bytes())
-        trial = said.pop("trial")
+        said = _known(State, json.loads(path.read_bytes()))
+        trial = _trial(said.pop("trial"))
         bad = {str(version): str(why) for version, why in said.pop("bad").items()}
-        return State(**said, trial=Trial(**trial) if trial else None, bad=bad)
+        return State(**said, trial=trial, bad=bad)
     except FileNotFoundError:
         return State()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LauncherError(
             f"{path}: cannot be read ({error}); remove it, and say `prs update` again"
         ) from error
+
+
+def _trial(said: dict[str, Any] | None) -> Trial | None:
+    if not said:
+        return None
+    values = _known(Trial, said)
+    return Trial(**{**values, "restart": tuple(map(str, values.get("restart", ())))})
+
+
+def _known(kind: type[State] | type[Trial], said: dict[str, Any]) -> dict[str, Any]:
+    names = {one.name for one in fields(kind)}
+    return {name: value for name, value in said.items() if name in names}
 
 
 def write_state(path: Path, state: State) -> None:

@@ -1,8 +1,9 @@
 """Let a new release prove itself: it must complete a sync, or the old one is back.
 
-Invariant: the trial is on the disk before the link moves, the verdict before it moves back; so a
-launcher that was killed anywhere goes on where it was. A network that is down is nobody's fault:
-where the old release reaches the manager no better, the new one goes back without blame.
+Invariant: the trial is on the disk before the link moves, the verdict before it moves back, and how
+the agent ran before it is stopped; so a launcher that was killed anywhere goes on where it was, and
+a trial is over only when the agent runs again. A network that is down is nobody's fault: where the
+old release reaches the manager no better, the new one goes back without blame.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from launcher.place import Journal, Place
 from launcher.state import State, Trial, write_state
 from shared.versions import is_version, version_key
 
-__all__ = ["Outcome", "Switching", "higher"]
+__all__ = ["Outcome", "Switching", "higher", "how_it_runs"]
 
 STOP_S: Final = 60.0
 CALL_S: Final = 240
@@ -53,6 +54,7 @@ class Switching:
         self._say = journal.say
         self._patience_s = patience_s
         self._path = place.own / "state.json"
+        self._ran: tuple[str, ...] = ()  # how an agent ran that this process has stopped
 
     def keep(self, state: State) -> State:
         """Write the state, and return it."""
@@ -61,7 +63,10 @@ class Switching:
 
     def begin(self, state: State, version: str) -> Outcome:
         """Switch to an installed release and decide; the outcome is final."""
-        trial = Trial(version, self._place.running(), time.time_ns() // 1_000_000)
+        began_ms = time.time_ns() // 1_000_000
+        trial = Trial(
+            version, self._place.running(), began_ms, restart=how_it_runs(self._agent_pid())
+        )
         state = self.keep(replace(state, trial=trial, highest=higher(state.highest, version)))
         return self.go_on(state)
 
@@ -74,30 +79,31 @@ class Switching:
         if self._place.running() != trial.version:
             self._say(f"switch: current -> {trial.version}")
             self._place.point_at(trial.version)
-        restart = self._stop_agent()
+        self._stop_agent()
         self._say(f"sync: waiting for {trial.version} to complete one")
         why = self._prove(trial.version, trial.began_ms)
         if not why:
+            self._start_agent(trial)
             self.keep(replace(state.without_trial(), good=trial.version))
-            self._start_agent(restart)
             self._say(f"good: {trial.version} has completed a sync")
             return Outcome(trial.version, "updated")
         if not trial.before:
+            self._start_agent(trial)
             self.keep(state.without_trial())
-            self._start_agent(restart)
             self._say(f"sync: {why}; there is no release to go back to")
             return Outcome(trial.version, "failed", "sync", why)
+        self._stop_agent()  # one of the new release that cron started meanwhile
         blamed = not self._prove(trial.before, time.time_ns() // 1_000_000)
+        trial = replace(trial, verdict=why[:900])
         if blamed:
-            trial = replace(trial, verdict=why[:900])
             state = self.keep(replace(state, trial=trial))
-        outcome = self._back(state, replace(trial, verdict=why), blamed=blamed)
-        self._start_agent(restart)
-        return outcome
+        return self._back(state, trial, blamed=blamed)
 
     def _back(self, state: State, trial: Trial, *, blamed: bool) -> Outcome:
         self._say(f"back: current -> {trial.before}: {trial.verdict}")
         self._place.point_at(trial.before)
+        self._stop_agent()
+        self._start_agent(trial)
         bad = {**state.bad, trial.version: trial.verdict} if blamed else state.bad
         self.keep(replace(state.without_trial(), bad=bad))
         if blamed:
@@ -160,16 +166,17 @@ class Switching:
             return 0
         return 0
 
-    def _stop_agent(self) -> list[str]:
-        """Stop the agent that runs; return how it is started again, empty: not by us."""
+    def _stop_agent(self) -> None:
+        """Stop the agent that runs, if one does."""
         pid = self._agent_pid()
         if not pid:
-            return []
-        words = _how_it_runs(pid)
+            return
+        words = how_it_runs(pid)
+        self._ran = self._ran or words
         self._say(f"stop: process {pid}")
-        if words[:1] == ["systemctl"]:
+        if words[:1] == ("systemctl",):
             _systemctl("stop", words[-1])
-            return words
+            return
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.kill(pid, number)
@@ -180,16 +187,19 @@ class Switching:
                 time.sleep(LOOK_S)
             if self._agent_pid() != pid:
                 break
-        return words
 
-    def _start_agent(self, words: list[str]) -> None:
+    def _start_agent(self, trial: Trial) -> None:
+        """Let the agent run again as it did before the trial."""
+        words = trial.restart or self._ran
         version = self._place.running()
         if not words or not version or self._agent_pid():
             return
-        if words[:1] == ["systemctl"]:
+        if words[:1] == ("systemctl",):
             self._say(f"start: {' '.join(words)}")
             _systemctl("start", words[-1])
             return
+        if "run" in words and "--quiet" not in words:
+            words = (*words, "--quiet")  # nobody reads along any more, and a file would only grow
         self._say(f"start: prs {' '.join(words)}")
         log = str(self._place.own / "agent.log")
         prs = str(self._place.prs(version))
@@ -216,21 +226,31 @@ def higher(one: str, other: str) -> str:
     return max(one, other, key=version_key)
 
 
-def _how_it_runs(pid: int) -> list[str]:
-    """Return the arguments behind `prs` of a process, or how systemd is told to start it."""
+def how_it_runs(pid: int) -> tuple[str, ...]:
+    """Return the arguments behind `prs` of a process, or how systemd is told to start it.
+
+    pid: 0: of none. Empty: it does not run.
+    """
+    if not pid:
+        return ()
     try:
         unit = UNIT.search(Path(f"/proc/{pid}/cgroup").read_text())
         words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return ()
     except OSError as error:
         raise LauncherError(f"process {pid} cannot be looked at ({error.strerror})") from error
     if unit is not None:
-        return [*SYSTEMCTL, "start", unit[1]]
+        return (*SYSTEMCTL, "start", unit[1])
     names = [os.fsdecode(word) for word in words]
     at = next((index for index, word in enumerate(names) if Path(word).name == "prs"), None)
-    return names[at + 1 :] if at is not None else []
+    return tuple(names[at + 1 :]) if at is not None else ()
 
 
 def _systemctl(verb: str, unit: str) -> None:
-    done = subprocess.run([*SYSTEMCTL, verb, unit], capture_output=True, text=True, check=False)
+    # Cron does not say where a user's own systemd listens.
+    environment = {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}", **os.environ}
+    words = [*SYSTEMCTL, verb, unit]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise LauncherError(f"systemctl --user {verb} {unit}: {done.stderr.strip()}")
+        raise LauncherError(f"{' '.join(words)}: {done.stderr.strip()}")

@@ -52,7 +52,7 @@ PRS = f"""\
 import fcntl, json, os, pathlib, signal, sys
 home = pathlib.Path(sys.argv[sys.argv.index("--home") + 1])
 lock = (home / "lock").open("a+")
-if sys.argv[-1] == "run":
+if "run" in sys.argv:
     fcntl.flock(lock, fcntl.LOCK_EX)
     (home / "lock").write_text(json.dumps({{"pid": os.getpid(), "started": 0}}))
     (home / "ran").write_text("VERSION")
@@ -101,6 +101,7 @@ class Centre:
     reports: list[dict[str, str | int]] = field(default_factory=list)
     deaf: bool = False  # takes no report
     refuses: str = "none"  # will not take reports of this version, ever
+    why: str = "a test"  # it offers what it offers
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -138,7 +139,7 @@ class Centre:
     def answer(self, path: str) -> bytes | None:
         """Return what a GET gets; None: 404."""
         if path.startswith("offer"):
-            return json.dumps({**self.offered, "minimum": "", "why": "a test"}).encode()
+            return json.dumps({**self.offered, "minimum": "", "why": self.why}).encode()
         return self.files.get(path)
 
 
@@ -205,10 +206,10 @@ class Site:
         said = {"manager": url, "name": "a.example", "key": key, "token_hash": ""}
         (self.place.data / "key.json").write_text(json.dumps(said))
 
-    def update(self, *, again: bool = False) -> int:
+    def update(self, *, again: bool = False, patience_s: float = 20) -> int:
         """Run the launcher once."""
         journal = Journal(self.place, quiet=True)
-        return update(self.place, journal, again=again, patience_s=20)
+        return update(self.place, journal, again=again, patience_s=patience_s)
 
     @property
     def running(self) -> str:
