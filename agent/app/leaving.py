@@ -43,6 +43,7 @@ def hand_back(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
         helper = subprocess.Popen(  # noqa: S603  # our own program
             [
                 sys.executable,
+                "-P",  # whatever folder a person stands in
                 "-m",
                 "agent.cli",
                 "--home",

@@ -29,7 +29,8 @@ class UntoldUpdates:
 
     def __init__(self, data: Path, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._data = data
-        self._path = _home() / "launcher" / UNTOLD
+        home = _home()
+        self._path = None if home is None else home / "launcher" / UNTOLD
         self._monotonic_s = monotonic_s
         self._tried_s = -TRY_S
         self.process: subprocess.Popen[bytes] | None = None  # the last one that was started
@@ -39,7 +40,7 @@ class UntoldUpdates:
         now_s = self._monotonic_s()
         if self.process is not None and self.process.poll() is None:
             return False
-        if now_s - self._tried_s < TRY_S or not self._path.exists():
+        if self._path is None or now_s - self._tried_s < TRY_S or not self._path.exists():
             return False
         self._tried_s = now_s
         with contextlib.suppress(HomeError):  # tomorrow's update tells it, too
@@ -47,17 +48,21 @@ class UntoldUpdates:
         return True
 
 
-def _home() -> Path:
-    return Path(sys.prefix).parents[2]
+def _home() -> Path | None:
+    """Return the folder of the installation; None: it was not made from an archive."""
+    prefix = Path(sys.prefix)
+    parents = prefix.parents
+    if prefix.name != "venv" or len(parents) < 3 or parents[1].name != "versions":
+        return None
+    return parents[2]
 
 
 def launcher_words(data: Path) -> list[str]:
     """Return the command that updates this installation. Raises HomeError: there is none."""
-    prefix = Path(sys.prefix)
     home = _home()
-    if prefix.name != "venv" or prefix.parents[1].name != "versions":
+    if home is None:
         raise HomeError(
-            f"{prefix}: this agent was not installed from an archive of a release, so it is "
+            f"{sys.prefix}: this agent was not installed from an archive of a release, so it is "
             "updated the way it was installed; docs/partner.md tells of archives"
         )
     # What `current` leads to now; the process that asks may be older.
@@ -83,7 +88,10 @@ def start_launcher(data: Path, *options: str) -> subprocess.Popen[bytes]:
 
 
 def _outside_of_the_service() -> list[str]:
-    """Return what goes before a command that systemd must not end together with this agent."""
+    """Return what goes before a command that systemd must not end together with this agent.
+
+    Nor what that one starts when it is through: the agent itself, where no unit of ours runs it.
+    """
     if "INVOCATION_ID" not in os.environ or shutil.which("systemd-run") is None:
         return []
-    return ["systemd-run", "--user", "--collect", "--quiet"]
+    return ["systemd-run", "--user", "--collect", "--quiet", "--property=KillMode=process"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,6 +20,18 @@ def test_only_an_archive_brings_a_launcher(tmp_path: Path) -> None:
     with pytest.raises(HomeError, match="not installed from an archive"):
         launcher_words(tmp_path)
     assert not UntoldUpdates(tmp_path).look()
+
+
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/", "/venv", "/versions/1.0/venv"])
+def test_a_python_that_lies_shallow_brings_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    """As in a container, where packages go to /usr/local."""
+    monkeypatch.setattr(sys, "prefix", prefix)
+    assert not UntoldUpdates(tmp_path).look()
+    if prefix != "/versions/1.0/venv":
+        with pytest.raises(HomeError, match="not installed from an archive"):
+            launcher_words(tmp_path)
 
 
 def test_what_was_not_told_is_told_when_the_manager_answers(
@@ -42,6 +56,16 @@ def test_what_was_not_told_is_told_when_the_manager_answers(
         assert updates.process.wait(60) == 0
         assert not updates.look()
         now_s += TRY_S
+    monkeypatch.setenv("INVOCATION_ID", "0123")
+    monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
+    shutil.copy(binaries / "python", binaries / "systemd-run")
+    assert updates.look()
+    assert updates.process is not None
+    assert updates.process.wait(60) == 0
     called = tmp_path / "current" / "venv" / "bin" / "called"
     home = f"--home {tmp_path} --data {tmp_path}/data"
-    assert called.read_text() == f"-I -m launcher {home} --quiet --tell\n" * 2
+    assert called.read_text() == (
+        f"-I -m launcher {home} --quiet --tell\n" * 2
+        + "--user --collect --quiet --property=KillMode=process "
+        + f"{tmp_path}/current/venv/bin/python -I -m launcher {home} --quiet --tell\n"
+    )
