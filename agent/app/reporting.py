@@ -4,7 +4,8 @@ A log goes when the hours have ended, at a time of the day, when the list is wor
 waits for it), when a probe was finished a while ago, when it is long, or every so often where a
 demonstration asks for it.
 Invariant: what is put into the outbox is on the disk before the ledger forgets it, and is named by
-what it was made of; so a crash between the two makes no second report.
+what it was made of; so a crash between the two makes no second report, and where the first was sent
+meanwhile, as when the disk was full, the second is the same byte for byte, which counts once.
 """
 
 from __future__ import annotations
@@ -159,7 +160,9 @@ class Reporting:
         """Put closed logs into the outbox."""
         ledger = self._session.ledger
         for log in ledger.closed_logs():
-            minute = self._memory.next_log_minute(self._clock.now_ms())
+            # Of another ledger, a log of the same number began at another time.
+            made_of = f"{log.key} {log.since_ms}"
+            minute = self._memory.log_minute(self._clock.now_ms(), made_of)
             # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
             report = await asyncio.to_thread(self._outbox.put_log, log.key, minute, log.body())
             ledger.forget_log(log)

@@ -32,6 +32,7 @@ class _Kept:
     spread_minute: int = 0  # 0 to 59: when in the hour this installation makes its planned calls
     command_done: str = ""
     log_minute: str = ""  # of the last log, yyyymmddHHMM
+    log_key: str = ""  # what that log was made of
     place: str = ""  # which key was used where when an agent last worked here; empty: not known
 
 
@@ -53,6 +54,7 @@ class Memory:
                 int(values["spread_minute"]) % 60,
                 str(values["command_done"]),
                 str(values["log_minute"]),
+                str(values.get("log_key", "")),
                 str(values.get("place", "")),
             )
         except FileNotFoundError:
@@ -98,17 +100,21 @@ class Memory:
         """Keep the id of a command that was carried out. Raises DiskFullError."""
         self._keep(replace(self._kept, command_done=command_id))
 
-    def next_log_minute(self, epoch_ms: int) -> str:
-        """Return the minute that names a new log: now, or one later than the last one's.
+    def log_minute(self, epoch_ms: int, key: str) -> str:
+        """Return the minute that names a log: now, or one later than the last one's.
 
-        The manager knows a log by its name, so two logs must not share a minute. Raises
-        DiskFullError.
+        The manager knows a log by its name, so two logs must not share a minute; and one that is
+        made again of the same (key) must get the same, or it would count twice.
+
+        Raises DiskFullError.
         """
+        if key == self._kept.log_key:
+            return self._kept.log_minute
         now = datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime(_MINUTE)
         if self._kept.log_minute >= now:
             last = datetime.strptime(self._kept.log_minute, _MINUTE).replace(tzinfo=UTC)
             now = (last + timedelta(minutes=1)).strftime(_MINUTE)
-        self._keep(replace(self._kept, log_minute=now))
+        self._keep(replace(self._kept, log_minute=now, log_key=key))
         return now
 
     def _keep(self, kept: _Kept) -> None:

@@ -268,6 +268,19 @@ def test_a_crash_before_the_ledger_forgets_makes_no_second_log(desk: Desk) -> No
     assert desk.ledger.closed_logs() == []
 
 
+def test_a_log_that_was_sent_before_the_ledger_forgot_it_is_the_same_again(desk: Desk) -> None:
+    """The disk was full, the manager took it meanwhile, the process died: it must count once."""
+    desk.fetched("http://a.jp/1")
+    crash_in(desk, "forget_log", lambda: desk.reporting.close_log("x"))
+    (report,) = desk.outbox.waiting()
+    sent = report.path.read_bytes()
+    desk.outbox.acknowledged(report, desk.clock.epoch_ms())
+    desk.clock.now_s += 7200.0
+    asyncio.run(desk.reporting.hand_over_logs("a crash"))
+    (again,) = desk.outbox.waiting()
+    assert again.path.read_bytes() == sent
+
+
 def test_a_crash_while_hosts_are_handed_over(desk: Desk) -> None:
     """The same for hosts; those found later make a report of their own."""
     desk.reports.outside([Outside("http://b.jp/", "http://a.jp/"), Outside("http://c.jp/", None)])

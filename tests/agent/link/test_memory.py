@@ -55,10 +55,17 @@ def test_the_place_is_remembered(tmp_path: Path) -> None:
 
 def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:
     """A log is named by its minute; the second of a minute takes the next, over restarts too."""
-    minutes = [opened(tmp_path / "m").next_log_minute(NOW_MS) for _ in range(3)]
+    minutes = [opened(tmp_path / "m").log_minute(NOW_MS, f"log-{n}") for n in range(3)]
     assert minutes == ["202311142213", "202311142214", "202311142215"]
-    assert opened(tmp_path / "m").next_log_minute(NOW_MS - 86_400_000) == "202311142216"
-    assert opened(tmp_path / "m").next_log_minute(NOW_MS + 3_600_000) == "202311142313"
+    assert opened(tmp_path / "m").log_minute(NOW_MS - 86_400_000, "log-3") == "202311142216"
+    assert opened(tmp_path / "m").log_minute(NOW_MS + 3_600_000, "log-4") == "202311142313"
+
+
+def test_a_log_that_is_made_again_keeps_its_minute(tmp_path: Path) -> None:
+    """Also days later: by its name the manager knows it again."""
+    minute = opened(tmp_path / "m").log_minute(NOW_MS, "log-1")
+    assert opened(tmp_path / "m").log_minute(NOW_MS + 86_400_000, "log-1") == minute
+    assert opened(tmp_path / "m").log_minute(NOW_MS, "log-2") != minute
 
 
 def test_a_broken_memory_is_said(tmp_path: Path) -> None:
