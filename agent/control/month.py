@@ -1,7 +1,8 @@
 """How much was fetched in this calendar month, kept over restarts, and the cap that a site sets.
 
 Bytes are those of answers as they came over the network. A crash forgets what the last minute
-brought: a cap is for a contract with a provider, and ends a crawl some seconds late anyway.
+brought: a cap is for a contract with a provider, and ends a crawl some seconds late anyway. A clock
+that was wrong for a while begins no month anew: what was counted for one is found again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from shared.archive.errors import DiskFullError
 __all__ = ["MonthlyBytes"]
 
 _KEEP_MS: Final = 60_000
+_MONTHS: Final = 4  # that are remembered, those counted in last
 
 
 class MonthlyBytes:
@@ -28,10 +30,15 @@ class MonthlyBytes:
         self._path = path
         self._limit_bytes = limit_bytes
         self._zone = zone
-        self._month, self.bytes = self._read()
+        self._months = self._read()  # bytes by month, the one of now last
         self._counted = 0
-        self._kept = (self._month, self.bytes)
+        self._kept = dict(self._months)
         self._kept_ms = 0
+
+    @property
+    def bytes(self) -> int:
+        """Return how much was fetched in the month of now."""
+        return next(reversed(self._months.values()), 0)
 
     def retune(self, limit_bytes: int, zone: tzinfo) -> None:
         """Take another cap, or another clock."""
@@ -43,10 +50,10 @@ class MonthlyBytes:
         last: the process ends, and what is not kept now is forgotten.
         """
         month = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(self._zone).strftime("%Y-%m")
-        if month != self._month:
-            self._month, self.bytes = month, 0
-        self.bytes += counted_bytes - self._counted
+        self._months[month] = self._months.pop(month, 0) + counted_bytes - self._counted
         self._counted = counted_bytes
+        if len(self._months) > _MONTHS:
+            del self._months[next(iter(self._months))]
         if last or abs(now_ms - self._kept_ms) >= _KEEP_MS:
             self._keep(now_ms)
         if not self._limit_bytes or self.bytes < self._limit_bytes:
@@ -58,16 +65,17 @@ class MonthlyBytes:
 
     def _keep(self, now_ms: int) -> None:
         self._kept_ms = now_ms
-        if (self._month, self.bytes) == self._kept:
+        if self._months == self._kept:
             return
-        values = {"month": self._month, "bytes": self.bytes}
         with contextlib.suppress(DiskFullError):  # the next minute tries again
-            write_whole(self._path, [json.dumps(values).encode()])
-            self._kept = (self._month, self.bytes)
+            write_whole(self._path, [json.dumps({"months": self._months}).encode()])
+            self._kept = dict(self._months)
 
-    def _read(self) -> tuple[str, int]:
+    def _read(self) -> dict[str, int]:
         try:
             values = json.loads(self._path.read_bytes())
-            return str(values["month"]), max(0, int(values["bytes"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return "", 0
+            if "month" in values:  # as versions before wrote it
+                return {str(values["month"]): max(0, int(values["bytes"]))}
+            return {str(month): max(0, int(count)) for month, count in values["months"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}

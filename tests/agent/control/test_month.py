@@ -38,3 +38,22 @@ def test_what_cannot_be_read_or_written_stops_nothing(tmp_path: Path) -> None:
     path.write_text("[")
     assert MonthlyBytes(path, 100, TOKYO).look(ms(1, 0), 99, last=True) == ""
     assert MonthlyBytes(path, 100, TOKYO).bytes == 99
+
+
+def test_a_clock_that_was_wrong_gives_no_second_cap(tmp_path: Path) -> None:
+    """A month ahead and back again: what came before still counts, over a restart too."""
+    path = tmp_path / "month.json"
+    month = MonthlyBytes(path, 1000, TOKYO)
+    month.look(ms(10, 0), 900)
+    month.look(ms(10, 0, month=12), 950)
+    assert month.bytes == 50
+    assert "1000 bytes were fetched in 2026-11" in month.look(ms(10, 1), 1050, last=True)
+    assert "2026-11" in MonthlyBytes(path, 1000, TOKYO).look(ms(11, 0), 0)
+
+
+def test_what_the_version_before_wrote_counts(tmp_path: Path) -> None:
+    """One month, by name."""
+    (tmp_path / "month.json").write_text('{"month": "2026-11", "bytes": 999}')
+    month = MonthlyBytes(tmp_path / "month.json", 1000, TOKYO)
+    assert month.look(ms(11, 0), 0) == ""
+    assert "1000 bytes" in month.look(ms(11, 0), 1)
