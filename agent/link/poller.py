@@ -39,8 +39,9 @@ from agent.link.remedies import remedy
 from shared.frozen import frozen
 from shared.wire.sync import MAX_ITEMS, Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
-__all__ = ["ListHeld", "Poller"]
+__all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "ListHeld", "Poller"]
 
+LEAST_WAIT_S: Final = 0.05  # and whatever it says, a call has an end before the next one begins
 LONGEST_WAIT_S: Final = 86_400.0  # whatever a manager says: a day without a word is too long
 HURRY_SHARE: Final = 0.1  # of the manager's pace; news may come so much sooner
 HURRY_LEAST_S: Final = 0.2
@@ -142,6 +143,11 @@ class Poller:
         """Whether a sync is under way."""
         return self._under_way is not None
 
+    def tell_calm(self, calm: float) -> None:
+        """Tell from now on in which part of its hours this machine was calm lately."""
+        if self.capacity is not None and self.capacity.calm != calm:
+            self.capacity = self.capacity.model_copy(update={"calm": calm})
+
     def request(self, sequence: int, view: View, now_s: float) -> SyncRequest:
         """Return the sync to send now. `now_s` is read before the first byte is sent."""
         # A unit counts as finished only under the list that names it (`generation_held`).
@@ -182,7 +188,7 @@ class Poller:
             return []
         self._failures, self.trouble = 0, ""
         self._items = min(MAX_ITEMS, self._items * 2)
-        self._pace_s = min(answer.next_poll_s, LONGEST_WAIT_S)
+        self._pace_s = min(max(LEAST_WAIT_S, answer.next_poll_s), LONGEST_WAIT_S)
         self._next_s = now_s + max(self._pace_s, min(asked.rest_s, LONGEST_WAIT_S))
         actions: list[Action] = []
         said = asked.request

@@ -11,7 +11,7 @@ from pydantic import Base64Bytes, BaseModel, Field
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.intake import NewUpload
 from manager.operations.collection_orders import report_order
-from shared.wire.sync import OrderReport
+from shared.wire.sync import EpochMs, OrderReport
 
 __all__ = ["router"]
 
@@ -28,7 +28,7 @@ class Offer(BaseModel):
     blocks: Annotated[Base64Bytes, Field(max_length=8192)] = b""
     order: int | None = None
     token: Annotated[str, Field(min_length=1, max_length=200)]
-    until_ms: Annotated[int, Field(ge=0, lt=2**53)]
+    until_ms: EpochMs
 
 
 class Offered(BaseModel):

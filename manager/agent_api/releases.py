@@ -16,6 +16,7 @@ from manager.agent_api.sending import OpenFile
 from manager.errors import NotFoundError
 from manager.operations import release_views, rollouts, update_reports
 from manager.operations.rollouts import Offer
+from shared.wire.sync import EpochMs
 
 __all__ = ["router"]
 
@@ -33,7 +34,7 @@ class UpdateReport(BaseModel):
     outcome: Annotated[str, Field(max_length=40)]
     step: Annotated[str, Field(max_length=64)] = ""
     detail: Annotated[str, Field(max_length=4000)] = ""
-    at_ms: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    at_ms: EpochMs = 0
     times: Annotated[int, Field(ge=1, lt=2**31)] = 1
 
 

@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 from manager.api.door import Door, Operator, Viewer
 from manager.operations import silences
 from manager.operations.alert_views import Alerts, SentTest, current_alerts, send_test
+from shared.wire.sync import EpochMs
 
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["alerts"])
 Seconds = Annotated[float, Field(ge=0, le=30 * 86_400)]
 Reason = Annotated[str, Field(max_length=500)]
-Moment = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class Quiet(BaseModel):
@@ -38,8 +38,8 @@ class Silence(BaseModel):
 class Window(BaseModel):
     """A maintenance window that is planned."""
 
-    from_ms: Moment
-    until_ms: Moment
+    from_ms: EpochMs
+    until_ms: EpochMs
     reason: Reason = ""
 
 

@@ -22,7 +22,7 @@ from manager.operations.collection_orders import ListedOrder, NewCollection
 from manager.operations.sending_limits import ALL_DAY, read_limits
 from manager.operations.timetables import Scheduled
 from manager.operations.uploads import ListedTransfer
-from shared.wire.sync import CollectionCondition
+from shared.wire.sync import CollectionCondition, EpochMs
 
 __all__ = ["router"]
 
@@ -30,7 +30,6 @@ router: Final = APIRouter(prefix="/api/v1/collection", tags=["collection"])
 AgentText = Annotated[str, Query(max_length=253)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=24)]
-Moment = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class Asked(BaseModel):
@@ -41,8 +40,8 @@ class Asked(BaseModel):
 
     condition: CollectionCondition = "difference"
     way: Literal["push", "pull"] = "push"
-    from_ms: Moment | None = None
-    until_ms: Moment | None = None
+    from_ms: EpochMs | None = None
+    until_ms: EpochMs | None = None
 
     def asked(self) -> NewCollection:
         """Return it as the operation takes it."""

@@ -19,12 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.server_list import Comment, ListLine, MaxTransfer, UrlLine
 
 __all__ = ["ListHead", "Order", "OrderKind", "head_lines", "order_lines", "orders"]
+
+NUMBER_DIGITS: Final = 18
+"""Of a number in a comment: what a database and a sum of some of them can hold."""
+
+_HEAD: Final = frozenset(("Round", "Generation", "Lease"))
 
 OrderKind: TypeAlias = Literal["probe", "crawl", "refetch"]
 """What a unit is held for. refetch: some of its pages are fetched again, to be compared."""
@@ -90,7 +96,7 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
     """Yield a list's head, once and first, then each order with what its comments add.
 
     Comments of the head that stand behind the first unit are not seen: a list says what it is
-    before it says what to do.
+    before it says what to do. Raises FormatError for a number that nobody could count with.
     """
     head: dict[str, int] = {}
     current: _Reading | None = None
@@ -109,14 +115,26 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
                 current = _Reading(url, referer, limit)
             case Comment(text) if current is None:
                 name, _, value = text.partition("=")
-                if value.isascii() and value.isdigit():
-                    head[name] = int(value)
+                if name in _HEAD and (number := _number(name, value)) is not None:
+                    head[name] = number
             case Comment(text):
                 current.comment(text)
     if not head_sent:
         yield _head(head)
     if current is not None:
         yield current.order()
+
+
+def _number(name: str, value: str) -> int | None:
+    """Return a comment's number; None: it is none, and the comment means nothing."""
+    if not (value.isascii() and value.isdigit()):
+        return None
+    if len(value) > NUMBER_DIGITS:
+        raise FormatError(
+            f"#{name}={value[:NUMBER_DIGITS]}...: has {len(value)} digits, and a list's numbers "
+            f"have {NUMBER_DIGITS} at most"
+        )
+    return int(value)
 
 
 def _head(values: dict[str, int]) -> ListHead:
@@ -139,11 +157,11 @@ class _Reading:
     def comment(self, text: str) -> None:
         """Take a comment; one that is not known means nothing."""
         name, _, value = text.partition("=")
-        number = int(value) if value.isascii() and value.isdigit() else None
-        if name == "Interval" and number is not None:
-            self.interval_ms = number
-        elif name == "Share" and number is not None:
-            self.share = number
+        if name == "Interval":
+            number = _number(name, value)
+            self.interval_ms = self.interval_ms if number is None else number
+        elif name == "Share":
+            self.share = _number(name, value) or self.share
         elif name == "Except" and value.startswith("/"):
             self.excepted.append(value)
         elif name == "Only" and value.startswith("/"):

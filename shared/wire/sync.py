@@ -30,6 +30,7 @@ __all__ = [
     "Command",
     "CommandName",
     "Counters",
+    "EpochMs",
     "FinishedUnit",
     "HeldPermit",
     "HostAddresses",
@@ -49,7 +50,9 @@ UnitKey = Annotated[str, StringConstraints(max_length=4096)]
 ShortText = Annotated[str, StringConstraints(max_length=1000)]
 AddressText = Annotated[str, StringConstraints(max_length=45)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-EpochMs = Annotated[int, Field(ge=0, lt=2**53)]
+EpochMs = Annotated[int, Field(ge=0, lt=253_370_764_800_000)]
+"""Milliseconds since 1970, before the year 9999: what every zone's calendar can show."""
+
 
 Minute = Annotated[int, Field(ge=0, le=1440)]
 Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=24)]
@@ -61,12 +64,13 @@ CollectionCondition = Literal["full", "difference", "since", "period"]
 
 MAX_REASONS = 50
 MAX_ORDERS = 100
+YEAR_S = 366 * 86_400  # longer than anything here should last
 MAX_ITEMS = 10_000  # of one kind in one request; the rest goes with the next
 
 
 class _Message(BaseModel):
-    # A newer side may say more; what is not known is skipped, never guessed.
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    # A newer side may say more; what is not known is skipped, never guessed. No time is endless.
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class HeldPermit(_Message):
@@ -153,6 +157,8 @@ class Capacity(_Message):
     burst: Annotated[int, Field(ge=0, le=1000)] = 1  # fetches in a row; 0: no waiting
     bytes_per_s: Count = 0  # of all fetches together; 0: no limit
     reserve_bytes: Count = 0  # of its disk, not to be filled
+    most_load: Annotated[float, Field(ge=0, le=1000)] = 0.0  # of its machine, a core; 0: no limit
+    calm: Annotated[float, Field(gt=0, le=1)] = 1.0  # part of its hours that were below it lately
     weekday: Hours = [(0, 1440)]
     weekend: Hours = [(0, 1440)]
     days: Annotated[list[DayHours], Field(max_length=500)] = []
@@ -192,7 +198,7 @@ class Permit(_Message):
     """The right to fetch the units of the list of this generation, for a while."""
 
     epoch: Count
-    duration_s: Annotated[float, Field(gt=0)]
+    duration_s: Annotated[float, Field(gt=0, le=YEAR_S)]
 
 
 class SendingLimits(_Message):
@@ -210,7 +216,7 @@ class SendingLimits(_Message):
 class Settings(_Message):
     """Limits that the manager asks for. They only tighten the site's own; None: no wish."""
 
-    interval_s: Annotated[float, Field(ge=0)] | None = None
+    interval_s: Annotated[float, Field(ge=0, le=YEAR_S)] | None = None
     parallel_hosts: Annotated[int, Field(ge=1)] | None = None
     bytes_per_s: Annotated[int, Field(ge=1)] | None = None
     blocked: Annotated[list[ShortText], Field(max_length=MAX_ITEMS)] | None = None  # RE2, on URLs

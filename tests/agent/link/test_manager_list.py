@@ -11,7 +11,7 @@ from agent.errors import LinkError
 from agent.link.manager_list import ManagerList
 from agent.link.poller import ListHeld
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
-from shared.wire.server_list import ListLine, encode
+from shared.wire.server_list import Comment, ListLine, encode
 
 UNITS = [Order(f"http://h{number}.example.jp:80/", max_transfer=50) for number in range(3)]
 
@@ -74,6 +74,22 @@ def test_a_list_that_is_too_large_is_refused(server_list: ManagerList) -> None:
     coming(server_list, lines(8, [Order("http://a.jp:80/" + "x" * 900 + "/")] * 20))
     with pytest.raises(LinkError, match="more than 10000 bytes"):
         server_list.accept()
+
+
+@pytest.mark.parametrize("name", ["Round", "Generation", "Interval", "Share"])
+@pytest.mark.parametrize("digits", [19, 5000])
+def test_a_number_that_nobody_can_count_with_is_refused(
+    server_list: ManagerList, name: str, digits: int
+) -> None:
+    """It would end the process, and the next one, as long as the list is in force."""
+    given = lines(8)
+    comment = Comment(f"{name}={'9' * digits}")
+    given = [comment, *given] if name in ("Round", "Generation") else [*given, comment]
+    coming(server_list, given)
+    with pytest.raises(LinkError, match=f"#{name}=999999999999999999...: has {digits} digits"):
+        server_list.accept()
+    coming(server_list, [*lines(8), Comment(f"Colour={'9' * digits}")])
+    assert server_list.accept() == ListHeld(2, 8)
 
 
 def test_a_list_without_its_number_is_refused(server_list: ManagerList) -> None:

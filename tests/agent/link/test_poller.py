@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from agent.link.actions import (
     ApplySettings,
@@ -19,7 +20,7 @@ from agent.link.actions import (
 )
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.poller import ListHeld, Poller
+from agent.link.poller import LEAST_WAIT_S, ListHeld, Poller
 from shared.wire.sync import (
     Capacity,
     Command,
@@ -90,6 +91,24 @@ def test_the_first_call_is_at_once_and_the_next_when_the_manager_says() -> None:
     ask(machine, 2, 72.0, rest_s=3600.0)
     machine.answered(2, answer(), 73.0)
     assert machine.next_s == 73.0 + 3600.0
+
+
+def test_no_manager_makes_an_agent_call_without_a_pause() -> None:
+    """However little time it names; and a time that never ends is no answer at all."""
+    machine = poller()
+    ask(machine, 1, 10.0)
+    machine.answered(1, answer(next_poll_s=1e-300), 12.0)
+    assert machine.next_s >= 12.0 + LEAST_WAIT_S
+    for text in (
+        '"next_poll_s":1e999',
+        '"next_poll_s":NaN',
+        '"next_poll_s":5,"permit":{"epoch":1,"duration_s":1e300}',
+        '"next_poll_s":5,"settings":{"interval_s":Infinity}',
+    ):
+        with pytest.raises(ValidationError):
+            SyncAnswer.model_validate_json(
+                f'{{"server_time_ms":5,"round":1,"generation":0,{text}}}'
+            )
 
 
 def test_a_permit_counts_from_the_sending() -> None:
@@ -377,6 +396,11 @@ def test_a_restart_asks_for_the_list_anew() -> None:
 def test_every_sync_says_what_the_agent_may_do() -> None:
     """The manager may have been restored from a copy that does not know it."""
     capacity = Capacity(parallel_hosts=50, weekday=[(120, 480)], zone="Asia/Tokyo")
-    asked = poller(capacity=capacity).request(1, view(), 0)
-    assert asked.capacity == capacity
-    assert type(asked).model_validate_json(asked.model_dump_json()).capacity == capacity
+    machine = poller(capacity=capacity)
+    first = machine.request(1, view(), 0)
+    assert first.capacity == capacity
+    assert SyncRequest.model_validate_json(first.model_dump_json()).capacity == capacity
+    machine.tell_calm(0.5)
+    asked = machine.request(2, view(), 0).capacity
+    assert asked is not None
+    assert (asked.calm, asked.parallel_hosts) == (0.5, 50)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from shared.errors import FormatError
 from shared.wire.names import check_agent_name, hash_of_key, new_key
-from shared.wire.sync import SyncAnswer, SyncRequest
+from shared.wire.sync import EpochMs, SyncAnswer, SyncRequest
 
 REQUEST = {
     "agent": "a1.example.jp",
@@ -40,6 +43,7 @@ def test_messages_survive_json() -> None:
         {"sequence": -1},
         {"state": "dreaming"},
         {"clock_ms": 2**60},
+        {"next_contact_ms": 253_370_764_800_000},
         {"protocol": 0},
         {"finished": [{"unit": "u"}]},
         {"state_reason": "x" * 1001},
@@ -54,6 +58,15 @@ def test_what_is_out_of_range_is_refused(change: dict[str, object]) -> None:
     """Names, numbers and lengths have limits."""
     with pytest.raises(ValidationError):
         SyncRequest.model_validate(REQUEST | change)
+
+
+def test_every_time_that_may_be_said_can_be_shown() -> None:
+    """Also by a calendar east of here; a time server that is wrong ends no process."""
+    last = TypeAdapter(EpochMs).validate_python(253_370_764_799_999)
+    for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
+        assert datetime.fromtimestamp(last / 1000, ZoneInfo(zone)).year in (9998, 9999)
+    with pytest.raises(ValidationError):
+        TypeAdapter(EpochMs).validate_python(last + 1)
 
 
 @pytest.mark.parametrize("name", ["", "A", "a/b", "a b", "a" * 254, "a\n", "é"])
