@@ -130,6 +130,7 @@ class Conversation:
     async def call(self) -> None:
         """Send one sync and do what its answer asks for."""
         sequence = self._memory.next_sequence()
+        self.poller.tell_calm(self._parts.load.calm)
         view = replace(self._view(), update_result=self._update_result)
         sent_s = self._parts.clock.boottime_s()
         request = self.poller.request(sequence, view, sent_s)

@@ -15,6 +15,7 @@ from agent.app.life import client_of
 from agent.app.mapping import version
 from agent.app.running import identity_of
 from agent.app.site import capacity_of
+from agent.control.load import LoadGuard
 from agent.control.lock import HomeLock
 from agent.control.synced import note_synced
 from agent.link.actions import View
@@ -47,7 +48,7 @@ def sync_once(settings: Settings) -> SyncAnswer:
             chance=chance,
             list_held=held,
             command_done=memory.command_done,
-            capacity=capacity_of(settings),
+            capacity=capacity_of(settings, LoadGuard(settings.pages.most_load, home.load).calm),
             now_s=clock.boottime_s(),
         )
         view = View("starting", clock.epoch_ms(), "a single call")

@@ -208,7 +208,7 @@ def _put_together(
         permission=permission,
         disk=DiskGuard(home.path, settings.disk.reserve_bytes),
         month=MonthlyBytes(home.month, settings.network.month_bytes, windows.zone),
-        load=LoadGuard(settings.pages.most_load),
+        load=LoadGuard(settings.pages.most_load, home.load),
         outbox=outbox,
         sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
         session=session,

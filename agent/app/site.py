@@ -36,9 +36,10 @@ def ca_file_of(settings: Settings) -> Path | None:
     return settings.home / name if name else None
 
 
-def capacity_of(settings: Settings) -> Capacity:
+def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
     """Return what the manager is told of how much this agent may do.
 
+    calm: the part of its hours in which the machine's load lets it fetch.
     A zone without a name is told as UTC: then the length of the hours is right, not when they are.
     """
     windows = windows_of(settings)
@@ -48,6 +49,8 @@ def capacity_of(settings: Settings) -> Capacity:
         burst=settings.politeness.burst,
         bytes_per_s=_bytes_per_s(settings.network, windows.open_share()),
         reserve_bytes=settings.disk.reserve_bytes,
+        most_load=settings.pages.most_load,
+        calm=calm,
         weekday=list(windows.weekday)[:HOURS_TOLD],
         weekend=list(windows.weekend)[:HOURS_TOLD],
         days=_days_of(windows),

@@ -71,7 +71,7 @@ class Watch:
         self._retuning.look(talk)
         permission = parts.permission
         permission.disk = parts.disk.look()
-        permission.load = parts.load.look()
+        permission.load = parts.load.look(counts=permission.window_open, last=parts.stopping.asked)
         permission.month = parts.month.look(
             parts.clock.epoch_ms(),
             parts.session.reports.counters().response_bytes,

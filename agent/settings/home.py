@@ -77,6 +77,11 @@ class Home:
         return self.path / "month.json"
 
     @property
+    def load(self) -> Path:
+        """How calm the machine was lately."""
+        return self.path / "load.json"
+
+    @property
     def robot_log(self) -> Path:
         """What the agent said, bounded."""
         return self.path / "robot.log"

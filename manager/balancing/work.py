@@ -43,7 +43,7 @@ class Capacity:
 
     slots: addresses at a time. interval_ms, burst: its politeness; burst 0 waits for nothing.
     bytes_per_s: of all fetches together, 0: no limit. room_kb: what its disk takes, None: unknown.
-    hours: when it may fetch.
+    hours: when it may fetch. calm: part of them in which its machine's load lets it.
     """
 
     slots: int = 200
@@ -52,11 +52,12 @@ class Capacity:
     bytes_per_s: int = 0
     room_kb: float | None = None
     hours: Windows = Windows(UTC)  # noqa: RUF009  # frozen
+    calm: float = 1.0
 
     @property
     def strength(self) -> float:
         """Return slots x the part of a week in which they work."""
-        return self.slots * self.hours.open_share()
+        return self.slots * self.hours.open_share() * self.calm
 
 
 DEFAULT_CAPACITY: Final = Capacity()
@@ -120,7 +121,7 @@ def unit_work_ms(transfer_ms: FloatArray, urls: FloatArray, agent: Capacity) -> 
 def agent_work_ms(
     unit_ms: FloatArray, atom: IntArray, agent: Capacity, volume_kb: float = 0.0
 ) -> float:
-    """Return how long an agent works on its units, while it is open.
+    """Return how long an agent works on its units, while it is open, pauses for load included.
 
     unit_ms: (units,) of `unit_work_ms`. atom: (units,) any integers; units with the same one share
     an address and are fetched one after the other. volume_kb: of all of them.
@@ -130,7 +131,8 @@ def agent_work_ms(
     _, inverse = np.unique(atom, return_inverse=True)
     of_address = np.bincount(inverse, weights=unit_ms)
     least_ms = volume_kb * 1e6 / agent.bytes_per_s if agent.bytes_per_s else 0.0
-    return max(float(of_address.sum()) / agent.slots, float(of_address.max()), least_ms)
+    busy_ms = max(float(of_address.sum()) / agent.slots, float(of_address.max()), least_ms)
+    return busy_ms / agent.calm
 
 
 def elapsed_ms(work_ms: float, agent: Capacity, start_ms: int) -> float | None:

@@ -89,6 +89,7 @@ def capacity_of(agent: AgentRow) -> Capacity:
         interval_ms=said.interval_s * 1000,
         burst=said.burst,
         bytes_per_s=said.bytes_per_s,
+        calm=said.calm,
         room_kb=None if free is None else max(0, free - said.reserve_bytes) / 1000,
         hours=Windows(
             _zone(said.zone), _open(said.weekday), _open(said.weekend), *_days(said.days)

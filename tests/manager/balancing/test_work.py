@@ -52,6 +52,15 @@ def test_an_agent_ends_with_its_longest_address_or_its_fair_sum() -> None:
     assert agent_work_ms(array(), np.arange(0), two) == 0
 
 
+def test_a_machine_that_is_busy_half_the_time_takes_twice_as_long() -> None:
+    """And counts for half of one that is calm."""
+    busy = Capacity(slots=2, calm=0.5)
+    assert agent_work_ms(array(3, 3, 2), np.arange(3), busy) == 8
+    assert busy.strength == Capacity(slots=2).strength / 2
+    relative = relative_capacity((Capacity(slots=2), busy), np.ones((2, 3)), array(1, 1, 1))
+    assert relative.tolist() == [1.0, 0.5]
+
+
 def test_a_limit_of_bytes_bounds_the_work() -> None:
     """1 GB at 1 MB/s takes 1,000 s, however many slots there are."""
     limited = Capacity(bytes_per_s=1_000_000)
