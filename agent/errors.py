@@ -19,12 +19,16 @@ class LinkError(PrsmError):
 
 
 class RefusedError(LinkError):
-    """The manager refused: key, name, report or version; `status` is the HTTP status."""
+    """The manager refused: key, name, report or version; `status` is the HTTP status.
 
-    def __init__(self, status: int, reason: str) -> None:
+    by_manager: the answer bears its mark; else it may be of a proxy or another thing between.
+    """
+
+    def __init__(self, status: int, reason: str, *, by_manager: bool = True) -> None:
         super().__init__(f"{status}: {reason}")
         self.status = status
         self.reason = reason
+        self.by_manager = by_manager
 
 
 class HomeError(PrsmError):

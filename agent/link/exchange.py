@@ -85,7 +85,8 @@ async def _check(answer: httpx.Response) -> None:
         raise WaitError(status, reason, _retry_after_s(answer))
     if status == 408 or status >= 500:
         raise FaultError(status, reason + _request_id(answer, reason))
-    raise RefusedError(status, reason + _request_id(answer, reason))
+    marked = _REQUEST_ID.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
+    raise RefusedError(status, reason + _request_id(answer, reason), by_manager=marked)
 
 
 async def _reason(answer: httpx.Response) -> str:

@@ -2,8 +2,11 @@
 
 A failure is of one of four kinds. The way is blocked (no answer, 401, 404, 426, 503): nobody is
 tried any more for a while. The manager has enough of one kind (429, as of new hosts for today):
-that kind rests. It fails at one report (other 5xx): that one rests. It refuses one report (other
-4xx): it is set aside with the reason.
+that kind rests. It fails at one report (other 5xx), or something between refuses it (4xx without
+the manager's mark): that one rests. It refuses one report (other 4xx): it is set aside with the
+reason. A 403 may be about the agent or the line: it blocks the way until a sync was answered, and
+only one that comes again then is about the report.
+Invariant: what nobody but a person brings back is set aside only by the manager's own word on it.
 Repeats are harmless: the manager answers the same bytes as done.
 """
 
@@ -26,6 +29,7 @@ Send = Callable[[Report], Awaitable[None]]
 """Sends one report; returns when the manager has it, else raises LinkError."""
 
 _BLOCKED: Final = frozenset({401, 404, 426})  # not about the report: the next would fare the same
+_FORBIDDEN: Final = 403
 
 
 class Sender:
@@ -44,6 +48,8 @@ class Sender:
         self._asked_until_s = 0.0  # by the manager itself
         self._resting: dict[str, tuple[int, float]] = {}  # by file name: failures, until when
         self._kind_until_s: dict[ReportKind, float] = {}
+        self._answered = 0  # syncs
+        self._forbidden: dict[str, int] = {}  # by file name: syncs before its first 403
         self.trouble = ""  # why reports wait; empty: nothing hinders them
 
     @property
@@ -62,6 +68,7 @@ class Sender:
         waiting = self._outbox.waiting()
         names = {report.path.name for report in waiting}
         self._resting = {name: rest for name, rest in self._resting.items() if name in names}
+        self._forbidden = {name: at for name, at in self._forbidden.items() if name in names}
         now_s = self._clock.boottime_s()
         self._kind_until_s = {
             kind: until_s for kind, until_s in self._kind_until_s.items() if until_s > now_s
@@ -85,18 +92,27 @@ class Sender:
         return taken
 
     def retry_now(self) -> None:
-        """Try again at the next call, unless the manager asked for time: it was just reached."""
+        """Try again at the next call: a sync was answered. Time that was asked for still counts."""
+        self._answered += 1
         self._blocked_until_s = self._asked_until_s
+
+    def _is_refused(self, name: str, error: LinkError) -> bool:
+        """Tell whether the manager will never take this report."""
+        if not isinstance(error, RefusedError) or not error.by_manager or error.status in _BLOCKED:
+            return False
+        if error.status != _FORBIDDEN:
+            return True
+        return self._forbidden.setdefault(name, self._answered) < self._answered
 
     def _go_on(self, report: Report, error: LinkError) -> bool:
         """Take note of a failure; tell whether the next report may be tried."""
         now_s = self._clock.boottime_s()
         name = report.path.name
-        if isinstance(error, RefusedError) and error.status not in _BLOCKED:
+        if self._is_refused(name, error):
             self._outbox.refuse(report, str(error))
             self._resting.pop(name, None)
             return True
-        if isinstance(error, FaultError):
+        if isinstance(error, FaultError) or _is_foreign(error):
             failures = self._resting.get(name, (0, 0.0))[0] + 1
             self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._chance))
             self.trouble = f"{name}: {error}"
@@ -114,3 +130,8 @@ class Sender:
         self._blocked_until_s = now_s + pause_s
         self.trouble = f"{error}{remedy(error)}"
         return False
+
+
+def _is_foreign(error: LinkError) -> bool:
+    """Tell whether something between the manager and us refuses a report."""
+    return isinstance(error, RefusedError) and not error.by_manager and error.status not in _BLOCKED

@@ -13,7 +13,7 @@ import pytest
 
 from agent.control.lock import HUNG_S
 from shared.wire.sync import Command
-from tests.agent.app.fake_manager import refuse
+from tests.agent.app.fake_manager import MARK, refuse
 from tests.agent.app.scene import Scene, scene
 from tools.demo.system import BIN, CommandError
 
@@ -213,7 +213,7 @@ def test_reports_that_are_refused_are_shown(tmp_path: Path) -> None:
         assert "400: line 3: no" in it.agent.prs("status")
         assert it.manager.logs
         reasons = list((it.home / "outbox" / "refused").glob("*.reason"))
-        assert [path.read_text() for path in reasons] == ["400: line 3: no\n"]
+        assert [path.read_text() for path in reasons] == [f"400: line 3: no (request {MARK})\n"]
 
 
 def test_a_refused_agent_ends_a_single_run(tmp_path: Path) -> None:

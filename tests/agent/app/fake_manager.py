@@ -23,7 +23,10 @@ from shared.wire.server_list import UrlLine, encode
 from shared.wire.server_list import decode as decode_list
 from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
 
-__all__ = ["Call", "FakeManager", "answer", "hang_up", "refuse", "take_and_hang_up"]
+__all__ = ["MARK", "Call", "FakeManager", "answer", "hang_up", "refuse", "take_and_hang_up"]
+
+MARK = "0123456789abcdef"
+"""As a manager names each request."""
 
 Fault = Callable[["Handler", str, bytes], bool]
 """Called with a path's last part and the body before a request is answered; True: dealt with."""
@@ -191,6 +194,7 @@ class Handler(BaseHTTPRequestHandler):
         """Send an answer."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Request-Id", MARK)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()

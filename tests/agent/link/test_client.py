@@ -115,6 +115,21 @@ def test_each_status_has_its_class_and_words(
     assert said in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("headers", "by_manager"),
+    [
+        ({"X-Request-Id": "0123456789abcdef"}, True),
+        ({"X-Request-Id": "nginx-1"}, False),
+        ({}, False),
+    ],
+)
+def test_whose_no_it_is(headers: dict[str, str], by_manager: bool) -> None:
+    """The manager marks its answers; a proxy that answers in its place does not."""
+    with pytest.raises(RefusedError) as refusal:
+        call(always(413, headers=headers), lambda client: client.sync(SYNC))
+    assert refusal.value.by_manager is by_manager
+
+
 def test_a_redirect_never_carries_the_key() -> None:
     """The second server is not asked at all."""
     asked: list[str] = []

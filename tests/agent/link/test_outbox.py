@@ -188,12 +188,47 @@ def test_reports_go_in_order(desk: Desk) -> None:
     assert (desk.waiting(), desk.sender.trouble) == ([], "")
 
 
-@pytest.mark.parametrize("status", [400, 403, 409, 413])
+@pytest.mark.parametrize("status", [400, 409, 413])
 def test_a_refused_one_does_not_block(desk: Desk, status: int) -> None:
     """A no about one report sets that one aside; the others go."""
     desk.manager.answers["a"] = RefusedError(status, "bad line")
     assert desk.send() == 2
     assert [item.reason for item in desk.outbox.refused()] == [f"{status}: bad line"]
+
+
+def test_a_forbidden_one_waits_until_the_agent_is_not(desk: Desk) -> None:
+    """Blocked, or a front that was set up wrongly, is no word on reports: none is set aside."""
+    desk.manager.answers["*"] = RefusedError(403, "plain HTTP")
+    for _ in range(3):
+        assert desk.send() == 0
+        desk.clock.sleep(max(0.0, desk.sender.next_s - desk.clock.boottime_s()))
+    assert (desk.waiting(), desk.outbox.refused()) == (["a", "b", "c"], [])
+    desk.manager.answers.clear()
+    desk.sender.retry_now()
+    assert desk.send() == 3
+
+
+def test_one_that_is_forbidden_to_a_welcome_agent_stands_aside(desk: Desk) -> None:
+    """A log of another name: the manager answers syncs, and forbids this one again."""
+    desk.manager.answers["a"] = RefusedError(403, "the log is of another agent")
+    desk.sender.retry_now()
+    assert desk.send() == 0
+    assert desk.waiting() == ["a", "b", "c"]
+    desk.sender.retry_now()
+    assert desk.send() == 2
+    assert [item.reason for item in desk.outbox.refused()] == ["403: the log is of another agent"]
+
+
+@pytest.mark.parametrize("status", [400, 403, 405, 413])
+def test_what_a_proxy_refuses_is_tried_again(desk: Desk, status: int) -> None:
+    """Without the manager's mark a no is nobody's last word; the others go meanwhile."""
+    desk.manager.answers["a"] = RefusedError(status, "Request Entity", by_manager=False)
+    assert desk.send() == 2
+    assert (desk.waiting(), desk.outbox.refused()) == (["a"], [])
+    assert f"{status}: Request Entity" in desk.sender.trouble
+    desk.manager.answers.clear()
+    desk.clock.sleep(desk.sender.next_s - desk.clock.boottime_s())
+    assert desk.send() == 1
 
 
 def test_one_that_breaks_the_manager_does_not_block(desk: Desk) -> None:
