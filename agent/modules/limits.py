@@ -103,6 +103,12 @@ class CrawlLimits:
     rules_kept: int = 50_000
     """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
 
+    short_rules: int = 1_000_000
+    """Rules of all of these, but for long robots.txt: 300 bytes each."""
+
+    long_rules: int = 500_000
+    """Rules of those with more than 200; one more such host waits for others to end."""
+
     body_bytes: int = 20_000_000
     """Bytes of a body as received: more is cut and marked as truncated."""
 

@@ -4,6 +4,7 @@
     4xx, other 3xx, 1xx      there are none: everything is allowed
     5xx, no answer, garbage  nothing is allowed until it answers; rules that were known hold on
     429                      as 5xx: it says that the server is loaded, not that it has no rules
+    more rules than memory   as 5xx: where hosts with as long ones are in work (rules_kept)
 
 The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules.
 
@@ -16,13 +17,13 @@ Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55).
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, cast
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots_txt import Rules, reading
+from agent.modules.rules_kept import RulesKept
 from agent.pipeline.messages import (
     SITEMAP_DEPTH,
     Denied,
@@ -49,13 +50,6 @@ CROWD_BYTES: Final = 16_000_000
 """Of texts that wait to be read, until no request starts."""
 
 
-@dataclass(slots=True)
-class _Known:
-    rules: Rules
-    fetched_s: float
-    told: set[int] = field(default_factory=set)  # jobs that know of its sitemaps
-
-
 @frozen
 class _Reading:
     fetched: RulesFetched
@@ -75,7 +69,7 @@ class Robots:
         self._strict = strict
         self._clock = clock
         self._limits = limits
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known = RulesKept(limits.rules_kept, limits.short_rules, limits.long_rules)
         self._readings: deque[_Reading] = deque()
         self._to_read_bytes = 0
 
@@ -102,12 +96,12 @@ class Robots:
         return self._ask(cast(Sequence[Due], batch))
 
     def _ask(self, batch: Sequence[Due]) -> Iterator[Output]:
+        now_s = self._clock.monotonic_s()
         for due in batch:
-            known = self._known.get(due.host)
+            known = self._known.get(due.host, now_s)
             if known is None:
                 yield "denied", Denied(due, due.host, due.address, "")
                 continue
-            self._known.move_to_end(due.host)
             if known.rules.sitemaps and due.job not in known.told:
                 known.told.add(due.job)
                 yield from self._sitemaps(due, known.rules)
@@ -160,7 +154,7 @@ class Robots:
     def _fail(self, fetched: RulesFetched) -> Output:
         now = self._clock.monotonic_s()
         reason = _unreachable(fetched)
-        before = self._known.get(fetched.host)
+        before = self._known.get(fetched.host, now)
         if before is None:
             return "known", RulesKnown(
                 fetched.host, fetched.address, now, None, all_denied=True, reason=reason
@@ -171,10 +165,11 @@ class Robots:
     def _learn(self, fetched: RulesFetched, rules: Rules) -> Output:
         now = self._clock.monotonic_s()
         limits = self._limits
-        self._known[fetched.host] = _Known(rules, now)
-        self._known.move_to_end(fetched.host)
-        if len(self._known) > limits.rules_kept:
-            self._known.popitem(last=False)
+        if not self._known.put(fetched.host, rules, now):
+            reason = f"{rules.size} rules, and no room for them beside those of other hosts"
+            return "known", RulesKnown(
+                fetched.host, fetched.address, now, None, all_denied=True, reason=reason
+            )
         return self._say(fetched, rules, now + limits.rules_s)
 
     def _say(self, fetched: RulesFetched, rules: Rules, until_s: float) -> Output:

@@ -121,6 +121,11 @@ class Rules:
     _lengths: tuple[int, ...] = ()  # of the literals, longest first
     _wildcards: tuple[_Wildcard, ...] = ()  # most octets first, Allow before Disallow
 
+    @property
+    def size(self) -> int:
+        """Return how many there are, sitemaps too: what they take of memory."""
+        return len(self._literals) + len(self._wildcards) + len(self.sitemaps)
+
     def allowed(self, path_and_query: str) -> Verdict:
         """Return the verdict on a canonical URL's path with its query: `/dir/page?x=1`.
 

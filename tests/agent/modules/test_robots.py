@@ -25,9 +25,11 @@ def due(path: str, host: str = HOST) -> Due:
 class Desk:
     """A robots module."""
 
-    def __init__(self, strict: bool = False, kept: int = 100, sitemaps: int = 100) -> None:
+    def __init__(
+        self, strict: bool = False, kept: int = 100, sitemaps: int = 100, long_rules: int = 10_000
+    ) -> None:
         self.clock = FakeClock()
-        limits = CrawlLimits(rules_kept=kept, sitemaps=sitemaps)
+        limits = CrawlLimits(rules_kept=kept, sitemaps=sitemaps, long_rules=long_rules)
         self.robots = Robots("PRS", strict, self.clock, limits)
 
     def learn(self, status: int, body: bytes = b"", host: str = HOST) -> RulesKnown:
@@ -148,6 +150,20 @@ def test_forgotten_rules_are_asked_for_again() -> None:
     assert isinstance(denied, Denied)
     assert denied.rule == ""
     assert desk.ask("/", host="http://h1.example:80/")[0] == "allowed"
+
+
+def test_rules_that_find_no_room_deny_everything_and_say_so() -> None:
+    """A farm of sites with endless rules fills no memory; other hosts are crawled on."""
+    desk = Desk(long_rules=1000)
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % number for number in range(600))
+    assert not desk.learn(200, body).all_denied
+    other = "http://b.example:80/"
+    known = desk.learn(200, body, host=other)
+    assert known.all_denied
+    assert known.reason == "600 rules, and no room for them beside those of other hosts"
+    assert desk.ask("/open", host=other)[0] == "denied"
+    assert desk.ask("/open")[0] == "allowed"
+    assert not desk.learn(200, RULES, host="http://c.example:80/").all_denied
 
 
 def test_sitemaps_are_told_to_each_job_once() -> None:
