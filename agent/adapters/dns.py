@@ -48,7 +48,10 @@ class DnsResolver:
         self._under_way: set[asyncio.Task[None]] = set()
 
     def start(self, host: str, done: Callable[[LookUp], None]) -> None:
-        """Begin to look a host key's name up; `done` is called once, later, by the loop."""
+        """Begin to look a host key's name up; `done` is called once, later, by the loop.
+
+        Whatever goes wrong is an answer, too: whoever asks counts those that are under way.
+        """
         task = asyncio.get_running_loop().create_task(self._answer(host, done))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
@@ -74,7 +77,12 @@ class DnsResolver:
         return LookUp(host, (), ttl_s, found.failure)
 
     async def _answer(self, host: str, done: Callable[[LookUp], None]) -> None:
-        done(await self.look_up(host))
+        try:
+            found = await self.look_up(host)
+        except Exception as error:  # noqa: BLE001  # one odd name must not keep the others waiting
+            reason = f"could not be looked up: {type(error).__name__}: {str(error)[:200]}"
+            found = LookUp(host, (), LEAST_TTL_S, reason, temporary=True)
+        done(found)
 
 
 def _believed(ttl_s: int) -> float:

@@ -86,3 +86,25 @@ def test_closing_ends_what_is_under_way() -> None:
         return answers
 
     assert asyncio.run(run()) == []
+
+
+def test_a_question_that_fails_oddly_is_an_answer() -> None:
+    """A defect met by one name must not use up a place among those that are looked up at a time."""
+
+    class Odd:
+        async def ask(self, name: str, kind: Kind) -> list[Record]:
+            raise KeyError("x\x00" * 500)
+
+        async def close(self) -> None:
+            pass
+
+    async def run() -> LookUp:
+        answers: asyncio.Queue[LookUp] = asyncio.Queue()
+        resolver = DnsResolver(Odd(), AddressRules().refusal)
+        resolver.start(HOST, answers.put_nowait)
+        return await asyncio.wait_for(answers.get(), 20)
+
+    answer = asyncio.run(run())
+    assert (answer.addresses, answer.temporary) == ((), True)
+    assert answer.reason.startswith("could not be looked up: KeyError: ")
+    assert len(answer.reason) < 300
