@@ -14,6 +14,7 @@ begun anew for the same reason.
 
 from __future__ import annotations
 
+import math
 import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ HOSTS_REMEMBERED: Final = 4096
 FLUSH_S: Final = 60.0
 BUSY_S: Final = 30.0
 DAY_MS: Final = 86_400_000
+SWEEP_S: Final = 7 * 86_400.0  # an agent may run for years, and must not remember each of them
 VERSION: Final = 1
 
 _TABLES: Final = f"""
@@ -81,7 +83,7 @@ class EarlierFile:
         self._appended: list[Row] = []
         self._durable: list[Row] = []
         self._writing: Future[None] | None = None
-        self._swept = False
+        self._sweep_s = -math.inf  # from when on rows that are too old go
         self._list_begun = False
         self._look_again = False  # set by the thread that writes
         self._flushed_s = clock.monotonic_s()
@@ -156,9 +158,10 @@ class EarlierFile:
         rows, self._durable = sorted(self._durable), []
         if not (rows or begun):
             return
-        # It looks at every row: once in a process is enough.
-        before = None if self._swept else self._clock.epoch_ms() - self._whole_ms
-        self._swept = self._swept or bool(rows)
+        before = None
+        if rows and self._flushed_s >= self._sweep_s:  # it looks at every row
+            before = self._clock.epoch_ms() - self._whole_ms
+            self._sweep_s = self._flushed_s + SWEEP_S
 
         def write() -> None:
             if rows:

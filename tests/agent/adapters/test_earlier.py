@@ -115,6 +115,18 @@ def test_an_old_capture_is_not_referred_to(tmp_path: Path, clock: FakeClock) -> 
         assert file.execute("SELECT count(*) FROM earlier").fetchone() == (1,)
 
 
+def test_a_process_that_runs_for_years_forgets_as_well(tmp_path: Path, clock: FakeClock) -> None:
+    """Its file is no longer than that of one that is started each night."""
+    memory = opened(tmp_path, clock, whole_days=2.0)
+    for day in range(30):
+        memory.remember(HOST, f"{HOST}{day}", whole(clock))
+        clock.now_s += 86_400
+        memory.committed()
+    with sqlite3.connect(tmp_path / "earlier.sqlite") as file:
+        assert file.execute("SELECT count(*) FROM earlier").fetchone()[0] <= 9
+    memory.close()
+
+
 @pytest.mark.parametrize("damage", [b"not a database", b"", None])
 def test_a_file_that_cannot_be_read_is_begun_anew(
     tmp_path: Path, clock: FakeClock, damage: bytes | None
