@@ -7,6 +7,7 @@ is made.
 
 from __future__ import annotations
 
+import os
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
@@ -34,10 +35,21 @@ class IdleConnections:
         if idle is None or idle[0] == host:
             return
         # libcurl offers no way to close one connection. The descriptor may be somebody else's by
-        # now; only a connection to this very address is ended.
-        with suppress(OSError), socket.socket(fileno=socket.dup(idle[1])) as connection:
-            if same_address(connection.getpeername()[0], address):
+        # now, or a file's; only a connection to this very address is ended.
+        with suppress(OSError), _connection(idle[1]) as connection:
+            peer = connection.getpeername()
+            if isinstance(peer, tuple) and same_address(peer[0], address):
                 connection.shutdown(socket.SHUT_RDWR)
+
+
+def _connection(descriptor: int) -> socket.socket:
+    """Return a socket of our own on what a descriptor leads to. Raises OSError: it is none."""
+    copy = socket.dup(descriptor)
+    try:
+        return socket.socket(fileno=copy)
+    except OSError:
+        os.close(copy)
+        raise
 
 
 def same_address(one: str, other: str) -> bool:
