@@ -15,10 +15,12 @@ import hmac
 import os
 import re
 import secrets
+import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,6 +47,10 @@ VALID_DAYS: Final = 3650
 PIECE_BYTES: Final = 64 * 1024
 IDLE_S: Final = 60.0
 CONNECTIONS: Final = 16
+STRANGER_S: Final = 20.0
+"""Seconds for a handshake and a request with a right token: else sixteen strangers who send a byte
+a minute were all that is served."""
+
 PREFIX: Final = "/segments/"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.warc\.gz")
 _RANGE: Final = re.compile(r"bytes=([0-9]{1,18})-")
@@ -170,6 +176,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
         self._context = context
         self._open = 0
+        self._strangers: dict[int, threading.Timer] = {}  # by descriptor
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Shake hands and serve one connection."""
@@ -179,14 +186,43 @@ class _Server(ThreadingHTTPServer):
         self._open += 1
         try:
             request.settimeout(IDLE_S)
-            with suppress(OSError), self._context.wrap_socket(request, server_side=True) as secured:
+            with suppress(OSError), self._shaking_hands(request) as secured:
+                secured.do_handshake()
                 self.finish_request(secured, client_address)
         finally:
             self._open -= 1
             self.shutdown_request(request)
 
+    @contextmanager
+    def _shaking_hands(self, request: socket.socket) -> Iterator[ssl.SSLSocket]:
+        """Give the connection, which is hung up unless `trust` is called of it in time."""
+        with self._context.wrap_socket(
+            request, server_side=True, do_handshake_on_connect=False
+        ) as secured:
+            number = secured.fileno()
+            timer = threading.Timer(STRANGER_S, _hang_up, (secured,))
+            timer.daemon = True
+            self._strangers[number] = timer
+            timer.start()
+            try:
+                yield secured
+            finally:
+                self.trust(number)
+
+    def trust(self, number: int) -> None:
+        """Let a connection last: it showed a token. number: its descriptor."""
+        timer = self._strangers.pop(number, None)
+        if timer is not None:
+            timer.cancel()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that go away."""
+
+
+def _hang_up(connection: ssl.SSLSocket) -> None:
+    with suppress(OSError):
+        # TLS's own goodbye belongs to the thread that reads.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -211,6 +247,8 @@ class _Handler(BaseHTTPRequestHandler):
         if scheme.lower() != "bearer" or not self.tokens.knows(token.strip()[:200], name):
             self._say(403, "the token is not for this segment, or its hour is over")
             return
+        assert isinstance(self.server, _Server)
+        self.server.trust(self.connection.fileno())
         if not self._is_open():
             self._say(503, "nothing is sent from here at this hour")
             return

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+import agent.collection.serving
 from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
 from agent.collection.offering import Offering
@@ -134,6 +138,44 @@ def test_a_line_that_is_cut_is_gone_on_with(site: Site) -> None:
             clock.advance(600)
     assert (row.state, row.received_bytes, tries) == ("received", size, 4)
     assert row.breaks >= 2
+
+
+def test_strangers_keep_nobody_waiting(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who shows no token is hung up, however he trickles; who showed one may take its time."""
+    monkeypatch.setattr(agent.collection.serving, "STRANGER_S", 0.5)
+    name = site.holdings.names()[0]
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with serving(site) as server, ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            for _ in range(8)
+        ]
+        trickling = [
+            stack.enter_context(
+                context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), 20))
+            )
+            for _ in range(8)
+        ]
+        for each in trickling:
+            each.sendall(b"GET /segments/x HTTP/1.1\r\nHo")
+        for one in [*silent, *trickling]:
+            assert one.recv(1) == b""
+        token, _ = Tokens(Home(site.home), now_s=lambda: 1000.0).mint(name)
+        known = stack.enter_context(
+            context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), 20))
+        )
+        asked = f"GET /segments/{name} HTTP/1.1\r\nAuthorization: Bearer {token}\r\n"
+        size = (site.segments / name).stat().st_size
+        for start in (size - 10, size - 5):
+            known.sendall(f"{asked}Range: bytes={start}-\r\n\r\n".encode())
+            said = b""
+            while not said.endswith((site.segments / name).read_bytes()[start:]):
+                piece = known.recv(4096)
+                assert piece
+                said += piece
+            assert b" 206 " in said
+            time.sleep(0.7)  # longer than a stranger has
 
 
 def test_a_token_whose_hour_is_over_is_renewed(site: Site) -> None:
