@@ -1,33 +1,42 @@
 """The archive for all: each Python and machine finds in it all that the agent needs.
 
-pip resolves for platforms that this machine is not, out of the archive alone; where the Python is
-at hand, the archive's own installer makes a release with it.
+pip resolves for platforms that this machine is not, out of the archive alone; what it chooses is
+looked into: names, hashes, and for which processor each library is. Where the Python is at hand,
+the archive's own installer makes a release with it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
-from packaging.utils import canonicalize_name
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from tools.bundle.__main__ import ALL
 from tools.bundle.chosen import Platform, locked
-from tools.bundle.fetched import platform_words
+from tools.bundle.fetched import platform_words, sha256_of
 from tools.bundle.making import make
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 HERE = os.uname().machine
 OTHERS = [one for one in ALL if one.machine == HERE and one.python != sys.version_info[:2]]
+HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+SHARED_OBJECT = re.compile(r"\.so(?:\.[0-9.]+)?\Z")
+PROCESSORS = {0x3E: "x86_64", 0xB7: "aarch64"}  # ELF's e_machine
 ITS_PYTHON = "import sys; print(*sys.version_info[:2])"
 
 
@@ -50,16 +59,44 @@ def test_all_that_is_needed_is_there(unpacked: Path, platform: Platform, tmp_pat
     words += platform_words(platform)
     done = subprocess.run([*words, "prsm[agent]==9.1"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = [one["metadata"] for one in json.loads(report.read_text())["install"]]
-    chosen = {canonicalize_name(one["name"]): one["version"] for one in found}
-    pinned = {
-        one.name: one.version
-        for one in locked(_own_left_out((unpacked / "requirements.txt").read_text()))
-        if one.fits(platform)
-    }
+    found = json.loads(report.read_text())["install"]
+    chosen = {_name(one): one["metadata"]["version"] for one in found}
+    requirements = (unpacked / "requirements.txt").read_text()
+    entries = [one for one in locked(_own_left_out(requirements)) if one.fits(platform)]
+    pinned = {one.name: one.version for one in entries}
     assert {name: chosen[name] for name in chosen if name != "prsm"}.items() <= pinned.items()
     assert len(chosen) > 20
+    hashes = {one.name: one.hashes for one in entries}
+    for one in found:
+        wheel = Path(unquote(urlsplit(one["download_info"]["url"]).path))
+        _, _, _, tags = parse_wheel_filename(wheel.name)
+        assert {tag.platform for tag in tags if not tag.platform.endswith(platform.machine)} <= {
+            "any"
+        }
+        if _name(one) != "prsm":
+            assert sha256_of(wheel) in hashes[_name(one)]
     assert platform.name in (unpacked / "PLATFORMS").read_text().split()
+
+
+def test_each_library_is_for_the_processor_that_its_wheel_names(unpacked: Path) -> None:
+    """By the head of each shared object; and no wheel is there that nobody pins."""
+    pinned = set(HASH.findall((unpacked / "requirements.txt").read_text()))
+    libraries: Counter[str] = Counter()
+    for wheel in sorted((unpacked / "wheels").iterdir()):
+        assert sha256_of(wheel) in pinned
+        _, _, _, tags = parse_wheel_filename(wheel.name)
+        machines = {tag.platform.partition("linux")[2] for tag in tags}
+        with zipfile.ZipFile(wheel) as packed:
+            for member in packed.namelist():
+                if not SHARED_OBJECT.search(member):
+                    continue
+                with packed.open(member) as opened:
+                    head = opened.read(20)
+                assert head[:4] == b"\x7fELF", (wheel.name, member)
+                machine = PROCESSORS[int.from_bytes(head[18:20], "little")]
+                assert all(one.endswith(machine) for one in machines), (wheel.name, member)
+                libraries[machine] += 1
+    assert min(libraries["aarch64"], libraries["x86_64"]) > 50
 
 
 @pytest.mark.parametrize("platform", OTHERS, ids=lambda one: one.name)
@@ -103,6 +140,11 @@ def _candidates(name: str) -> Iterator[str]:
         yield found
     kept = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
     yield from map(str, sorted(kept.glob(f"{name.removeprefix('python')}.*/bin/{name}")))
+
+
+def _name(one: dict[str, Any]) -> str:
+    """Return the name of a package in a report of pip's."""
+    return canonicalize_name(one["metadata"]["name"])
 
 
 def _own_left_out(requirements: str) -> str:

@@ -1,9 +1,10 @@
-"""What doctor and enrolment say where the manager is not there."""
+"""What doctor and enrolment say where something is in the way to the manager."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from agent.app import diagnosis
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import Home, ManagerSettings, NetworkSettings, RobotSettings, Settings
+from tests.e2e.nginx import make_certificate
+from tests.e2e.raw_server import RawServer
+from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
@@ -56,6 +60,46 @@ def test_a_manager_without_an_address(site: Settings) -> None:
     assert "prsm.invalid has no address" in checks["manager"].said
     assert "manager.url" in checks["manager"].remedy
     assert [name for name, check in checks.items() if not check.good] == ["manager"]
+
+
+def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
+    """A certificate that nobody here trusts is said with the setting that helps."""
+    program("openssl")
+    key, certificate = make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    answer = (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\n\r\n"
+        b"CONTINUE\n"
+    )
+    own = Home(site.home).key
+
+    async def looks() -> list[dict[str, Check]]:
+        found = []
+        async with RawServer(answer, tls=context) as server:
+            said = json.loads(own.read_text())
+            own.write_text(json.dumps({**said, "manager": f"https://127.0.0.1:{server.port}"}))
+            for ca_file in ("", str(certificate)):
+                there = replace(site, manager=ManagerSettings(ca_file=ca_file))
+                checks = await diagnosis.diagnose(there)
+                found.append({check.name: check for check in checks})
+        return found
+
+    opened, trusted = asyncio.run(looks())
+    assert "CERTIFICATE" in opened["manager"].said.upper()
+    assert "set manager.ca_file" in opened["manager"].remedy
+    assert trusted["manager"].said.endswith("answers, its certificate is trusted")
+    assert (trusted["manager"].good, trusted["key"].good) == (True, True)
+    assert "clock" in trusted
+
+
+def test_a_name_server_that_is_not_there(tmp_path: Path) -> None:
+    """Without one nothing is found: it is said which were asked, and what to set."""
+    there = Settings(home=tmp_path, network=NetworkSettings(resolver=("127.0.0.1:1",)))
+    check = asyncio.run(diagnosis._name_servers(there))
+    assert not check.good
+    assert check.said.startswith("127.0.0.1:1: ")
+    assert "network.resolver" in check.remedy
 
 
 def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,8 @@ def test_a_unit_says_what_can_be_run(name: str) -> None:
     if Path(words[0]).name == "prsm":
         command = next(word for word in words[1:] if not word.startswith("-"))
         assert command in main.commands
+    if name == "prsm-signer.service":
+        _keeps_its_keys(unit, words)
     if analyse := shutil.which("systemd-analyze"):
         said = subprocess.run(
             [analyse, "verify", DEPLOY / name], capture_output=True, text=True, timeout=60,
@@ -126,3 +128,13 @@ def test_a_unit_says_what_can_be_run(name: str) -> None:
         ).stderr  # fmt: skip
         ours = [line for line in said.splitlines() if name in line and "not executable" not in line]
         assert ours == []
+
+
+def _keeps_its_keys(unit: configparser.ConfigParser, words: list[str]) -> None:
+    """The signing process is a user of its own, and its keys lie where only that one looks."""
+    manager = configparser.ConfigParser(strict=False, interpolation=None)
+    manager.read(DEPLOY / "prsm.service")
+    assert unit["Service"]["User"] != manager["Service"]["User"]
+    assert unit["Service"]["StateDirectoryMode"] == "0700"
+    assert words[words.index("--keys") + 1] == f"/var/lib/{unit['Service']['StateDirectory']}"
+    assert unit["Service"]["PrivateNetwork"] == "yes"

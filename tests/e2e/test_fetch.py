@@ -194,6 +194,33 @@ def test_an_endless_body_ends() -> None:
     assert once(endless).outcome == "truncated"
 
 
+async def endless_trailers(connection: Connection) -> None:
+    await connection.send(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: a\r\n\r\n5\r\nhello\r\n0\r\n"
+    )
+    while True:
+        await connection.send(b"a: " + b"b" * 1000 + b"\r\n")
+        await asyncio.sleep(0.0001)
+
+
+async def endless_hints(connection: Connection) -> None:
+    while True:
+        await connection.send(b"HTTP/1.1 103 Early Hints\r\nLink: <" + b"b" * 1000 + b">\r\n\r\n")
+        await asyncio.sleep(0.0001)
+
+
+def test_an_endless_header_ends() -> None:
+    """Neither what comes before the answer nor what comes behind its body fills the memory."""
+    answer = once(endless_trailers, deadline_s=ENDED * 10)
+    assert answer.outcome == "truncated"
+    assert answer.capture is not None
+    assert (answer.capture.body, answer.capture.truncated) == (b"hello", "disconnect")
+    assert answer.response_bytes < 50_000_000
+    hints = once(endless_hints, deadline_s=ENDED * 10)
+    assert hints.outcome == "disconnected"
+    assert hints.response_bytes < 50_000_000
+
+
 async def silent(connection: Connection) -> None:
     await connection.gone()
 

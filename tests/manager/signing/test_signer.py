@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,19 @@ def test_a_key_that_others_may_read_is_not_used(tmp_path: Path) -> None:
     (folder / "snapshot.pem").chmod(0o640)
     with pytest.raises(SettingError, match="may be read by others"):
         Signer(folder, Clock())
+
+
+def test_no_other_user_reads_the_keys(tmp_path: Path) -> None:
+    """Managers are other users: they get an answer by the socket, and no key by the disk."""
+    folder = tmp_path / "keys"
+    make_keys(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    keys = sorted(folder.glob("*.pem"))
+    assert [path.name for path in keys] == ["snapshot.pem", "timestamp.pem"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in keys} == {0o600}
+    folder.chmod(0o750)
+    with pytest.raises(SettingError, match="may be read by others"):
+        make_keys(folder)
 
 
 def test_a_persons_key_needs_its_passphrase(tmp_path: Path) -> None:
