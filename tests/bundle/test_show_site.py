@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,25 @@ from tools.bundle.packed import ROOT
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
-def test_the_story_is_true() -> None:
-    """Enrolled, started by cron, crawled, killed, updated, gone back, refused; and it said why."""
-    words = [sys.executable, "-m", "tools.show_site"]
+def tell(*options: str) -> tuple[str, dict[str, Any]]:
+    """Have the story told; return what it said, and its result."""
+    words = [sys.executable, "-m", "tools.show_site", *options]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = done.stdout
-    result = json.loads(told.splitlines()[-1].removeprefix("RESULT "))
+    return done.stdout, json.loads(done.stdout.splitlines()[-1].removeprefix("RESULT "))
+
+
+def test_it_can_be_told_without_root_or_cron() -> None:
+    """As whoever one is, in a home of its own; what was started there is ended with it."""
+    told, result = tell("--plain", "--part", "install")
+    assert result["cron"] is False
+    assert result["first_page_s"] > 0
+    assert "the work was handed back, and all is reported" in told
+
+
+def test_the_story_is_true() -> None:
+    """Enrolled, started by cron, crawled, killed, updated, gone back, refused; and it said why."""
+    told, result = tell()
     assert (result["updated"], result["went_back"]) == ("1.1.0", "1.2.0")
     assert result["runs"] == "1.1.0"
     for sentence in (

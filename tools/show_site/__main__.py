@@ -41,7 +41,10 @@ def main() -> None:
         folder.chmod(0o755)
         if why_not:
             print(f"no user of its own and no cron: {why_not}")
-            partner = Partner(folder)
+            partner = Partner(folder / "home")
+            partner.home.mkdir()
+            # Nobody ends it with its processes, as a machine of its own would be.
+            stack.callback(partner.quietly, "~/prs/bin/prs stop --force")
         else:
             room.furnish(folder)
             partner = Partner(Path("/home") / room.PARTNER, room.PARTNER)

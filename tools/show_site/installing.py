@@ -19,6 +19,10 @@ __all__ = ["Installing"]
 
 PRS = "~/prs/bin/prs"
 LONG_S = 300.0
+WHICH_PYTHON = (  # the archive's own `install` chooses so
+    "for python in python3.13 python3.12 python3.11 python3; do "
+    '$python -c "import sys; print(*sys.version_info[:2])" 2>/dev/null && break; done'
+)
 LOOPBACK = """
 the pages are on loopback here, which no site allows by itself: prs.toml is told so"""
 
@@ -36,9 +40,7 @@ class Installing:
         """Tell it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
-        major, minor = partner.quietly(
-            'python3 -c "import sys; print(*sys.version_info[:2])"'
-        ).split()
+        major, minor = partner.quietly(WHICH_PYTHON).split()
         self.archive = make_first(self._folder, centre.root, (int(major), int(minor)))
         centre.open()
         token = centre.prsm("agents", "token", AGENT).strip()
