@@ -20,6 +20,7 @@ from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
 from manager.db import Database
 from manager.db.migrate import migrate
+from manager.distance import learn
 from manager.errors import BusyError
 from manager.intake import LogIntake, SegmentIntake
 from manager.intake.accepting import Acceptance
@@ -27,6 +28,7 @@ from manager.intake.logs import Reader
 from manager.intake.pulling import Pulling
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
+from manager.operations.learning import Learner, Learning
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.standing import Standing, how_it_stands
@@ -61,6 +63,7 @@ class Manager:
     pulling: Pulling
     names: Names
     planner: Planner
+    learning: Learning
     bundles: Bundles
     signing: SigningClient
     alerts: AlertDesk
@@ -91,11 +94,13 @@ def open_manager(
     now_ms: Callable[[], int],
     readers: Readers | None = None,
     identity: Identity | None = None,
+    learner: Learner = learn,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
-    read: who reads logs, as `Workers(...).run`. planner: who makes plans.
-    readers: who reads segments; without, the thread that asks. identity: None: a new name.
+    read: who reads logs, as `Workers(...).run`. planner: who makes plans. learner: who learns
+    distances. readers: who reads segments; without, the thread that asks. identity: None: a new
+    name.
     Raises SettingError, StoreError.
     """
     layout = layout_of(settings)
@@ -105,7 +110,7 @@ def open_manager(
         migrate(db)
         return _put_together(
             settings, layout, db, read, planner, now_ms, readers or Readers(),
-            identity or Identity(),
+            identity or Identity(), learner,
         )  # fmt: skip
     except BaseException:
         db.close()
@@ -121,6 +126,7 @@ def _put_together(
     now_ms: Callable[[], int],
     readers: Readers,
     identity: Identity,
+    learner: Learner,
 ) -> Manager:
     leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
     leadership.step()
@@ -185,6 +191,7 @@ def _put_together(
         ),
         Names(settings.naming),
         planner,
+        Learning(learner),
         Bundles(layout.releases),
         SigningClient(Path(settings.releases.signer)),
         alert_desk(

@@ -59,6 +59,10 @@ class ChildPlanner:
             ours.close()
         return found + [too_late(method, within_s) for method in methods[len(found) :]]
 
+    def end(self) -> None:
+        """End the child in the middle of what it does."""
+        self._workers.end()
+
     def close(self) -> None:
         """End the child."""
         self._workers.close()

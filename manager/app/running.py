@@ -13,6 +13,7 @@ import gc
 import json
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from manager.app.alerts import Alerts
 from manager.app.compose import Manager, layout_of, open_manager
 from manager.app.keeping import Readers
 from manager.app.leadership import Identity
+from manager.app.learning import ChildLearner
 from manager.app.lock import held_by_us
 from manager.app.logs import log_to_stderr
 from manager.app.planning import ChildPlanner
@@ -29,7 +31,6 @@ from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
-from manager.operations.predicting import refresh_model
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
@@ -43,7 +44,7 @@ HOUR_S: Final = 3600.0
 ACCEPT_S: Final = 1.0
 CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
-MODEL_S: Final = 60.0
+READY_S: Final = 10.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     with held_by_us(layout.lock, identity.name) as dead:
         workers = Workers(settings.intake.workers)
         readers = Workers(settings.archive.workers)
-        planner = ChildPlanner()
+        planner, learner = ChildPlanner(), ChildLearner()
         manager = open_manager(
             settings,
             workers.run,
@@ -71,22 +72,31 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
                 lambda job: readers.run_here(rewrite_segment, job),
             ),
             dataclasses.replace(identity, dead=dead),
+            learner,
         )
         try:
             manager.spool.clean()
             manager.lists.clear()
             manager.leadership.start()
-            _serve(manager, as_json=as_json)
+            _serve(manager, workers, [planner, learner], as_json=as_json)
         finally:
             workers.close()
             readers.close()
             planner.close()
+            learner.close()
             manager.close()
 
 
-def _serve(manager: Manager, *, as_json: bool) -> None:
+def _serve(
+    manager: Manager,
+    workers: Workers,
+    thinking: Sequence[ChildPlanner | ChildLearner],
+    *,
+    as_json: bool,
+) -> None:
+    """Serve until a signal. thinking: what the clock's jobs may wait minutes for."""
     listeners = open_listeners(manager.settings.server, _socket_path(manager))
-    clock = _clock(manager)
+    clock = _clock(manager, workers)
     stop_metrics = manager.metrics.serve(manager.settings.server)
     try:
         app = build_app(manager)
@@ -110,12 +120,14 @@ def _serve(manager: Manager, *, as_json: bool) -> None:
         )
         _log.info("stopping: no connection is left")
     finally:
+        for one in thinking:
+            one.end()
         clock.stop()
         stop_metrics()
         listeners.close()
 
 
-def _clock(manager: Manager) -> Clock:
+def _clock(manager: Manager, workers: Workers) -> Clock:
     """Declare what happens when. What is done once for a database, only the leader does."""
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
     batch = manager.settings.naming.batch
@@ -128,10 +140,15 @@ def _clock(manager: Manager) -> Clock:
     once(
         policy.tick_s,
         "tick",
-        lambda: tick(db, now_ms(), policy, manager.planner, manager.leadership.epoch, learns=False),
-    )
-    # Beside the tick: with 1,000 agents it takes a minute, and nobody's work is to wait for it.
-    once(MODEL_S, "model", lambda: refresh_model(db, now_ms()))
+        lambda: tick(
+            db, now_ms(), policy, manager.planner, manager.leadership.epoch,
+            manager.learning.is_learned,
+        ),
+    )  # fmt: skip
+    # Beside the tick: with 1,000 agents it takes a while, and nobody's work is to wait for it.
+    once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
+    # By itself only where nothing is read yet: it costs a second of a processor.
+    clock.every(READY_S, "intake child", workers.begin, at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
     manager.archive.begin(clock, manager.leadership, db)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)

@@ -10,7 +10,15 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import distance_model, distances, reports
 
-__all__ = ["ModelRow", "newest_report", "probes_to_learn_from", "set_model", "stored_model"]
+__all__ = [
+    "ModelAge",
+    "ModelRow",
+    "model_age",
+    "newest_report",
+    "probes_to_learn_from",
+    "set_model",
+    "stored_model",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,19 @@ class ModelRow:
     probes: int
     noise: float
     agents: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAge:
+    """When the model was made, and up to which report."""
+
+    made_ms: int
+    report_id: int
+
+
+def model_age(tx: Transaction) -> ModelAge | None:
+    """Return how old the newest model is."""
+    return tx.row(ModelAge, sa.select(distance_model.c.made_ms, distance_model.c.report_id))
 
 
 def stored_model(tx: Transaction) -> ModelRow | None:
@@ -56,19 +77,29 @@ def probes_to_learn_from(
 ) -> list[tuple[int, int, float]]:
     """Return (unit, agent, ms per KByte) of the units that most agents measured, about `most`.
 
-    Of units that equally many measured, any: they are mixed by number, the same each time.
+    Of units that equally many measured, any: they are mixed by number, the same each time. Of the
+    last one all are returned.
     """
     known = (distances.c.ms_per_kb.is_not(None), distances.c.agent_id.in_(agent_ids))
-    units = tx.values(
-        sa.select(distances.c.unit_id)
+    measured = sa.func.count().label("measured")
+    counted = tx.execute(
+        sa.select(distances.c.unit_id, measured)
         .where(*known)
         .group_by(distances.c.unit_id)
         .order_by(
-            sa.func.count().desc(), distances.c.unit_id * 2_654_435_761 % 1_000_003,
+            measured.desc(), distances.c.unit_id * 2_654_435_761 % 1_000_003,
             distances.c.unit_id,
         )
         .limit(most)
     )  # fmt: skip
+    units: list[int] = []
+    total = 0
+    for row in counted:
+        units.append(row.unit_id)
+        total += row.measured
+        if total >= most:
+            break
+    counted.close()
     found: list[tuple[int, int, float]] = []
     for part in chunks(units):
         rows = tx.execute(
@@ -77,6 +108,4 @@ def probes_to_learn_from(
             .order_by(distances.c.unit_id, distances.c.agent_id)
         )
         found += [(row.unit_id, row.agent_id, row.ms_per_kb) for row in rows]
-        if len(found) >= most:
-            break
     return found

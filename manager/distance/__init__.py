@@ -1,9 +1,9 @@
 """How far agents are from hosts, and from each other: measured, or said to be predicted.
 
 `measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
-`prediction` says how far the pairs are that nobody measured; `graph` makes of all distances the
-tree along which agents exchange units. `trust` bounds what an agent can claim, `controls` compares
-agents over a few hosts that all of them probe.
+`prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;
+`graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
+agent can claim, `controls` compares agents over a few hosts that all of them probe.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
+from manager.distance.lessons import Lesson, Taught, learn
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
@@ -29,6 +30,7 @@ __all__ = [
     "Believed",
     "ControlProbe",
     "DistanceError",
+    "Lesson",
     "Measured",
     "Model",
     "Odd",
@@ -38,9 +40,11 @@ __all__ = [
     "SpanningTree",
     "Spread",
     "State",
+    "Taught",
     "believed",
     "fit",
     "landmarks",
+    "learn",
     "merged",
     "ms_per_kbyte",
     "nearest_pairs",

@@ -11,11 +11,12 @@ from manager.intake.receiving import Receiving, SlowSenderError, receive
 from manager.intake.segments import SegmentIntake
 from manager.intake.upload_errors import ChecksumError, OffsetError, TakenOverError
 from manager.intake.uploads import UploadDesk
-from manager.intake.workers import Workers
+from manager.intake.workers import Limits, Workers
 from manager.operations.uploads import NewUpload
 
 __all__ = [
     "ChecksumError",
+    "Limits",
     "LogIntake",
     "NewUpload",
     "OffsetError",

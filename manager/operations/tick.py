@@ -18,10 +18,10 @@ from manager.db.engine import Database
 from manager.operations.collection_schedules import start_collections
 from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
+from manager.operations.learning import IsLearned, learned_here
 from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.predicting import refresh_model
 from manager.operations.refetching import give_up_refetches, order_refetches
 from manager.operations.round_progress import begin_crawl, finish_round
 from manager.operations.round_schedules import start_scheduled
@@ -70,16 +70,15 @@ def tick(
     policy: Policy = DEFAULT_POLICY,
     planner: Solver = make_plan,
     epoch: int = 0,
-    *,
-    learns: bool = True,
+    is_learned: IsLearned = learned_here,
 ) -> TickOutcome:
     """Do what is due at a moment. planner: makes plans, perhaps in a child process.
 
-    epoch: of the leader that calls; another one has another clock. learns: also makes the model of
-    distances anew each ten minutes; where not, only before a plan, and somebody else does.
+    epoch: of the leader that calls; another one has another clock. is_learned: whether a plan may
+    be made; where somebody learns beside the tick, the round waits for him, and nothing else does.
     """
     moved_ms = follow_clock(db, now_ms, policy, epoch)
-    refresh_model(db, now_ms, only_before_plan=not learns)
+    may_plan = is_learned(db, now_ms)  # before agents are judged by what was learned
     watch_agents(db, now_ms, policy)
     return TickOutcome(
         moved_ms=moved_ms,
@@ -93,7 +92,7 @@ def tick(
         collections_ordered=start_collections(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
-        crawl_began=begin_crawl(db, now_ms, policy, planner),
+        crawl_began=may_plan and begin_crawl(db, now_ms, policy, planner),
         rests_over=end_rests(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         rights_given=_give_rights(db, now_ms, policy),

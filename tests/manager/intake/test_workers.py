@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -83,5 +85,41 @@ def test_a_child_that_did_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> N
         assert len(pids) == 10
         assert len(set(pids)) == 4
         assert max(pids.count(pid) for pid in pids) == 3
+
+    run(workers, check())
+
+
+def test_a_child_is_there_before_the_first_job() -> None:
+    """It is begun once, and then takes the job."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        workers.begin()
+        workers.begin()
+        (child,) = multiprocessing.active_children()
+        assert (await workers.run(where, None))[0] == child.pid
+
+    run(workers, check())
+    workers.begin()
+    assert multiprocessing.active_children() == []
+
+
+def hold(_: object) -> None:
+    """Do what takes long."""
+    time.sleep(600)
+
+
+def test_children_may_be_ended_in_the_middle() -> None:
+    """Who waits is told, and who comes later."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        await workers.run(where, None)
+        waiting = asyncio.ensure_future(workers.run(hold, None))
+        await asyncio.sleep(0)
+        workers.end()
+        for job in (waiting, workers.run(where, None)):
+            with pytest.raises(BusyError, match="stops"):
+                await job
 
     run(workers, check())

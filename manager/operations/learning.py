@@ -1,0 +1,163 @@
+"""Learn from what was measured what was not: when the model of distances is made, and of what.
+
+Invariants: a model is only ever made from measurements, never from predictions, and one row holds
+the newest. It is made anew when reports came since, before a round's plan and every ten minutes
+else; one at a time, outside any transaction, for it takes seconds where there are many probes.
+Where it cannot be made, plans go by the one before.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from manager.db import agents, predictions, probes, rounds
+from manager.db.engine import Database, Transaction
+from manager.db.predictions import ModelRow
+from manager.distance import Lesson, Probes, Taught, learn
+
+__all__ = ["IsLearned", "Learner", "Learning", "learned_here"]
+
+PROBES_MOST: Final = 100_000
+"""Four seconds; the source's whole experiment is 110,500."""
+AGE_MS: Final = 600_000
+
+Learner = Callable[[Lesson], Taught | None]
+"""`manager.distance.learn`, or the same in a child process."""
+
+IsLearned = Callable[[Database, int], bool]
+"""Tells at a moment whether what came was learned, so that a round may be planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What came since the model was made: reports up to `report`.
+
+    known: the newest report that the model knows of; made_ms: since when; None: there is none.
+    round: what is planned next; None: nothing.
+    """
+
+    report: int
+    known: int
+    made_ms: int | None
+    round: int | None
+
+
+class Learning:
+    """Who makes the model; any thread may ask. One of these for a process."""
+
+    def __init__(self, learner: Learner = learn) -> None:
+        self._learner = learner
+        self._turn = threading.Lock()
+        self._looked = 0  # at the reports up to this one, if there was anything to learn or not
+        self._failed_ms: int | None = None
+        self._awaited: tuple[int, int] | None = None  # a round, and the report it waits for
+
+    def refresh(self, db: Database, now_ms: int) -> bool:
+        """Make the model anew where it is due; tell whether it was.
+
+        Who asks while it is made waits for it. Raises BusyError; where that was the learner's, none
+        is made for the next ten minutes.
+        """
+        with self._turn:
+            with db.read() as tx:
+                news = _news(tx)
+                if news is None or not self._is_due(news, now_ms):
+                    return False
+                lesson = _lesson(tx)
+            try:
+                taught = self._learner(lesson)
+            except Exception:
+                self._failed_ms = now_ms
+                raise
+            made = taught is not None and _enter(db, news, lesson, taught, now_ms)
+            self._looked = news.report
+            return made
+
+    def is_learned(self, db: Database, now_ms: int) -> bool:
+        """Tell whether a round may be planned now.
+
+        It may when all is learned that had come when its last probe was done, or nothing can be
+        learned now; so neither what comes in the meantime nor what fails puts it off for ever.
+        """
+        with db.read() as tx:
+            news = _news(tx)
+        if news is None or self._failed_lately(now_ms):
+            self._awaited = None
+            return True
+        if news.round is None:
+            return False
+        if self._awaited is None or self._awaited[0] != news.round:
+            self._awaited = (news.round, news.report)
+        if max(news.known, self._looked) < self._awaited[1]:
+            return False
+        self._awaited = None
+        return True
+
+    def _is_due(self, news: _News, now_ms: int) -> bool:
+        if news.report == self._looked or self._failed_lately(now_ms):
+            return False
+        is_young = news.made_ms is not None and 0 <= now_ms - news.made_ms < AGE_MS
+        return news.round is not None or not is_young
+
+    def _failed_lately(self, now_ms: int) -> bool:
+        return self._failed_ms is not None and 0 <= now_ms - self._failed_ms < AGE_MS
+
+
+def learned_here(db: Database, now_ms: int) -> bool:
+    """Make the model where it is due, in this thread; so what came is learned."""
+    Learning().refresh(db, now_ms)
+    return True
+
+
+def _news(tx: Transaction) -> _News | None:
+    """Return what came since the model was made; None: nothing did."""
+    age = predictions.model_age(tx)
+    known = 0 if age is None else age.report_id
+    newest = predictions.newest_report(tx)
+    if newest == known:
+        return None
+    current = rounds.open_round(tx)
+    plans_next = (
+        current is not None
+        and current.state == "probing"
+        and not probes.any_open(tx, current.number)
+    )
+    return _News(
+        newest,
+        known,
+        None if age is None else age.made_ms,
+        current.number if current is not None and plans_next else None,
+    )
+
+
+def _lesson(tx: Transaction) -> Lesson:
+    ids = tuple(row.id for row in agents.all_agents(tx) if row.takes_part)
+    found = predictions.probes_to_learn_from(tx, ids, PROBES_MOST)
+    row_of = {agent: row for row, agent in enumerate(ids)}
+    units, column = np.unique(
+        np.array([unit for unit, _, _ in found], dtype=np.int64), return_inverse=True
+    )
+    measured = Probes(
+        agent=np.array([row_of[agent] for _, agent, _ in found], dtype=np.intp),
+        unit=column.astype(np.intp),
+        ms_per_kb=np.array([distance for _, _, distance in found], dtype=np.float64),
+    )
+    return Lesson(ids, measured, len(units))
+
+
+def _enter(db: Database, news: _News, lesson: Lesson, taught: Taught, now_ms: int) -> bool:
+    """Keep what was learned, unless somebody has learned more; tell whether it was kept."""
+    numbers = json.dumps({str(agent): row for agent, row in taught.agents.items()})
+    row = ModelRow(now_ms, news.report, len(lesson.probes.agent), taught.noise, numbers)
+    with db.write() as tx:
+        age = predictions.model_age(tx)
+        if age is not None and age.report_id > news.report:
+            return False
+        predictions.set_model(tx, row)
+    return True

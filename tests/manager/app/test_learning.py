@@ -1,0 +1,130 @@
+"""Distances are learned the same, wherever that is done; a child that dies is replaced."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from manager.app import learning
+from manager.app.learning import ChildLearner
+from manager.db import predictions
+from manager.db.engine import Database
+from manager.distance import Lesson, Probes, Taught, learn
+from manager.errors import BusyError
+from manager.intake import Limits
+from manager.operations.learning import Learning
+from tests.manager.operations.test_learning import probed
+from tests.manager.operations.test_rounds import probing
+from tests.postgres import database, database_url, postgres_server, sqlite_template
+
+__all__ = ["database", "database_url", "postgres_server", "sqlite_template"]
+
+NO_END_S = 10_000.0
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a child learn whatever it is."""
+    monkeypatch.setattr(learning, "SMALL_PROBES", 0)
+
+
+def lesson_of(agents: int, units: int) -> Lesson:
+    """Return a lesson in which all agents have probed all units."""
+    distances = np.random.default_rng(1).uniform(1, 100, agents * units)
+    agent, unit = np.divmod(np.arange(agents * units), units)
+    return Lesson(tuple(range(1, agents + 1)), Probes(agent, unit, distances), units)
+
+
+def test_a_child_learns_the_same() -> None:
+    """What a child says is what is learned here; the child ends afterwards."""
+    lesson, learner = lesson_of(4, 50), ChildLearner()
+    try:
+        assert learner(lesson) == learn(lesson)
+        gone_within(60)
+    finally:
+        learner.close()
+
+
+def test_a_killed_child_is_replaced(database: Database) -> None:
+    """Who waits is told; the next model is made by another child, and kept."""
+    world = probing(database, "a")
+    probed(world, "a")
+    learner = ChildLearner()
+    model = Learning(learner)
+    killer = threading.Thread(target=kill_a_child)
+    try:
+        killer.start()
+        with pytest.raises(BusyError, match="the process that was to do this died"):
+            model.refresh(database, world.now_ms)
+        killer.join()
+        assert Learning(learner).refresh(database, world.now_ms)
+    finally:
+        learner.close()
+    with database.read() as tx:
+        assert predictions.stored_model(tx) is not None
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(memory_bytes=2**40, cpu_s=1.0), Limits(memory_bytes=1_000_000, cpu_s=NO_END_S)],
+    ids=["processor", "memory"],
+)
+def test_a_child_has_limits(limits: Limits) -> None:
+    """One that takes more than its share of a processor or of memory ends, and that is told."""
+    learner = ChildLearner(limits)
+    try:
+        with pytest.raises(BusyError, match="it may take"):
+            learner(lesson_of(100, 4000))
+    finally:
+        learner.close()
+
+
+def test_a_stop_does_not_wait_for_what_is_learned() -> None:
+    """The child ends in the middle; who waits for it is told why, and nothing begins any more."""
+    learner = ChildLearner()
+    told: list[Taught | BusyError | None] = []
+
+    def ask() -> None:
+        try:
+            told.append(learner(lesson_of(200, 20_000)))
+        except BusyError as error:
+            told.append(error)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    a_child()
+    learner.end()
+    asker.join(60)
+    learner.close()
+    assert [str(one) for one in told] == ["the manager stops: try again when it is back"]
+    with pytest.raises(BusyError, match="stops"):
+        learner(lesson_of(1, 1))
+
+
+def a_child() -> int:
+    """Wait for a child of this process and return its number."""
+    give_up = time.monotonic() + 60
+    while not (children := multiprocessing.active_children()):
+        assert time.monotonic() < give_up, "no child was started"
+        time.sleep(0.01)
+    assert children[0].pid is not None
+    return children[0].pid
+
+
+def kill_a_child() -> None:
+    """Kill the child that learns."""
+    os.kill(a_child(), signal.SIGKILL)
+
+
+def gone_within(seconds: float) -> None:
+    """Wait until no child is left."""
+    give_up = time.monotonic() + seconds
+    while multiprocessing.active_children():
+        assert time.monotonic() < give_up, "a child is left"
+        time.sleep(0.01)
