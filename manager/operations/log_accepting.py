@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any, Final
 
 from manager.db import agents, directories, hosts, probes, reports, rights
 from manager.db.agents import AgentRow
@@ -22,12 +23,16 @@ from manager.operations.activity import add_activity
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
-from manager.operations.log_summary import LogSummary
+from manager.operations.log_summary import DirectorySum, LogSummary, UnitSum
 from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.refetching import enter_results, keep_drawn
 
 __all__ = ["Accepted", "accept_log", "known_report"]
+
+_COUNTED: Final = (
+    "round", "kind", "requests", "pages", "errors", "request_bytes", "response_bytes", "ms",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +125,7 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
         SumRow(
             agent_id=row.id,
             unit_id=ids[one.unit],
-            round=one.round,
-            kind=one.kind,
-            requests=one.requests,
-            pages=one.pages,
-            errors=one.errors,
-            request_bytes=one.request_bytes,
-            response_bytes=one.response_bytes,
-            ms=one.ms,
+            **_counted(one),
             failed=one.failed,
             spread=one.spread,
             slowest_ms=one.slowest_ms,
@@ -163,14 +161,7 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
                 agent_id=row.id,
                 host_id=host_ids[one.host],
                 path=one.path,
-                round=one.round,
-                kind=one.kind,
-                requests=one.requests,
-                pages=one.pages,
-                errors=one.errors,
-                request_bytes=one.request_bytes,
-                response_bytes=one.response_bytes,
-                ms=one.ms,
+                **_counted(one),
             )
             for one in summary.directories
             if one.host in host_ids
@@ -184,6 +175,11 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             crawled[one.round].append(one.unit_id)
     for number, unit_ids in crawled.items():
         refresh_volumes(tx, number, unit_ids)
+
+
+def _counted(one: UnitSum | DirectorySum) -> dict[str, Any]:
+    """Return what is summed up alike of a unit and of a directory, by the names of its columns."""
+    return {name: getattr(one, name) for name in _COUNTED}
 
 
 def _take_pages(
