@@ -90,6 +90,15 @@ def test_the_death_of_one_manager_goes_unnoticed(
             ask(called, 30)
 
 
+def test_both_fronts_leave_a_manager_out_for_as_long() -> None:
+    """A second: whoever failed a moment ago may be back."""
+    nginx_says = re.search(r"fail_timeout=(\w+);", (DEPLOY / "nginx.conf").read_text())
+    caddy_says = re.search(r"fail_duration (\w+)$", (DEPLOY / "Caddyfile").read_text(), re.M)
+    assert nginx_says is not None
+    assert caddy_says is not None
+    assert nginx_says[1] == caddy_says[1] == "1s"
+
+
 def ask(client: httpx.Client, times: int) -> None:
     """Ask for the list, as agents do, and be answered each time."""
     client.timeout = httpx.Timeout(60)
