@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +98,16 @@ class ManagerProcess:
         """End it, whatever state it is in, and all that it started."""
         if self._process is None:
             return
-        if self._process.poll() is None:
-            self.stop()
         try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
+            if self._process.poll() is None:
+                self.stop()
+        finally:
+            # Whoever takes too long to stop is told of, but not left behind.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
 
     def ended(self) -> int:
         """Wait until it has ended and return its exit code."""
