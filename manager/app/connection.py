@@ -4,8 +4,9 @@ It states facts on `request.state`, for the routers to judge by:
 `local` the request came over the Unix socket, so from this machine's administrator;
 `private_line` nobody can listen: TLS, loopback, or a TLS proxy that says so;
 `request_id` names the request in answers, in the log and in the audit.
-It caps bodies (a route that streams has its own limit), marks every answer as not to be stored,
-and gives senders who are refused in the middle of a body a moment to hear why.
+It caps bodies (a route that streams has its own limit), refuses U+0000, which no database of ours
+keeps alike, marks every answer as not to be stored, and gives senders who are refused in the middle
+of a body a moment to hear why.
 Invariant: nothing that a client sends can set these facts.
 """
 
@@ -13,17 +14,20 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.app.logs import REQUEST_ID
+from manager.app.statuses import answer
 from manager.intake import SlowSenderError
-from shared.errors import LimitError
+from shared.errors import FormatError, LimitError
 
 __all__ = ["Connection", "Entrance"]
 
@@ -32,6 +36,14 @@ LINGER_S: Final = 2.0
 LINGER_BYTES: Final = 64 * 1024**2
 """What is read and dropped behind a refusal. A socket that is closed with bytes unread resets the
 connection, and the sender never sees the answer."""
+
+PAGES: Final = "/console"
+"""Below it what a query may not hold is said as a page, by the pages themselves."""
+
+NUL: Final = "the character U+0000, which can neither be kept nor looked for; leave it out"
+_NUL_IN_JSON: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_BEGUN: Final = re.compile(rb"u0{0,3}\Z")
+_FORMS: Final = (b"application/x-www-form-urlencoded", b"multipart/")
 
 _ALWAYS: Final = {
     b"cache-control": b"no-store",
@@ -80,8 +92,15 @@ class Connection:
             "request_id": request_id,
         }
         REQUEST_ID.set(request_id)
-        body = _Body(receive, self._body_limit(scope["path"]), headers, self._idle_s)
-        await self._app(scope, body.receive, _Answer(send, body, request_id).send)
+        path = scope["path"]
+        body = _Body(receive, self._body_limit(path), headers, self._idle_s)
+        said = _Answer(send, body, request_id).send
+        asked = b"" if path.startswith(PAGES) else scope["query_string"]
+        if "\0" in path or b"%00" in asked:
+            refusal = answer(Request(scope), 400, f"the address of this request holds {NUL}", {})
+            await refusal(scope, body.receive, said)
+        else:
+            await self._app(scope, body.receive, said)
 
     def _is_private(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
         if self._entrance.local or scope["scheme"] == "https":
@@ -108,6 +127,8 @@ class _Body:
         self._limit_bytes = limit_bytes
         self._idle_s = idle_s
         self._received_bytes = 0
+        self._begun = b""  # of an escape, at the end of the last part
+        self._may_be_json = not headers.get(b"content-type", b"").startswith(_FORMS)
         declared = headers.get(b"content-length", b"0")
         self._declared_bytes = int(declared) if declared.isdigit() else 0
         self.complete = self._declared_bytes == 0 and b"transfer-encoding" not in headers
@@ -119,9 +140,19 @@ class _Body:
             raise _over(f"of {self._declared_bytes} bytes", limit_bytes)
         message = await self._next()
         self._note(message)
-        if limit_bytes is not None and self._received_bytes > limit_bytes:
-            raise _over("is longer", limit_bytes)
+        if limit_bytes is not None:
+            if self._received_bytes > limit_bytes:
+                raise _over("is longer", limit_bytes)
+            if self._may_be_json:
+                self._refuse_nul(message.get("body", b""))
         return message
+
+    def _refuse_nul(self, part: bytes) -> None:
+        """Raise FormatError where a text of JSON has the escape; the byte itself is no JSON."""
+        text = self._begun + part
+        if b"\\u0000" in text and _NUL_IN_JSON.search(text):
+            raise FormatError(f"request body: a text in it holds {NUL}")
+        self._begun = _begun(text)
 
     async def _next(self) -> Message:
         # Behind the body there is only the end of the connection, which may take its time.
@@ -176,6 +207,15 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
             await self._send(message)
+
+
+def _begun(text: bytes) -> bytes:
+    """Return what of an escape a text ends with. Of backslashes behind one another two are one."""
+    digits = _BEGUN.search(text, max(0, len(text) - 4))
+    end = len(text) if digits is None else digits.start()
+    if (end - len(text[:end].rstrip(b"\\"))) % 2:
+        return text[end - 1 :]
+    return b""
 
 
 def _over(size: str, limit_bytes: int) -> LimitError:

@@ -39,7 +39,7 @@ from manager.errors import (
 from manager.intake import SlowSenderError
 from shared.errors import FormatError, UrlError
 
-__all__ = ["STATUS_OF", "speak_errors", "status_of"]
+__all__ = ["STATUS_OF", "answer", "speak_errors", "status_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def _refused(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(max(1, error.retry_after_s))
     if status >= 500:
         _log.warning("%s %s: %s", request.method, request.url.path, error)
-    return _answer(request, status, str(error), headers)
+    return answer(request, status, str(error), headers)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -103,13 +103,13 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 405 and error.headers is not None:
         allowed = error.headers.get("Allow", "another method")
         sentence = f"{request.method} {request.url.path}: use {allowed}"
-    return _answer(request, error.status_code, sentence, dict(error.headers or {}))
+    return answer(request, error.status_code, sentence, dict(error.headers or {}))
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     sentences = [_one(each) for each in error.errors()[:10]]
-    return _answer(request, 400, "; ".join(sentences), {})
+    return answer(request, 400, "; ".join(sentences), {})
 
 
 def _one(found: dict[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _one(found: dict[str, Any]) -> str:
 
 def _gone(request: Request, error: Exception) -> Response:
     # Nobody reads this; the log need not know of every line that broke.
-    return _answer(request, 400, "the connection ended in the middle of the body", {})
+    return answer(request, 400, "the connection ended in the middle of the body", {})
 
 
 def _broken(request: Request, error: Exception) -> Response:
@@ -131,10 +131,11 @@ def _broken(request: Request, error: Exception) -> Response:
         f"the manager failed on this request; its log tells more under {request_id}. "
         "Try again later, and tell the administrator"
     )
-    return _answer(request, 500, sentence, {})
+    return answer(request, 500, sentence, {})
 
 
-def _answer(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
+def answer(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
+    """Return an answer of one sentence, as its address speaks: JSON below `/api`, or plain text."""
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": sentence}, status, headers)
     return PlainTextResponse(sentence + "\n", status, headers)

@@ -252,7 +252,7 @@ def _as_busy() -> Iterator[None]:
         gone = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
-        if not gone and "NUL" in str(error.orig):  # only PostgreSQL refuses it
+        if not gone and "NUL (0x00)" in str(error.orig):  # only PostgreSQL refuses it
             raise FormatError(
                 "a text with the character U+0000: it can neither be kept nor looked for; leave "
                 "it out"

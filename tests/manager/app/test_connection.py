@@ -16,7 +16,7 @@ from starlette.types import Message
 from manager.app import connection
 from manager.app.connection import Connection, Entrance
 from manager.app.statuses import speak_errors
-from shared.errors import LimitError
+from shared.errors import FormatError, LimitError
 from tests.manager.asgi import Caller
 
 
@@ -30,6 +30,8 @@ async def body(request: Request) -> Response:
         return JSONResponse(len(await request.body()))
     except LimitError as error:
         return JSONResponse(str(error), 413)
+    except FormatError as error:
+        return JSONResponse(str(error), 400)
 
 
 async def cached(request: Request) -> Response:
@@ -99,6 +101,46 @@ def test_bodies_are_capped() -> None:
     streamed = at.post("/body", chunks(11))
     assert streamed.status_code == 413
     assert caller(Entrance(local=False), limit=None).post("/body", b"x" * 5000).json() == 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        (rb'"a\u0000b"', True),
+        (rb'"\\\u0000"', True),
+        (b'"' + b"\\\\" * 50 + rb'\u0000"', True),
+        (rb'"a\\u0000b"', False),
+        (b'"' + b"\\\\" * 50 + b'u0000"', False),
+        (rb'"u0000 \u0001 \u000a"', False),
+    ],
+)
+def test_a_text_with_u_0000_is_refused(text: bytes, refused: bool) -> None:
+    """Where JSON escapes it, however its bytes come; a text that only looks like it is taken."""
+
+    async def parts(size: int) -> AsyncIterator[bytes]:
+        for at in range(0, len(text), size):
+            yield text[at : at + size]
+
+    at = caller(Entrance(local=False))
+    for size in (1, 2, 3, 5, 7, 1000):
+        answer = at.post("/body", parts(size))
+        assert answer.status_code == (400 if refused else 200), size
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    assert at.post("/body", text, headers=form).status_code == 200
+    streamed = caller(Entrance(local=False), limit=None)
+    assert streamed.post("/body", text).status_code == 200
+
+
+@pytest.mark.parametrize("address", ["/facts?a=%00", "/console/%00", "/x?a=b%00c"])
+def test_an_address_with_u_0000_is_refused(address: str) -> None:
+    """Before anybody reads it; pages say so themselves."""
+    at = caller(Entrance(local=False))
+    answer = at.get(address)
+    assert answer.status_code == 400
+    assert "U+0000" in answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    assert at.get("/facts?a=%2500").status_code == 200
+    assert at.get("/console?a=%00").status_code == 404
 
 
 def test_a_refused_sender_hears_why() -> None:

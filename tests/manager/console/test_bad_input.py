@@ -125,10 +125,16 @@ def test_what_no_keyboard_types_is_refused_in_words(both: Running, admin: Browse
         assert "U+0000" in answer.text
     form = admin.page("/console/host?host=www.example.jp").form("/console/host/exclude")
     assert admin.submit(form, reason="no\x00thing").status_code == 400
-    if not both.manager.db.is_sqlite:
-        refused = both.local.get("/api/v1/audit?actor=%00")
+    for path in ("audit?actor=%00", "users/a%00b/sessions", "hosts?text=%00"):
+        refused = both.local.get(f"/api/v1/{path}")
+        assert refused.status_code == 400, path
+        assert "U+0000" in refused.json()["detail"]
+    for asked in ({"host": "www.example.jp", "reason": "no\x00thing"}, {"host": "\x00"}):
+        refused = both.local.post("/api/v1/hosts/exclude", json=asked)
         assert refused.status_code == 400
-        assert "U+0000" in refused.text
+        assert "U+0000" in refused.json()["detail"]
+    taken = {"host": "www.example.jp", "reason": r"no\u0000thing"}
+    assert both.local.post("/api/v1/hosts/exclude", json=taken).status_code in (200, 204)
 
 
 def test_a_file_that_cannot_be_is_refused_as_a_page(admin: Browser) -> None:

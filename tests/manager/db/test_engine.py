@@ -29,6 +29,12 @@ def test_an_error_undoes_the_whole_transaction(database: Database) -> None:
         assert tx.values(sa.select(clock.c.ticks)) == []
 
 
+def test_what_is_missing_is_not_called_a_character(database: Database) -> None:
+    """An unknown defect stays one, and no sender's fault: SQLite's word for it has `NULL` in it."""
+    with pytest.raises(sa.exc.IntegrityError), database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": None}])
+
+
 def test_the_journal_is_copied_beside_the_writes(database: Database, tmp_path: Path) -> None:
     """What was committed is in the file of SQLite itself then, also while somebody writes."""
     with database.write() as tx:
