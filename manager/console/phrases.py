@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+from typing import Any, Final
+
+import re2
 
 from manager.console.event_phrases import EVENT_PHRASES
 from manager.console.input_phrases import INPUT_PHRASES
@@ -25,6 +27,8 @@ from manager.console.words import word
 __all__ = ["CLAUSE", "PHRASES", "pattern", "spoken"]
 
 LONGEST: Final = 2000
+DEEPEST: Final = 4
+"""A sentence within a sentence within another is said; what an agent wrote may have hundreds."""
 CLAUSE: Final = "; "
 PHRASES: Final[tuple[Lazy, ...]] = (
     *SETTING_PHRASES,
@@ -214,7 +218,7 @@ def spoken(text: str | None) -> str:
     return pgettext("between clauses", "; ").join(parts) + ("" if plain == text else _("."))
 
 
-def _clause(text: str) -> str | None:
+def _clause(text: str, depth: int = 0) -> str | None:
     """Return a clause as the language says it, or None where its shape is not known."""
     if _DURATION.fullmatch(text):
         return _duration(text)
@@ -225,21 +229,24 @@ def _clause(text: str) -> str | None:
         found = shape.fullmatch(text) if piece in text else None
         if found is not None:
             said = str(phrase)
-            values = {name: _value(name, text) for name, text in found.groupdict().items()}
+            given = found.groupdict().items()
+            values = {name: _value(name, value, depth + 1) for name, value in given}
             return said % values if values else said
     return None
 
 
-def _value(name: str, text: str) -> str:
+def _value(name: str, text: str, depth: int) -> str:
     """Return a value as the language says it: a word, a clause, several of them, or as it is."""
     if name in VERBATIM:
         return text
     if name in WORDS:
         return word(text)
-    parts = [_clause(part) for part in text.split(", ")]
+    if depth > DEEPEST:
+        return text
+    parts = [_clause(part, depth) for part in text.split(", ")]
     if None not in parts:
         return ", ".join(part for part in parts if part is not None)
-    return _clause(text) or text
+    return _clause(text, depth) or text
 
 
 def _said_of_update(version: str, outcome: str, step: str | None, words: str | None) -> str:
@@ -264,12 +271,16 @@ def _duration(text: str) -> str:
 
 
 @cache
-def _shapes() -> list[tuple[str, re.Pattern[str], Lazy]]:
-    """Return each shape with its longest text between values, by which most are told at once."""
+def _shapes() -> list[tuple[str, Any, Lazy]]:
+    """Return each shape with its longest text between values, by which most are told at once.
+
+    By RE2: texts are also those of agents, and what tries all ways to divide one takes minutes for
+    some.
+    """
     return [
         (
             max(_VALUE.split(phrase.text)[::2], key=len),
-            re.compile(pattern(phrase.text), re.DOTALL),
+            re2.compile(f"(?s){pattern(phrase.text)}"),
             phrase,
         )
         for phrase in PHRASES

@@ -18,6 +18,7 @@ import manager
 import shared
 from agent.control.drain import Holds
 from manager.assignment.liveness import AgentFacts, LivenessState, liveness
+from manager.console import phrases
 from manager.console.language import speak
 from manager.console.phrases import CLAUSE, PHRASES, pattern, spoken
 from manager.console.words import word
@@ -245,3 +246,26 @@ def test_every_word_of_a_row_is_said_in_japanese() -> None:
         return sorted(one for one in words - NAMES if word(one) == one)
 
     assert copy_context().run(untranslated) == []
+
+
+def test_what_an_agent_writes_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences within sentences are followed a little way, however many of them there are."""
+    asked = 0
+    clause = phrases._clause
+
+    def counted(text: str, depth: int = 0) -> str | None:
+        nonlocal asked
+        asked += 1
+        return clause(text, depth)
+
+    monkeypatch.setattr(phrases, "_clause", counted)
+    nested = "no permit: "
+    for hostile in (nested * 180 + "x", nested * 60 + "x" + ", z" * 30):
+        assert _japanese(hostile)
+    assert asked < 1000
+
+
+def test_a_shape_is_found_without_trying_all_ways() -> None:
+    """An expression that tries them takes minutes for this one."""
+    hostile = ": the makespan is " * 20 + " (" * 300 + "), " * 200
+    assert _japanese(hostile) == hostile
