@@ -69,6 +69,11 @@ class _Figure:
     is_made: bool = False
     behind: Future[Any] | None = None
 
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether somebody asks for it now."""
+        return self.turn.locked() or (self.behind is not None and not self.behind.done())
+
 
 class KeptFigures:
     """Figures by key; any thread may ask."""
@@ -127,9 +132,9 @@ class KeptFigures:
     def _figure(self, key: Hashable) -> _Figure:
         with self._changing:
             if len(self._figures) >= KEYS_MOST and key not in self._figures:
-                # What took least is the least loss; what is being asked took nothing yet.
-                made = [old for old, figure in self._figures.items() if figure.is_made]
-                for old in sorted(made, key=lambda one: self._figures[one].took_s)[:1]:
+                # What failed took nothing, what took least is the least loss.
+                idle = [old for old, figure in self._figures.items() if not figure.is_asked]
+                for old in sorted(idle, key=lambda one: self._figures[one].took_s)[:1]:
                     del self._figures[old]
             return self._figures.setdefault(key, _Figure())
 

@@ -173,3 +173,19 @@ def test_what_is_forgotten_is_asked_anew() -> None:
     kept.forget("x")
     assert kept.get("x", asked) == 2
     kept.forget("y")
+
+
+def test_what_failed_does_not_stay_in_the_place_of_what_is_dear() -> None:
+    """An hour without a database leaves nothing behind that others are forgotten for."""
+    asked = _Asked(2.0)
+    kept = KeptFigures(asked.clock)
+
+    def fails() -> int:
+        raise KeyError("no database")
+
+    for number in range(KEYS_MOST):
+        with pytest.raises(KeyError):
+            kept.get(("failed", number), fails)
+    for name in ("x", "y", "x", "y"):
+        kept.get(name, asked)
+    assert asked.times == 2
