@@ -65,7 +65,7 @@ def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterab
             url = explicit(canonical(text))
             if len(url) > URL_LIMIT:
                 raise UrlError(f"URL of {len(url)} characters: at most {URL_LIMIT} are taken")
-            yield FoundUrl(url, host_of(url), _short(referer))
+            yield FoundUrl(url, host_of(url), _kept(referer))
         except PrsmError as error:
             tally.refuse(number, str(error))
 
@@ -145,10 +145,15 @@ def _start_pages(
     return made
 
 
-def _short(referer: str | None) -> str | None:
-    if not referer:
+def _kept(referer: str | None) -> str | None:
+    """Return a referer as a database keeps it: it may be any bytes, and is only there to be read.
+
+    Without one that is too long.
+    """
+    if not referer or len(referer) > URL_LIMIT:
         return None
-    return referer if len(referer) <= URL_LIMIT else None
+    whole = referer.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return whole.replace("\0", "\ufffd")
 
 
 def batches(found: Iterable[FoundUrl]) -> Iterable[list[FoundUrl]]:

@@ -34,6 +34,20 @@ def test_who_found_a_host_and_where_is_kept(database: Database) -> None:
     )
 
 
+def test_a_referer_may_be_any_bytes(database: Database) -> None:
+    """What is no text spoils neither its host nor the others."""
+    finder = agent(database)
+    referers = {
+        "a.jp": b"http://old.jp/caf\xe9".decode("utf-8", "surrogateescape"),
+        "b.jp": "http://old.jp/\0.html",
+        "c.jp": "http://old.jp/\u65e5.html",
+    }
+    found = [(n, f"http://{host}/", text) for n, (host, text) in enumerate(referers.items(), 1)]
+    assert record_discovered(database, finder, found, 7).new == 3
+    kept = [host_detail(database, host).host.referer for host in referers]
+    assert kept == ["http://old.jp/caf\ufffd", "http://old.jp/\ufffd.html", referers["c.jp"]]
+
+
 def test_a_repeat_brings_nothing(database: Database) -> None:
     """An agent that did not hear the answer sends it again; nothing doubles."""
     finder = agent(database)
