@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
-from manager.errors import ForbiddenError
+from manager.errors import BusyError, ConflictError, ForbiddenError
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,
@@ -203,8 +203,19 @@ class LogIntake:
                 self._policy,
             )
         except BaseException:
-            target.unlink(missing_ok=True)
+            if self._is_of_no_report(agent, body, name):
+                target.unlink(missing_ok=True)
             raise
+
+    def _is_of_no_report(self, agent: AgentIdentity, body: Spooled, name: str) -> bool:
+        """Tell whether what failed was not committed all the same: its answer may have been lost,
+        or another manager was faster. Whoever does not know takes no rows away."""
+        try:
+            return known_report(self._db, agent, body.sha256, name) is None
+        except ConflictError:
+            return True
+        except BusyError:
+            return False
 
 
 def _kind(word: str) -> LogKind:

@@ -43,6 +43,23 @@ def test_rows_of_a_refused_log_are_taken_away(
         assert agent.send_log(log_body("a.example", [LINE])).status_code == 200
 
 
+def test_rows_of_a_report_stay_whatever_was_heard_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the transaction was committed and only its answer lost, the repeat finds all there."""
+
+    def loses_the_answer(*given: object) -> object:
+        accept_log(*given)  # type: ignore[arg-type]  # as LogIntake gives them
+        raise BusyError("the database does not answer now")
+
+    with running(tmp_path) as prsm:
+        agent = prsm.agent()
+        monkeypatch.setattr(logs, "accept_log", loses_the_answer)
+        assert agent.send_log(log_body("a.example", [LINE])).status_code == 503
+        assert agent.send_log(log_body("a.example", [LINE])).status_code == 200
+        assert len(list_reports(prsm.manager.db)) == len(prsm.files("logs")) == 1
+
+
 def test_a_dead_reader_takes_nothing_with_it(tmp_path: Path) -> None:
     """When the child process dies the answer is 503, nothing stays, and the next log is read."""
     died: list[LogJob] = []
