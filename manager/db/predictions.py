@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import distance_model, distances, reports
+from manager.db.tables import agents, distance_model, distances, reports
 
 __all__ = [
     "ModelAge",
@@ -80,7 +80,9 @@ def probes_to_learn_from(
     Of units that equally many measured, any: they are mixed by number, the same each time. Of the
     last one all are returned.
     """
-    known = (distances.c.ms_per_kb.is_not(None), distances.c.agent_id.in_(agent_ids))
+    others = set(tx.values(sa.select(agents.c.id))) - set(agent_ids)
+    # The others are few: with a list of all that are wanted, SQLite looks each of them up.
+    known = (distances.c.ms_per_kb.is_not(None), distances.c.agent_id.not_in(sorted(others)))
     measured = sa.func.count().label("measured")
     counted = tx.execute(
         sa.select(distances.c.unit_id, measured)

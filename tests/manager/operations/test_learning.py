@@ -196,8 +196,11 @@ def test_no_more_is_learned_from_than_is_needed(database: Database) -> None:
         set_distances(tx, [_distance(unit, agent) for unit in units for agent in ids])
     with database.read() as tx:
         found = predictions.probes_to_learn_from(tx, ids, 12)
+        of_two = predictions.probes_to_learn_from(tx, ids[:2], 1000)
     assert len(found) == 15
     assert {agent for _, agent, _ in found} == set(ids)
+    assert len(of_two) == 18
+    assert {agent for _, agent, _ in of_two} == set(ids[:2])
 
 
 def _distance(unit: int, agent: int) -> DistanceRow:
