@@ -9,7 +9,7 @@ from typing import Final
 
 from manager.console.language import Lazy, lazy
 
-__all__ = ["EVENT_PHRASES"]
+__all__ = ["EVENT_PHRASES", "RESOLVER_PHRASES"]
 
 EVENT_PHRASES: Final[tuple[Lazy, ...]] = (
     # Why somebody owns a unit, or does not any more
@@ -124,4 +124,24 @@ EVENT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("the manager was restored from a backup"),
     # Agents and updates
     lazy("sequence %(number)s came from process %(one)s after %(before)s from process %(other)s"),
+    # Names without an address
+    lazy("%(host)s has no address: %(why)s"),
+    lazy("no answer about %(host)s: %(why)s"),
+    lazy("nothing within %(time)s s"),
+    lazy("an alias without an address"),
+    lazy("forbidden address: %(why)s"),
+    lazy("%(address)s is in %(network)s (%(what)s), which is not crawled"),
+    lazy("%(address)s is outside %(network)s (public IPv6), and is not crawled"),
 )
+RESOLVER_PHRASES: Final[tuple[Lazy, ...]] = (
+    lazy("Domain name not found"),
+    lazy("DNS server returned answer with no data"),
+    lazy("DNS server returned general failure"),
+    lazy("DNS server refused query"),
+    lazy("DNS server claims query was misformatted"),
+    lazy("Misformatted domain name"),
+    lazy("Misformatted DNS reply"),
+    lazy("Could not contact DNS servers"),
+    lazy("Timeout while contacting DNS servers"),
+)
+"""What c-ares says, which asks name servers (`ares_strerror`)."""

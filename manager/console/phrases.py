@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import re2
 
-from manager.console.event_phrases import EVENT_PHRASES
+from manager.console.event_phrases import EVENT_PHRASES, RESOLVER_PHRASES
 from manager.console.input_phrases import INPUT_PHRASES
 from manager.console.language import Lazy, _, current, lazy, pgettext
 from manager.console.refusal_phrases import REFUSAL_PHRASES
@@ -178,6 +178,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(agent)s never gets %(host)s"),
     lazy("release %(key)s"),
     lazy("schedule %(number)s"),
+    lazy("local"),
+    lazy("tick"),
     lazy("the TLS certificate"),
 )
 """Shapes, the more particular before the more general. `%(what)s` is any text within a clause;
@@ -283,7 +285,7 @@ def _shapes() -> list[tuple[str, Any, Lazy]]:
             re2.compile(f"(?s){pattern(phrase.text)}"),
             phrase,
         )
-        for phrase in PHRASES
+        for phrase in (*PHRASES, *RESOLVER_PHRASES)
     ]
 
 

@@ -26,6 +26,7 @@ WRITTEN = (
     "new disks",
     "no page came within 60 s",
     "all agents",
+    "long words that nobody types twice",
 )
 """What people, sites and the audit of the stage wrote."""
 
