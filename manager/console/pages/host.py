@@ -80,7 +80,8 @@ def _nearest_first(
     fleet: Sequence[str], detail: HostDetail, owner_ids: Collection[int]
 ) -> Sequence[str]:
     """Return to whom a unit may go, the nearest first; its owner and who is banned at the end."""
-    lengths = {detail.agents.get(row.agent_id, ""): row.ms_per_kb for row in detail.distances}
+    measured = (row for row in detail.distances if row.state != "predicted")
+    lengths = {detail.agents.get(row.agent_id, ""): row.ms_per_kb for row in measured}
     last = {detail.agents.get(number, "") for number in owner_ids}
     last |= {ban.agent for ban in detail.bans}
 

@@ -336,14 +336,15 @@ def test_the_last_administrator_stays(person: Visitor) -> None:
 
 
 def test_the_nearest_other_agent_is_offered_first(prsm: Running, person: Visitor) -> None:
-    """Who moves a host has the best taker chosen already: neither its owner nor who is banned."""
+    """Who moves a host has the best taker chosen already, of those that measured it: neither its
+    owner nor who is banned."""
     browser, page = person("operator"), f"/console/host?host={HOST}"
     detail = host_detail(prsm.manager.db, HOST)
     owners = {row.agent_id for row in detail.owners if row.until_ms is None}
     lengths = {
         detail.agents[row.agent_id]: row.ms_per_kb
         for row in detail.distances
-        if row.agent_id not in owners and row.ms_per_kb is not None
+        if row.agent_id not in owners and row.ms_per_kb is not None and row.state != "predicted"
     }
     nearest, next_one, *_ = sorted(lengths, key=lambda name: lengths[name])
     assert browser.page(page).form("/console/host/pin").fields["agent"] == nearest
