@@ -59,6 +59,7 @@ class Installing:
         enrolled_s = time.monotonic() - begun
         self._allow_loopback()
         cron = self._begin(stack)
+        wait_for("its first call", lambda: centre.agent()["agent"]["version"], seconds=LONG_S)
         centre.prsm("rounds", "start", "--method", "random")
         wait_for("the first page", lambda: self._pages() > 0, seconds=LONG_S, every_s=0.5)
         first_page_s = time.monotonic() - begun
