@@ -77,6 +77,16 @@ class Holdings:
         # Another file of that name, as after a ledger was moved away.
         return held if held.sha256 == sha256 and held.name == name else Held(name, sha256)
 
+    @property
+    def uncommitted(self) -> str:
+        """Return the name of a sealed segment that the crawl's last commit still calls open.
+
+        It must stay until the next one. Empty: nearly always.
+        """
+        from agent.adapters.ledger.named import named_segment  # noqa: PLC0415  # few ask
+
+        return named_segment(self.segments.parent)
+
     def keep(self, held: Held) -> None:
         """Write down what is known of a segment. Raises DiskFullError."""
         write_whole(self._note(held.name), [json.dumps(asdict(held)).encode()])

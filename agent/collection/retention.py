@@ -1,7 +1,8 @@
 """How long segments stay here after the centre has them.
 
-Invariant: only what the centre said that it keeps is deleted; oldest first. Where the disk lacks
-its reserve, time does not protect them any more.
+Invariant: only what the centre said that it keeps is deleted, oldest first, and nothing that the
+crawl's last commit still calls open. Where the disk lacks its reserve, time does not protect them
+any more.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ def drop_kept(
 ) -> tuple[int, int]:
     """Delete segments whose time is over, or as many as the disk needs; return (count, bytes)."""
     count = freed_bytes = 0
+    uncommitted = holdings.uncommitted
     for name in holdings.names():
         held = holdings.held(name)
-        if not held.is_kept_there:
+        if not held.is_kept_there or name == uncommitted:
             continue
         over = held.doomed or now_ms - held.ended_ms >= keep_s * 1000
         if over or short_of_disk():

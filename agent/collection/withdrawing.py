@@ -43,9 +43,12 @@ def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -
     Raises DiskFullError: what was done is done, call again.
     """
     count = 0
+    uncommitted = holdings.uncommitted
     for name in holdings.names():
         if not _holds(holdings.segments / name, doomed):
             continue
+        if name == uncommitted:
+            raise DiskFullError(f"{name}: its end is not committed yet, for want of room")
         count += 1
         held = holdings.held(name)
         if held.is_kept_there:

@@ -12,6 +12,7 @@
     migration.py  from older versions
     segments.py   the open segment and the list of links beside it
     crawl_log.py  the open crawl log, and closed ones until they are handed on
+    named.py      which segment the last commit calls open
     appended.py   a file that only grows, and is cut back to what was committed
 
 Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
@@ -22,5 +23,6 @@ docs/adr/0004-one-commit-for-the-crawl.md says why, 0040 how.
 from agent.adapters.ledger.crawl_log import ClosedLog
 from agent.adapters.ledger.database import Database
 from agent.adapters.ledger.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.ledger.named import named_segment
 
-__all__ = ["ClosedLog", "Database", "LedgerOptions", "SqliteLedger"]
+__all__ = ["ClosedLog", "Database", "LedgerOptions", "SqliteLedger", "named_segment"]

@@ -1,0 +1,48 @@
+"""What goes when the disk is short, and what must stay though the centre has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.adapters.ledger import LedgerOptions, SqliteLedger, named_segment
+from agent.collection.holdings import Holdings
+from agent.collection.retention import drop_kept
+from agent.collection.withdrawing import drop_hosts
+from shared.archive.encode import SegmentInfo, encode_capture
+from shared.archive.errors import DiskFullError
+from tests.agent.link.fake_clock import FakeClock
+from tests.manager.archived import page
+
+INFO = SegmentInfo(software="prsm/0", operator="test", contact="mailto:test@example.org")
+HOST = "http://a.example:80/"
+
+
+def opened(folder: Path) -> SqliteLedger:
+    return SqliteLedger.open(folder, LedgerOptions(agent="prs1", info=INFO), FakeClock())
+
+
+def test_a_segment_stays_until_a_commit_knows_that_it_is_sealed(tmp_path: Path) -> None:
+    """The disk was full after the seal, the centre took it, the process died: it begins again."""
+    (tmp_path / "collection").mkdir()
+    folder = tmp_path / "crawl"
+    assert named_segment(folder) == ""
+    ledger = opened(folder)
+    ledger.append_captures([(encode_capture(page(HOST, b"x")), ())])
+    ledger.commit()
+    ledger._segments.seal()  # and no room for the transaction that says so
+    ledger.abandon()
+    holdings = Holdings(folder / "segments", tmp_path / "collection")
+    (name,) = holdings.names()
+    assert named_segment(folder) == name
+    holdings.keep(replace(holdings.held(name), state="accepted"))
+    assert drop_kept(holdings, 0, 10**15, lambda: True) == (0, 0)
+    with pytest.raises(DiskFullError, match="not committed yet"):
+        drop_hosts(holdings, {HOST: 10**15}, print)
+    ledger = opened(folder)
+    ledger.close()
+    assert holdings.uncommitted == ""
+    assert drop_kept(holdings, 0, 10**15, lambda: True)[0] == 1
+    opened(folder).close()
