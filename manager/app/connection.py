@@ -213,6 +213,8 @@ def _begun(text: bytes) -> bytes:
     """Return what of an escape a text ends with. Of backslashes behind one another two are one."""
     digits = _BEGUN.search(text, max(0, len(text) - 4))
     end = len(text) if digits is None else digits.start()
+    if not text.endswith(b"\\", 0, end):
+        return b""
     if (end - len(text[:end].rstrip(b"\\"))) % 2:
         return text[end - 1 :]
     return b""
