@@ -18,12 +18,11 @@ from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
 
+from manager.db.failures import as_ours
 from manager.db.kept import KeptFigures
 from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
-from shared.errors import FormatError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks"]
 
@@ -35,8 +34,6 @@ ROWS_AT_ONCE: Final = 500
 """Values in one IN list: SQLite allows 32,766 parameters, PostgreSQL 65,535."""
 
 _WRITER: Final = 0x5052534D  # "PRSM": the advisory lock that stands for the right to write
-
-_NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
 
 _TURN: Final = sa.text(
     "SELECT set_config('lock_timeout', :wait, true),"
@@ -185,7 +182,7 @@ class Database:
         Raises BusyError when the turn to write does not come or the database is gone. Never
         begin one inside another, never wait for a network or a hash inside one.
         """
-        with self._my_turn(), _as_busy(), self.engine.connect() as connection:
+        with self._my_turn(), as_ours(), self.engine.connect() as connection:
             connection.execution_options(prsm_writes=True)
             with connection.begin():
                 if not self.is_sqlite:
@@ -205,13 +202,13 @@ class Database:
             with self.write() as transaction:
                 yield transaction
             return
-        with _as_busy(), self.engine.begin() as connection:
+        with as_ours(), self.engine.begin() as connection:
             yield Transaction(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with _as_busy(), self.engine.connect() as connection:
+        with as_ours(), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -242,28 +239,6 @@ class Database:
             yield
         finally:
             self._turn.release()
-
-
-@contextmanager
-def _as_busy() -> Iterator[None]:
-    try:
-        yield
-    except DBAPIError as error:
-        gone = error.connection_invalidated or isinstance(
-            error, sa.exc.OperationalError | sa.exc.InterfaceError
-        )
-        if not gone and "NUL (0x00)" in str(error.orig):  # only PostgreSQL refuses it
-            raise FormatError(
-                "a text with the character U+0000: it can neither be kept nor looked for; leave "
-                "it out"
-            ) from error
-        if not gone:
-            raise
-        if getattr(error.orig, "sqlstate", None) == _NO_LOCK:
-            raise BusyError(
-                f"no turn to write within {WAIT_S:g} s: a change is under way"
-            ) from None
-        raise BusyError(f"the database does not answer now: {error.orig}") from error
 
 
 def _turn_parameters() -> dict[str, Any]:

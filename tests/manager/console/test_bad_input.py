@@ -137,6 +137,22 @@ def test_what_no_keyboard_types_is_refused_in_words(both: Running, admin: Browse
     assert both.local.post("/api/v1/hosts/exclude", json=taken).status_code in (200, 204)
 
 
+def test_no_number_is_too_large_to_be_answered(both: Running) -> None:
+    """Beyond what a database keeps it is nobody's, or refused in words; never a defect of ours."""
+    for path in (
+        "rounds/{}",
+        "plans/{}",
+        "hosts?offset={}",
+        "audit?before={}",
+        "reports?before={}",
+    ):
+        answer = both.local.get("/api/v1/" + path.format(9 * 10**30))
+        assert answer.status_code in (200, 400, 404), path
+    answer = both.local.get(f"/api/v1/hosts?offset={9 * 10**30}")
+    assert answer.status_code == 400
+    assert "9223372036854775807" in answer.json()["detail"]
+
+
 def test_a_file_that_cannot_be_is_refused_as_a_page(admin: Browser) -> None:
     """A filter that is wrong is said in words, and no file is begun."""
     for address in (

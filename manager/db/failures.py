@@ -1,0 +1,54 @@
+"""What the databases refuse, as errors of ours: the sender's fault, nobody's, or a defect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from manager.db.opening import WAIT_S
+from manager.errors import BusyError
+from shared.errors import FormatError
+
+__all__ = ["as_ours"]
+
+_NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
+_OUT_OF_RANGE: Final = "22003"  # its numeric_value_out_of_range
+
+
+@contextmanager
+def as_ours() -> Iterator[None]:
+    """Raise BusyError where the database does not answer, FormatError where what was sent cannot be
+    kept or looked for; anything else is a defect, and stays what it is."""
+    try:
+        yield
+    except OverflowError as error:
+        if "SQLite INTEGER" not in str(error):
+            raise
+        raise _too_large() from error
+    except DBAPIError as error:
+        gone = error.connection_invalidated or isinstance(
+            error, sa.exc.OperationalError | sa.exc.InterfaceError
+        )
+        if not gone and "NUL (0x00)" in str(error.orig):  # only PostgreSQL refuses it
+            raise FormatError(
+                "a text with the character U+0000: it can neither be kept nor looked for; leave "
+                "it out"
+            ) from error
+        code = getattr(error.orig, "sqlstate", None)
+        if not gone and code == _OUT_OF_RANGE:
+            raise _too_large() from error
+        if not gone:
+            raise
+        if code == _NO_LOCK:
+            raise BusyError(
+                f"no turn to write within {WAIT_S:g} s: a change is under way"
+            ) from None
+        raise BusyError(f"the database does not answer now: {error.orig}") from error
+
+
+def _too_large() -> FormatError:
+    return FormatError(f"a number in this is larger than {2**63 - 1}, the largest that is kept")
