@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+
+import brotli
 import httpx
 import pytest
 
@@ -60,6 +63,25 @@ def test_an_error_page_of_a_proxy_is_not_repeated() -> None:
     good = httpx.Response(200, json={"a": 1})
     with server_of(answers) as server:
         assert server.json("x") == {"a": 1}
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "GZip", "x-new"])
+def test_a_compressed_answer_is_not_unpacked(coding: str) -> None:
+    """Nobody asked for it, and what it becomes has no limit."""
+    asked: list[httpx.Request] = []
+    pack = brotli.compress if coding == "br" else gzip.compress
+
+    def answers(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        body = iter([pack(b'{"a": 1}')])
+        return httpx.Response(200, headers={"Content-Encoding": coding}, content=body)
+
+    with server_of(answers) as server, pytest.raises(CutError, match="is encoded"):
+        server.json("x")
+    assert {request.headers["accept-encoding"] for request in asked} == {"identity"}
+    refused = httpx.Response(400, headers={"Content-Encoding": coding}, content=iter([b"x"]))
+    with server_of(lambda _: refused) as server, pytest.raises(RefusedError, match="was 400"):
+        server.json("x")
 
 
 def test_no_redirection_is_followed() -> None:
