@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from manager.assignment import LivenessState
 from manager.console import figures
+from manager.console.audit_words import alert_action, field
 from manager.console.language import _
 from manager.console.phrases import spoken
 from manager.console.visit import link
@@ -196,8 +197,12 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
                 )
             continue
         url = link("audit", action=row.action, subject=row.subject, alerts="yes")
-        text = _("%(action)s at %(time)s", action=row.action, time=figures.moment(row.at_ms))
-        said = spoken_detail(row.detail)
+        text = _(
+            "%(action)s at %(time)s",
+            action=alert_action(row.action),
+            time=figures.moment(row.at_ms),
+        )
+        said = spoken_detail(row.detail, translated=True)
         found.append(
             Notice("warn", row.subject or row.actor_name, url, f"{text}: {said}" if said else text)
         )
@@ -214,8 +219,11 @@ def _not_updated(told: dict[str, str]) -> str:
     return f"{said}: {why}" if why else said
 
 
-def spoken_detail(detail: str) -> str:
-    """Return the detail of an audit row as `name value, name value`; other text as it is."""
+def spoken_detail(detail: str, *, translated: bool = False) -> str:
+    """Return the detail of an audit row as `name value, name value`; other text as it is.
+
+    translated: in the language of the page; else as the audit has it.
+    """
     if not detail:
         return ""
     try:
@@ -224,11 +232,14 @@ def spoken_detail(detail: str) -> str:
         return detail
     if not isinstance(fields, dict):
         return detail
-    return ", ".join(
-        f"{name.removesuffix('_ms').replace('_', ' ')} {_spoken(name, value)}"
+    told = [
+        (name.removesuffix("_ms").replace("_", " "), _spoken(name, value))
         for name, value in fields.items()
         if value not in ("", None)
-    )
+    ]
+    if translated:
+        told = [(field(name), spoken(value)) for name, value in told]
+    return ", ".join(f"{name} {value}" for name, value in told)
 
 
 def _spoken(name: str, value: object) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextvars import copy_context
 from dataclasses import replace
 
 import pytest
 
 from manager.assignment import Liveness, LivenessState
 from manager.console.attention import Notice, agent_notices, notices, spoken_detail
+from manager.console.language import speak
 from manager.operations.agents import AgentRow, AgentView, list_agents
 from manager.operations.audit import AuditRow
 from manager.operations.unheld import Unheld
@@ -77,6 +79,20 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
     assert notice.about == "a"
     assert "agent.clone" in notice.text
     assert notice.text.endswith("n 1")
+
+
+def test_an_alert_is_told_in_the_language_of_the_page() -> None:
+    """What it is about, what it tells, and the sentence of why; other words stay as they are."""
+    detail = '{"reason": "last heard 9 h ago", "captures": 3, "others": 2}'
+    row = AuditRow(1, NOW_MS, "clock", "tick", "agent.lost", "a", detail, "", True)
+
+    def say() -> str:
+        speak("ja")
+        return notices([], [row], [], NOW_MS)[0].text.replace("\u00a0", " ")
+
+    said = copy_context().run(say)
+    assert "消息不明" in said
+    assert said.endswith("理由 最終通信は9 時間前, ページ 3, others 2")
 
 
 def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
