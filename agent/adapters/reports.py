@@ -72,7 +72,8 @@ class DurableReports:
         """A unit is done; told to the manager until it answered."""
         self._outside_before[unit.unit] = self._last_outside()
         self._database.run(
-            "INSERT OR REPLACE INTO finished VALUES (?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO finished (unit, kind, round, pages, response_bytes, reason) "
+            "VALUES (?,?,?,?,?,?)",
             (
                 *(unit.unit, unit.kind, unit.round, unit.pages, unit.response_bytes),
                 unit.reason[:MAX_REASON_CHARACTERS],
@@ -98,7 +99,10 @@ class DurableReports:
             "SELECT 1 FROM addresses WHERE host=? AND addresses=?", (host, text)
         )
         if not known:
-            self._database.run("INSERT OR REPLACE INTO addresses VALUES (?,?,0)", (host, text))
+            self._database.run(
+                "INSERT OR REPLACE INTO addresses (host, addresses, told) VALUES (?,?,0)",
+                (host, text),
+            )
 
     def requested(self, requests: Sequence[FetchAnswer]) -> None:
         """Requests that were sent, for the counters."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.migration import from_version_1, from_version_2_on
-from agent.adapters.ledger.schema import TABLES, VERSION
+from agent.adapters.ledger.schema import OLDEST, TABLES, VERSION
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
@@ -141,17 +141,23 @@ class Database:
             for table in TABLES:
                 ask(table)
             ask(f"PRAGMA user_version = {VERSION}")
+            ask(f"PRAGMA application_id = {OLDEST}")
             ask("COMMIT")
             self.is_new = True
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
         elif version in (2, 3, 4):
             from_version_2_on(self._connection, version)
-        elif version != VERSION:
+        elif version != VERSION and not self._is_ours_too(version):
             raise HomeError(
                 f"{self.path}: a ledger of version {version}, this program knows {VERSION}; "
                 "start the program that wrote it, let it drain, and move the file away"
             )
+
+    def _is_ours_too(self, version: int) -> bool:
+        """Tell whether a newer program's ledger is one that this program can go on with, too."""
+        oldest: int = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        return version > VERSION >= oldest > 0
 
     def _begin(self) -> None:
         if not self._connection.in_transaction:

@@ -178,7 +178,8 @@ class Jobs:
     def open(self, job: Job) -> None:
         """Remember a job; of a known one the order is replaced."""
         self._database.run(
-            "INSERT INTO jobs VALUES (?,?,'','',0,0,0,0,'{}',0,0) "
+            "INSERT INTO jobs (number, job, host, address, finished, pages, kept, response_bytes, "
+            "queue, queued, met) VALUES (?,?,'','',0,0,0,0,'{}',0,0) "
             "ON CONFLICT (number) DO UPDATE SET job = excluded.job",
             (job.number, _order(job)),
         )

@@ -286,7 +286,7 @@ class SqliteLedger:
             return None
         closed = self._log.turn(now_ms)
         self.database.run(
-            "INSERT INTO closed_logs VALUES (?,?,?,?)",
+            "INSERT INTO closed_logs (serial, since_ms, until_ms, size_bytes) VALUES (?,?,?,?)",
             (closed.serial, closed.since_ms, closed.until_ms, closed.size_bytes),
         )
         self.commit()
@@ -386,7 +386,9 @@ _UPDATE: Final = (
 def _first_numbers(database: Database, now_ms: int) -> _Numbers:
     numbers = _Numbers(secrets.token_bytes(16), 1, SegmentState(), LogState(1, 0, now_ms))
     database.run(
-        "INSERT INTO state VALUES (1, ?, 1, 0, '', 0, 0, 1, 0, ?)", (numbers.secret, now_ms)
+        "INSERT INTO state (one, secret, next_job, next_serial, segment, segment_bytes, "
+        "links_bytes, log, log_bytes, log_since_ms) VALUES (1, ?, 1, 0, '', 0, 0, 1, 0, ?)",
+        (numbers.secret, now_ms),
     )
     return numbers
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
-from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, NEW_IN_4, VERSION
+from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, NEW_IN_4, OLDEST, VERSION
 from agent.pipeline.ports import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]
@@ -58,6 +58,7 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
     for table in _OLD:
         run(f"DROP TABLE {table}_1")
     run(f"PRAGMA user_version = {VERSION}")
+    run(f"PRAGMA application_id = {OLDEST}")
     run("COMMIT")
     run("PRAGMA cache_spill = OFF")
 
@@ -73,6 +74,7 @@ def from_version_2_on(connection: sqlite3.Connection, version: int) -> None:
         for statement in statements if version < since else ():
             run(statement)
     run(f"PRAGMA user_version = {VERSION}")
+    run(f"PRAGMA application_id = {OLDEST}")
     run("COMMIT")
 
 

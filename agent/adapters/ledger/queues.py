@@ -132,7 +132,7 @@ class Queues:
         """Let a job's blocks go, from now on out of sight."""
         self.waiting -= state.queued
         if any(fifo.stored > 1 for fifo in state.levels.values()):
-            self._database.run("INSERT OR IGNORE INTO garbage VALUES (?)", (job,))
+            self._database.run("INSERT OR IGNORE INTO garbage (job) VALUES (?)", (job,))
             self._garbage[job] = None
 
     def flush(self) -> None:
@@ -203,7 +203,7 @@ class Queues:
                     rows.append((block_id(number, level, last), pack(records)))
                 fifo.stored += len(fifo.tail)
                 fifo.tail = []
-        self._database.run_many("INSERT INTO blocks VALUES (?,?)", rows)
+        self._database.run_many("INSERT INTO blocks (id, urls) VALUES (?,?)", rows)
         self._jobs.save(saved)
         if not self._saving:
             self._database.run("DELETE FROM journal WHERE generation < ?", (self._generation,))

@@ -28,7 +28,8 @@ class Rests:
     def keep(self, rest: Rest) -> None:
         """Remember one, in place of what was remembered of its address."""
         self._database.run(
-            "INSERT OR REPLACE INTO rests VALUES (?,?,?,?,?)",
+            "INSERT OR REPLACE INTO rests (address, host, reason, strikes, until_ms) "
+            "VALUES (?,?,?,?,?)",
             (rest.address, rest.host, rest.reason, rest.strikes, rest.until_ms),
         )
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CRAWL_TABLES", "NEW_IN_3", "NEW_IN_4", "REPORT_TABLES", "TABLES", "VERSION"]
+__all__ = ["CRAWL_TABLES", "NEW_IN_3", "NEW_IN_4", "OLDEST", "REPORT_TABLES", "TABLES", "VERSION"]
 
 VERSION: Final = 5
+
+OLDEST: Final = 5
+"""The version of the oldest program that can go on with such a ledger: to that a release may go
+back after its trial. A change that only adds something leaves it as it is (ADR 146)."""
 
 NEW_IN_3: Final = (
     # Addresses that are left alone for longer than usual: after 429, 503, errors, Retry-After.

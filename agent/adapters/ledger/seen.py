@@ -239,7 +239,8 @@ class SeenSet:
             return
         self._no_room = None
         self._database.run(
-            "INSERT INTO seen_runs VALUES (?,?,?)", (state.number, state.keys, state.words)
+            "INSERT INTO seen_runs (number, keys, words) VALUES (?,?,?)",
+            (state.number, state.keys, state.words),
         )
         if task.inputs:
             self._forget(task.inputs)

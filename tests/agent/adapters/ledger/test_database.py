@@ -104,6 +104,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
     Database(later).close()
     connection = sqlite3.connect(later)
     connection.execute("PRAGMA user_version = 99")
+    connection.execute("PRAGMA application_id = 99")
     connection.close()
     with pytest.raises(HomeError, match="version 99"):
         Database(later)

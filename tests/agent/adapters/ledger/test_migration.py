@@ -11,9 +11,11 @@ import pytest
 
 from agent.adapters.ledger import SqliteLedger, migration
 from agent.adapters.ledger.ledger import DATABASE
-from agent.adapters.ledger.schema import REPORT_TABLES
+from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Job
+from agent.errors import HomeError
+from agent.pipeline.messages import Job, UnitFinished
+from agent.pipeline.ports import Rest
 from shared.archive.errors import DiskFullError
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.adapters.ledger.test_segments import capture, page
@@ -176,3 +178,62 @@ def test_a_ledger_of_version_2_to_4_goes_on(tmp_path: Path, version: int) -> Non
         assert [row.job.unit for row in ledger.jobs_at("192.0.2.1")] == ["http://h1.example:80/"]
         assert captures_of(tmp_path) == [page(1)]
         ledger.close()
+
+
+def numbered(folder: Path, version: int, oldest: int) -> None:
+    """Write down which program wrote a ledger, and which can go on with it."""
+    connection = sqlite3.connect(folder / DATABASE)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute(f"PRAGMA application_id = {oldest}")
+    connection.commit()
+    connection.close()
+
+
+def test_a_release_that_went_back_goes_on_with_what_the_newer_one_left(tmp_path: Path) -> None:
+    """The newer one only added something; the number stays, so it need not convert again."""
+    ledger = open_ledger(tmp_path)
+    ledger.append_captures([(capture(1), ())])
+    ledger.close()
+    numbered(tmp_path, VERSION + 1, VERSION)
+    connection = sqlite3.connect(tmp_path / DATABASE)
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        if not table.startswith("sqlite_"):
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN colour TEXT DEFAULT 'blue'")
+    connection.close()
+    ledger = open_ledger(tmp_path)
+    ledger.open_job(Job(ledger.new_job_number(), "http://h1.example:80/", "crawl", 1))
+    ledger.append_captures([(capture(2), ())])
+    reports = DurableReports(ledger.database)
+    reports.addresses("http://h1.example:80/", ("192.0.2.1",))
+    reports.finished(
+        UnitFinished(1, "http://h1.example:80/", "http://h1.example:80/", "crawl", 1, 1, 1)
+    )
+    ledger.keep_rest(Rest("192.0.2.1", "http://h1.example:80/", "503", 1, 10**13))
+    ledger.commit()
+    ledger.close()
+    assert captures_of(tmp_path) == [page(1), page(2)]
+    connection = sqlite3.connect(tmp_path / DATABASE)
+    assert connection.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
+    assert connection.execute("SELECT colour FROM jobs").fetchall() == [("blue",)]
+    connection.close()
+
+
+@pytest.mark.parametrize("oldest", [0, VERSION + 1])
+def test_a_ledger_that_only_newer_programs_know_is_left_alone(tmp_path: Path, oldest: int) -> None:
+    """Nothing is guessed about it."""
+    open_ledger(tmp_path).close()
+    numbered(tmp_path, VERSION + 1, oldest)
+    with pytest.raises(HomeError, match=f"version {VERSION + 1}, this program knows {VERSION}"):
+        open_ledger(tmp_path)
+    numbered(tmp_path, VERSION, OLDEST)
+    open_ledger(tmp_path).close()
+
+
+def test_a_new_ledger_says_who_can_go_on_with_it(tmp_path: Path) -> None:
+    """Else the release before could not be gone back to."""
+    open_ledger(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / DATABASE)
+    assert connection.execute("PRAGMA application_id").fetchone() == (OLDEST,)
+    connection.close()
+    assert OLDEST <= VERSION
