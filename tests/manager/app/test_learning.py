@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 
 import numpy as np
 import pytest
@@ -41,23 +43,33 @@ def lesson_of(agents: int, units: int) -> Lesson:
     return Lesson(tuple(range(1, agents + 1)), Probes(agent, unit, distances), units)
 
 
-def test_a_child_learns_the_same() -> None:
+Children = Callable[[], list[BaseProcess]]
+
+
+@pytest.fixture
+def children() -> Children:
+    """Return what lists the children that were begun since; some of tests before may still end."""
+    before = {child.pid for child in multiprocessing.active_children()}
+    return lambda: [one for one in multiprocessing.active_children() if one.pid not in before]
+
+
+def test_a_child_learns_the_same(children: Children) -> None:
     """What a child says is what is learned here; the child ends afterwards."""
     lesson, learner = lesson_of(4, 50), ChildLearner()
     try:
         assert learner(lesson) == learn(lesson)
-        gone_within(60)
+        wait_until(lambda: not children(), "a child is left")
     finally:
         learner.close()
 
 
-def test_a_killed_child_is_replaced(database: Database) -> None:
+def test_a_killed_child_is_replaced(database: Database, children: Children) -> None:
     """Who waits is told; the next model is made by another child, and kept."""
     world = probing(database, "a")
     probed(world, "a")
     learner = ChildLearner()
     model = Learning(learner)
-    killer = threading.Thread(target=kill_a_child)
+    killer = threading.Thread(target=kill_a_child, args=(children,))
     try:
         killer.start()
         with pytest.raises(BusyError, match="the process that was to do this died"):
@@ -85,7 +97,7 @@ def test_a_child_has_limits(limits: Limits) -> None:
         learner.close()
 
 
-def test_a_stop_does_not_wait_for_what_is_learned() -> None:
+def test_a_stop_does_not_wait_for_what_is_learned(children: Children) -> None:
     """The child ends in the middle; who waits for it is told why, and nothing begins any more."""
     learner = ChildLearner()
     told: list[Taught | BusyError | None] = []
@@ -98,7 +110,7 @@ def test_a_stop_does_not_wait_for_what_is_learned() -> None:
 
     asker = threading.Thread(target=ask)
     asker.start()
-    a_child()
+    wait_until(lambda: bool(children()), "no child was started")
     learner.end()
     asker.join(60)
     learner.close()
@@ -107,24 +119,17 @@ def test_a_stop_does_not_wait_for_what_is_learned() -> None:
         learner(lesson_of(1, 1))
 
 
-def a_child() -> int:
-    """Wait for a child of this process and return its number."""
+def kill_a_child(children: Children) -> None:
+    """Kill the child that learns, as soon as there is one."""
+    wait_until(lambda: bool(children()), "no child was started")
+    pid = children()[0].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+
+
+def wait_until(holds: Callable[[], bool], otherwise: str) -> None:
+    """Wait until something holds."""
     give_up = time.monotonic() + 60
-    while not (children := multiprocessing.active_children()):
-        assert time.monotonic() < give_up, "no child was started"
-        time.sleep(0.01)
-    assert children[0].pid is not None
-    return children[0].pid
-
-
-def kill_a_child() -> None:
-    """Kill the child that learns."""
-    os.kill(a_child(), signal.SIGKILL)
-
-
-def gone_within(seconds: float) -> None:
-    """Wait until no child is left."""
-    give_up = time.monotonic() + seconds
-    while multiprocessing.active_children():
-        assert time.monotonic() < give_up, "a child is left"
+    while not holds():
+        assert time.monotonic() < give_up, otherwise
         time.sleep(0.01)
