@@ -156,10 +156,11 @@ def test_a_revoked_token_ends_a_download(
 
 
 def test_unknown_and_hostile_names(prsm: Running, agent: Agent, library: Caller) -> None:
-    """A name that is no segment's is 404, whatever is in it; withheld segments have no address."""
+    """A name that is no segment's is 404, one with U+0000 400; withheld ones have no address."""
     collected(prsm, agent, [page(fields="X-Robots-Tag: noindex\r\n")])
-    for name in ("y.warc.gz", "..%2f..%2fprsm.sqlite", "%00", "x-a.example-withheld.warc.gz"):
+    for name in ("y.warc.gz", "..%2f..%2fprsm.sqlite", "x-a.example-withheld.warc.gz"):
         assert library.get(f"/api/v1/segments/{name}").status_code == 404, name
+    assert library.get("/api/v1/segments/%00").status_code == 400
 
 
 def test_the_server_in_front_sends(prsm: Running, agent: Agent, library: Caller) -> None:

@@ -135,7 +135,7 @@ def test_bans_that_cannot_be_are_refused(database: Database) -> None:
     world.join("a", "b")
     world.hosts("h1.jp", "h2.jp", address="203.0.113.5")
     pin_unit(database, "h2.jp", "a", "", ADMIN, world.now_ms)
-    with pytest.raises(ConflictError, match=r"h2.jp:80/ is pinned to a, and http://h1.jp:80/ shar"):
+    with pytest.raises(ConflictError, match=r"h2.jp:80/ is pinned to a; http://h1.jp:80/ shares"):
         ban_host(database, "h1.jp", "a", "", ADMIN, world.now_ms)
     ban_host(database, "h1.jp", "b", "", ADMIN, world.now_ms)
     with pytest.raises(ConflictError, match=r"never gets http://h2.jp:80/ or what shares"):
