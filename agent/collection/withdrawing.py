@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import gzip
 import json
-import re
 from calendar import timegm
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,10 +18,11 @@ from pathlib import Path
 from time import strptime
 from typing import BinaryIO, Final
 
-from agent.collection.holdings import LINKS, SEGMENT, Holdings
+from agent.collection.holdings import LINKS, Holdings
 from shared.archive.errors import DamageError, DiskFullError
 from shared.archive.reader import iter_captures
 from shared.archive.recover import recover_segment
+from shared.archive.rewritten import next_name
 from shared.archive.segment import OPEN_SUFFIX
 from shared.errors import PrsmError
 from shared.urls import host_of
@@ -30,7 +30,6 @@ from shared.urls import host_of
 __all__ = ["drop_hosts"]
 
 PIECE_BYTES: Final = 1024**2
-_SERIAL: Final = re.compile(r"(.*-[0-9]{14}-[0-9]+w*)(-.*)")
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 Doomed = Mapping[str, int]
@@ -86,7 +85,7 @@ def _is_doomed(url: str, at_ms: int, doomed: Doomed) -> bool:
 
 def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[str], None]) -> None:
     source = holdings.segments / name
-    target = source.with_name(_next_name(name))
+    target = source.with_name(next_name(name))
     draft = target.with_name(target.name + OPEN_SUFFIX)
     kept = dropped = 0
     if not target.exists():  # else a process was killed before the old one went
@@ -153,11 +152,3 @@ def _room(draft: Path) -> Iterator[None]:
         raise DiskFullError(
             f"{draft.parent}: no room to write a segment anew without withdrawn hosts"
         ) from error
-
-
-def _next_name(name: str) -> str:
-    """Return the name of a segment that was written anew: its number has a `w` more."""
-    match = _SERIAL.fullmatch(name)
-    if match is None:
-        return f"{name.removesuffix(SEGMENT)}-w{SEGMENT}"
-    return f"{match[1]}w{match[2]}"

@@ -25,6 +25,7 @@ from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.errors import DiskFullError
 from shared.archive.gzip_member import compress_member
 from shared.archive.recover import recover_segment
+from shared.archive.rewritten import name_before
 from shared.archive.segment import OPEN_SUFFIX, OpenFile, sync_directory
 from shared.archive.writer import SegmentWriter
 from shared.frozen import frozen
@@ -163,7 +164,7 @@ class Segments:
             sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
             if sealed == named:
                 continue
-            if keep_strays:
+            if keep_strays and not _is_draft(sealed):
                 recovery = recover_segment(path)
                 if recovery.segment is not None:
                     self._writer.adopt(recovery.segment)
@@ -205,6 +206,15 @@ class Segments:
             path.rename(_opened(path))
         if committed_bytes or _opened(path).exists():
             self._links = AppendedFile(_opened(path), committed_bytes, self._open_file)
+
+
+def _is_draft(segment: Path) -> bool:
+    """Tell whether it was being written anew: who withdraws a host begins that again.
+
+    Sealed as it is, it would pass for whole, and the one before would go.
+    """
+    before = name_before(segment.name)
+    return before is not None and segment.with_name(before).exists()
 
 
 def _links_path(segment: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from agent.adapters.ledger.ledger import DATABASE
 from agent.errors import HomeError
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
+from shared.archive.reader import iter_captures
+from shared.archive.rewritten import next_name
+from shared.archive.segment import OPEN_SUFFIX
 from shared.archive.verify import verify_segment
 from tests.agent.adapters.installation import OPTIONS, captures_of, open_ledger
 
@@ -155,6 +159,25 @@ def test_segments_of_a_lost_ledger_are_kept(tmp_path: Path) -> None:
     ledger.commit()
     assert captures_of(tmp_path) == [page(1), page(2)]
     ledger.close()
+
+
+def test_a_draft_without_withdrawn_hosts_is_no_segment(tmp_path: Path) -> None:
+    """Killed in the middle of it, then the ledger was moved away: the one before is what counts."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    append(ledger, 2)
+    ledger.seal_segment()
+    ledger.close()
+    for path in tmp_path.glob(f"{DATABASE}*"):
+        path.unlink()
+    (whole,) = files(tmp_path, "*.warc.gz")
+    draft = whole.with_name(next_name(whole.name) + OPEN_SUFFIX)
+    with whole.open("rb") as segment:
+        half = next(islice(iter_captures(segment), 1, None)).offset
+    draft.write_bytes(whole.read_bytes()[:half])  # the first capture, and the second not yet
+    open_ledger(tmp_path).close()
+    assert files(tmp_path, "*.warc.gz") == [whole]
+    assert not draft.exists()
 
 
 def test_a_segment_that_lost_committed_bytes_is_refused(tmp_path: Path) -> None:
