@@ -98,6 +98,7 @@ def _compare(
 
 def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path) -> Run:
     tops = web.tops(nginx.port)
+    _warm(web.folder)
     if name == OURS:
         cost, archived = ours.crawl(tops, LONGEST_S, scratch)
         fetched = nginx.take_log()
@@ -111,6 +112,13 @@ def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path)
     if cost.status:
         sys.exit(f"{name} ended with {cost.status}: see its output, kept with --folder")
     return Run(name, cost, fetched)
+
+
+def _warm(folder: Path) -> None:
+    """Read all files once: some kernels take memory back early, and later runs waited for disks."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.read_bytes()
 
 
 def _arguments() -> argparse.Namespace:
