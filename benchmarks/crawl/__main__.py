@@ -29,6 +29,7 @@ LONGEST_S: Final = 3600.0
 PEERS: Final = ("scrapy", "crawlee")
 REFERENCE: Final = "scrapy-reference"
 LEAST_OF_REFERENCE: Final = 0.9
+MEMORY: Final = Path("/dev/shm")  # 0.7 GB of pages
 LEAST_OF_PAGES: Final = 0.98  # srcset, forms and the like lead us to some that peers do not see
 
 
@@ -39,13 +40,16 @@ def main() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     result: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
     peers = Peers() if asked.crawlers != [OURS] else None
-    with tempfile.TemporaryDirectory(prefix="bench-crawl-", dir=asked.folder) as name:
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-crawl-", dir=asked.folder) as name,
+        tempfile.TemporaryDirectory(prefix="bench-crawl-web-", dir=_in_memory()) as served,
+    ):
         for kind in asked.webs:
-            scratch, port = Path(name) / kind, _free_port()
+            scratch, port, files = Path(name) / kind, _free_port(), Path(served) / kind
             if kind == "simulated":
-                web = simulated_web(scratch / "web", asked.hosts, asked.pages, port)
+                web = simulated_web(files, asked.hosts, asked.pages, port)
             else:
-                web = real_web(scratch / "web")
+                web = real_web(files)
             print(f"\n{kind}: {len(web.hosts)} hosts", flush=True)
             with serve(web.folder, scratch / "nginx", port) as nginx:
                 result[kind] = _compare(asked.crawlers, peers, web, nginx, scratch)
@@ -98,7 +102,6 @@ def _compare(
 
 def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path) -> Run:
     tops = web.tops(nginx.port)
-    _warm(web.folder)
     if name == OURS:
         cost, archived = ours.crawl(tops, LONGEST_S, scratch)
         fetched = nginx.take_log()
@@ -114,11 +117,13 @@ def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path)
     return Run(name, cost, fetched)
 
 
-def _warm(folder: Path) -> None:
-    """Read all files once: some kernels take memory back early, and later runs waited for disks."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            path.read_bytes()
+def _in_memory() -> Path | None:
+    """Return where files are in memory, or None: where the system has its temporary ones.
+
+    Some kernels take back the pages of files that nobody reads for half a minute. A crawler behind
+    one that takes minutes then waits for the disk, and takes more turns for the same pages.
+    """
+    return MEMORY if os.access(MEMORY, os.W_OK) else None
 
 
 def _arguments() -> argparse.Namespace:
@@ -128,7 +133,7 @@ def _arguments() -> argparse.Namespace:
     words.add_argument("--webs", nargs="+", default=["simulated", "real"])
     words.add_argument("--crawlers", nargs="+", default=[OURS, *PEERS])
     words.add_argument("--check-scrapy", action="store_true", help="also with reference settings")
-    words.add_argument("--folder", type=Path, help="for what is written; default: the system's")
+    words.add_argument("--folder", type=Path, help="for what crawlers write; default: the system's")
     asked = words.parse_args()
     if asked.check_scrapy:
         asked.crawlers.append(REFERENCE)
