@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from manager.db.engine import Database
 from manager.operations.agents import agent_detail, set_next_list_limit
 from manager.operations.checks import check
@@ -9,16 +11,17 @@ from manager.operations.contact import note_message
 from manager.operations.host_views import host_detail
 from manager.operations.hosts import exclude_host
 from manager.operations.lists import current_list
+from manager.operations.policy import Policy
 from manager.operations.rounds import current_round, round_detail, start_round
 from shared.wire.server_list import MaxTransfer
-from tests.manager.operations.world import ADMIN, World
+from tests.manager.operations.world import ADMIN, POLICY, World
 
 HOSTS = ("h1.jp", "h2.jp", "h3.jp")
 
 
-def with_plain(database: Database) -> World:
+def with_plain(database: Database, policy: Policy = POLICY) -> World:
     """Return a world with one plain agent that has called, and three hosts."""
-    world = World(database)
+    world = World(database, policy)
     world.join("p", kind="plain")
     note_message(database, world.agents["p"].identity, "subscribe", world.now_ms, world.policy)
     world.hosts(*HOSTS)
@@ -109,23 +112,22 @@ def test_a_host_that_is_not_in_the_log_was_not_reached(database: Database) -> No
 
 def test_any_message_renews_what_a_plain_agent_has(database: Database) -> None:
     """It calls once a night; a day of silence takes nothing from it, two do."""
-    world = with_plain(database)
+    world = with_plain(database, replace(POLICY, plain_renewal_s=600))
     start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
     world.tick()
     world.take_list("p")
-    for _ in range(170):
-        world.wait(40)
-        world.tick()
-    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 3
+    assert rights_after(world, 560) == 3
     note_message(database, world.agents["p"].identity, "submitlog", world.now_ms, world.policy)
-    for _ in range(170):
+    assert rights_after(world, 560) == 3
+    assert rights_after(world, 160) == 0
+
+
+def rights_after(world: World, seconds: int) -> int:
+    """Return how many units the plain agent may crawl after a silence, the clock ticking on."""
+    for _ in range(seconds // 40):
         world.wait(40)
         world.tick()
-    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 3
-    for _ in range(40):
-        world.wait(40)
-        world.tick()
-    assert agent_detail(database, "p", world.now_ms).view.crawl_rights == 0
+    return agent_detail(world.db, "p", world.now_ms).view.crawl_rights
 
 
 def test_the_next_list_can_be_limited(database: Database) -> None:
