@@ -92,7 +92,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m launcher", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="the folder of the installation")
     parser.add_argument("--data", type=Path, help="the agent's folder; default: HOME/data")
-    parser.add_argument("--again", action="store_true", help="also what went back before")
+    parser.add_argument("--again", action="store_true", help="also what failed or went back before")
     parser.add_argument("--quiet", action="store_true", help="only into the log")
     parser.add_argument("--pin", metavar="VERSION", help="stay on VERSION; empty: no more")
     parser.add_argument("--root", type=Path, metavar="FILE", help="trust this first root")

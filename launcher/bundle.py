@@ -14,7 +14,7 @@ import tarfile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from launcher.errors import LauncherError, RefusedError
+from launcher.errors import BrokenError, LauncherError, RefusedError
 from launcher.place import Place
 
 __all__ = ["install", "try_launcher"]
@@ -26,7 +26,7 @@ MOST_FILES: Final = 10_000
 
 
 def install(archive: Path, version: str, place: Place) -> None:
-    """Make `versions/VERSION`, whole. Raises LauncherError, RefusedError."""
+    """Make `versions/VERSION`, whole. Raises LauncherError, RefusedError, BrokenError."""
     folder = _unpacked(archive, place.scratch / "unpacked")
     if (folder / "VERSION").read_text().strip() != version:
         raise RefusedError(f"the archive that is signed as {version} says another version")
@@ -37,15 +37,18 @@ def install(archive: Path, version: str, place: Place) -> None:
         INSTALL_S,
     )
     if not place.is_complete(version):
-        raise LauncherError(f"install.py of {version} left no whole release")
+        raise BrokenError(f"install.py of {version} left no whole release")
 
 
 def try_launcher(version: str, place: Place) -> None:
-    """Have the new release's own launcher say its version: it must be able to replace itself."""
+    """Have the new release's own launcher say a word: it must be able to replace itself.
+
+    Raises LauncherError, BrokenError.
+    """
     words = [str(place.python(version)), "-I", "-m", "launcher", "--home", str(place.home)]
     said = _run([*words, "--self-test"], f"the launcher of {version}", TRY_S)
     if "launcher works" not in said:
-        raise LauncherError(f"the launcher of {version} does not work: {said[-TOLD:]}")
+        raise BrokenError(f"the launcher of {version} does not work: {said[-TOLD:]}")
 
 
 def _unpacked(archive: Path, target: Path) -> Path:
@@ -92,10 +95,12 @@ def _run(words: list[str], what: str, seconds: float) -> str:
             timeout=seconds,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LauncherError(f"{what}: {error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise BrokenError(f"{what} was not done within {seconds:.0f} s") from error
+    except OSError as error:
+        raise BrokenError(f"{what}: {error}") from error
     if done.returncode:
-        raise LauncherError(f"{what} ended with {done.returncode}: {done.stdout[-TOLD:].strip()}")
+        raise BrokenError(f"{what} ended with {done.returncode}: {done.stdout[-TOLD:].strip()}")
     return done.stdout
 
 

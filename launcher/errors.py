@@ -2,12 +2,13 @@
 
 LauncherError     a sentence for people; nothing was changed
 ├── RefusedError  what came is not genuine, too old, or contradicts what was known
+├── BrokenError   what came is genuine, and does not work on this machine
 └── OfflineError  the manager was not reached; tomorrow is another day
 """
 
 from __future__ import annotations
 
-__all__ = ["LauncherError", "OfflineError", "RefusedError"]
+__all__ = ["BrokenError", "LauncherError", "OfflineError", "RefusedError"]
 
 
 class LauncherError(Exception):
@@ -16,6 +17,10 @@ class LauncherError(Exception):
 
 class RefusedError(LauncherError):
     """What came is not what people signed, or is older than what was here."""
+
+
+class BrokenError(LauncherError):
+    """A program of the release failed while it was installed or tried."""
 
 
 class OfflineError(LauncherError):

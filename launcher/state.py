@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from launcher.errors import LauncherError
+from launcher.failures import Failure
 from launcher.place import write_whole
+from shared.versions import is_version, version_key
 
 __all__ = ["State", "Trial", "read_state", "write_state"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,9 @@ class Trial:
 class State:
     """highest: the greatest version that `current` ever led to. good: the last that proved itself.
 
-    bad: versions that did not, each with why; they are not tried again by themselves. pin: the
-    only version that the site wants; empty: what the manager offers.
+    bad: versions that did not, each with why; they are not tried again by themselves. failed:
+    versions that could not be installed; they wait. pin: the only version that the site wants;
+    empty: what the manager offers. The agent shows bad and failed (agent/control/launching.py).
     """
 
     highest: str = ""
@@ -45,6 +50,16 @@ class State:
     pin: str = ""
     trial: Trial | None = None
     bad: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, Failure] = field(default_factory=dict)
+
+    def with_good(self, version: str) -> State:
+        """Return it with a version that has proved itself: what failed before it is past."""
+        return replace(
+            self.without_trial(),
+            good=version,
+            bad=_above(self.bad, version),
+            failed=_above(self.failed, version),
+        )
 
     def without_trial(self) -> State:
         """Return it with nothing on trial."""
@@ -57,13 +72,25 @@ def read_state(path: Path) -> State:
         said = _known(State, json.loads(path.read_bytes()))
         trial = _trial(said.pop("trial"))
         bad = {str(version): str(why) for version, why in said.pop("bad").items()}
-        return State(**said, trial=trial, bad=bad)
+        failed = {
+            str(version): Failure(**_known(Failure, one))
+            for version, one in said.pop("failed", {}).items()
+        }
+        return State(**said, trial=trial, bad=bad, failed=failed)
     except FileNotFoundError:
         return State()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LauncherError(
             f"{path}: cannot be read ({error}); remove it, and say `prs update` again"
         ) from error
+
+
+def _above(versions: dict[str, T], version: str) -> dict[str, T]:
+    """Return what is kept of versions that are still to come."""
+    key = version_key(version)
+    return {
+        one: kept for one, kept in versions.items() if is_version(one) and version_key(one) > key
+    }
 
 
 def _trial(said: dict[str, Any] | None) -> Trial | None:
@@ -73,7 +100,7 @@ def _trial(said: dict[str, Any] | None) -> Trial | None:
     return Trial(**{**values, "restart": tuple(map(str, values.get("restart", ())))})
 
 
-def _known(kind: type[State] | type[Trial], said: dict[str, Any]) -> dict[str, Any]:
+def _known(kind: type[State | Trial | Failure], said: dict[str, Any]) -> dict[str, Any]:
     names = {one.name for one in fields(kind)}
     return {name: value for name, value in said.items() if name in names}
 

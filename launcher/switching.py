@@ -84,7 +84,7 @@ class Switching:
         why = self._prove(trial.version, trial.began_ms)
         if not why:
             self._start_agent(trial)
-            self.keep(replace(state.without_trial(), good=trial.version))
+            self.keep(state.with_good(trial.version))
             self._say(f"good: {trial.version} has completed a sync")
             return Outcome(trial.version, "updated")
         if not trial.before:

@@ -7,6 +7,8 @@ has verified in `launcher/metadata` and refuses to go back.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,12 @@ class Release:
 
     version: str
     target: TargetFile
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of all that is signed of it: name, length, hashes, remarks."""
+        said = {"path": self.target.path, **self.target.to_dict()}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 class Trusted:

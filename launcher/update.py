@@ -6,7 +6,8 @@
     decide    newer than all before, not bad      switch, sync, good or back (`switching`)
 
 Invariant: `current` leads to a whole release at every moment, and never to one that is lower than
-the highest that it ever led to, but the last good one.
+the highest that it ever led to, but the last good one. What failed here is told once, and not tried
+again each night (`failures`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+import time
 from dataclasses import replace
 from typing import Final
 
 from launcher.bundle import install, try_launcher
-from launcher.errors import LauncherError, OfflineError, RefusedError
+from launcher.errors import BrokenError, LauncherError, OfflineError, RefusedError
+from launcher.failures import failed_before, failure_after
 from launcher.manager import Manager, read_site
 from launcher.place import Journal, Place
 from launcher.state import State, read_state
@@ -58,28 +61,35 @@ class _Run:
         self._telling = Telling(place.own, self._manager, journal.say)
         self._step = "recover"
         self._version = ""
+        self._held = ""  # why what is to be run is left alone
 
     def run(self) -> int:
         """Do all steps; tell the manager how it went."""
+        outcome = self._outcome()
+        if outcome is not None:
+            self._note(outcome)
+        self._telling.tell()
+        good = not self._held if outcome is None else outcome.outcome == "updated"
+        return 0 if good else 1
+
+    def _note(self, outcome: Outcome) -> None:
+        if outcome.outcome != "updated":
+            self._say(f"{outcome.outcome} at {outcome.step}: {outcome.detail}")
+        self._telling.add(outcome)
+
+    def _outcome(self) -> Outcome | None:
         others = tempfile.tempdir
         try:
-            outcome = self._steps()
+            return self._steps()
         except RefusedError as error:
-            outcome = Outcome(self._version, "refused", self._step, str(error))
+            return Outcome(self._version, "refused", self._step, str(error))
         except OfflineError as error:
-            outcome = Outcome(self._version, "unreached", self._step, str(error))
+            return Outcome(self._version, "unreached", self._step, str(error))
         except (LauncherError, OSError, subprocess.SubprocessError) as error:
-            outcome = Outcome(self._version, "failed", self._step, str(error))
+            return Outcome(self._version, "failed", self._step, str(error))
         finally:
             tempfile.tempdir = others
             shutil.rmtree(self._place.scratch, ignore_errors=True)
-        good = outcome is None or outcome.outcome == "updated"
-        if outcome is not None:
-            if not good:
-                self._say(f"{outcome.outcome} at {outcome.step}: {outcome.detail}")
-            self._telling.add(outcome)
-        self._telling.tell()
-        return 0 if good else 1
 
     def _steps(self) -> Outcome | None:
         state = self._recover()
@@ -94,18 +104,48 @@ class _Run:
             return None
         self._version = release.version
         self._begin("decide", f"{release.version} is to be run")
-        self._check(state, release, running)
-        if not self._place.is_complete(release.version):
-            self._begin("download", f"{release.target.length} bytes of {release.version}")
-            archive = trusted.download(release, self._place)
-            self._begin("install", release.version)
-            install(archive, release.version, self._place)
-        self._begin("test", release.version)
-        try_launcher(release.version, self._place)
+        self._check(state, release)
+        if not self._again and (why := self._why_not(state, release)):
+            self._leave_alone(why)
+            return None
+        failed = self._make_ready(state, trusted, release)
+        if failed is not None:
+            self._remember(state, release, failed)
+            return None
         self._begin("switch", release.version)
         outcome = self._switching.begin(state, release.version)
         self._prune()
         return outcome
+
+    def _make_ready(self, state: State, trusted: Trusted, release: Release) -> Outcome | None:
+        """Install a release beside the others; return how it failed, if that is its own doing."""
+        version = release.version
+        archive = None
+        if not self._place.is_complete(version):
+            self._begin("download", f"{release.target.length} bytes of {version}")
+            archive = trusted.download(release, self._place)
+        try:
+            if archive is not None:
+                self._begin("install", version)
+                install(archive, version, self._place)
+            self._begin("test", version)
+            try_launcher(version, self._place)
+        except (RefusedError, BrokenError) as error:
+            if version != state.good:
+                shutil.rmtree(self._place.release(version), ignore_errors=True)
+            outcome = "failed" if isinstance(error, BrokenError) else "refused"
+            return Outcome(version, outcome, self._step, str(error))
+        return None
+
+    def _remember(self, state: State, release: Release, outcome: Outcome) -> None:
+        """Tell the manager that a release failed here, the first time, and keep that it did."""
+        before = state.failed.get(release.version)
+        now_ms = time.time_ns() // 1_000_000
+        failure = failure_after(before, release.fingerprint, outcome.step, outcome.detail, now_ms)
+        if failure.times == 1:
+            self._note(outcome)
+        self._switching.keep(replace(state, failed={**state.failed, release.version: failure}))
+        self._leave_alone(failed_before(release.version, failure))
 
     def _recover(self) -> State | Outcome:
         """Return the state, or how a trial ended that a killed launcher had begun."""
@@ -149,7 +189,7 @@ class _Run:
             raise RefusedError(f"{version} is signed as {release.target.path}, not {target[:80]!r}")
         return release
 
-    def _check(self, state: State, release: Release, running: str) -> None:
+    def _check(self, state: State, release: Release) -> None:
         version = release.version
         lower = bool(state.highest) and version_key(version) < version_key(state.highest)
         if lower and version != state.good:
@@ -157,10 +197,20 @@ class _Run:
                 f"{version} is older than {state.highest}, which was here; only the last good one "
                 f"({state.good or 'none'}) may follow it"
             )
-        if version in state.bad and not self._again:
-            raise RefusedError(
-                f"{version} went back before ({state.bad[version]}); `prs update --again` tries it"
-            )
+
+    def _why_not(self, state: State, release: Release) -> str:
+        """Return how a release failed here, unless it is to be tried; the manager knows it."""
+        version = release.version
+        failure = state.failed.get(version)
+        if version in state.bad:
+            return f"{version} went back before ({state.bad[version]})"
+        if failure and failure.holds(release.fingerprint, time.time_ns() // 1_000_000):
+            return failed_before(version, failure)
+        return ""
+
+    def _leave_alone(self, why: str) -> None:
+        self._held = why
+        self._say(f"decide: {why}; `prs update --again` tries it now")
 
     def _begin(self, step: str, text: str) -> None:
         self._step = step

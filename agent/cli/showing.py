@@ -16,6 +16,7 @@ from agent.control.doctor import Check
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
+from agent.control.updates import left_alone
 from agent.settings import Home, documented
 
 __all__ = ["check_lines", "doctor", "settings", "status", "status_lines"]
@@ -33,10 +34,13 @@ def status(place: Place, as_json: bool) -> None:
         held = read_holds(home.hold).reason
     if as_json:
         running = holder is not None
-        click.echo(json.dumps({"running": running, "status": last and asdict(last)}))
+        said = {"running": running, "updates": left_alone(), "status": last and asdict(last)}
+        click.echo(json.dumps(said))
         return
     if holder is None:
         click.echo("no agent runs here" + (f"; {held}" if held else ""))
+    for release in left_alone():
+        click.echo(plain(f"update: {release}"))
     if last is None:
         click.echo("none has run yet")
         return

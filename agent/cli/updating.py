@@ -15,7 +15,7 @@ __all__ = ["sync", "update"]
 
 
 @click.command()
-@click.option("--again", is_flag=True, help="Try a version that went back before, too.")
+@click.option("--again", is_flag=True, help="Try also what failed or went back before.")
 @click.option("--quiet", is_flag=True, help="Write only into the log; for cron.")
 @click.option("--pin", metavar="VERSION", help='Stay on VERSION; "" ends that.')
 @click.option(

@@ -18,7 +18,7 @@ from typing import Final
 
 from agent.errors import HomeError
 
-__all__ = ["UntoldUpdates", "launcher_words", "start_launcher"]
+__all__ = ["UntoldUpdates", "installation", "launcher_words", "start_launcher"]
 
 UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
 TRY_S: Final = 3600.0
@@ -29,7 +29,7 @@ class UntoldUpdates:
 
     def __init__(self, data: Path, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self._data = data
-        home = _home()
+        home = installation()
         self._path = None if home is None else home / "launcher" / UNTOLD
         self._monotonic_s = monotonic_s
         self._tried_s = -TRY_S
@@ -48,7 +48,7 @@ class UntoldUpdates:
         return True
 
 
-def _home() -> Path | None:
+def installation() -> Path | None:
     """Return the folder of the installation; None: it was not made from an archive."""
     prefix = Path(sys.prefix)
     parents = prefix.parents
@@ -59,7 +59,7 @@ def _home() -> Path | None:
 
 def launcher_words(data: Path) -> list[str]:
     """Return the command that updates this installation. Raises HomeError: there is none."""
-    home = _home()
+    home = installation()
     if home is None:
         raise HomeError(
             f"{sys.prefix}: this agent was not installed from an archive of a release, so it is "

@@ -103,6 +103,7 @@ class Centre:
     refuses: str = "none"  # will not take reports of this version, ever
     why: str = "a test"  # it offers what it offers
     url: str = ""
+    downloads: int = 0
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
@@ -140,6 +141,7 @@ class Centre:
         """Return what a GET gets; None: 404."""
         if path.startswith("offer"):
             return json.dumps({**self.offered, "minimum": "", "why": self.why}).encode()
+        self.downloads += path.startswith("targets/")
         return self.files.get(path)
 
 

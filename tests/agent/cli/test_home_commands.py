@@ -111,7 +111,11 @@ def test_holds_without_a_process(home: Home) -> None:
 def test_status_of_a_home_that_never_worked(home: Home) -> None:
     """Nothing to show is said, and is no error."""
     assert prs(home, "status") == (0, "no agent runs here\nnone has run yet\n", "")
-    assert json.loads(prs(home, "status", "--json")[1]) == {"running": False, "status": None}
+    assert json.loads(prs(home, "status", "--json")[1]) == {
+        "running": False,
+        "updates": [],
+        "status": None,
+    }
 
 
 def test_status_shows_why(home: Home) -> None:

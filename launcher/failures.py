@@ -1,0 +1,53 @@
+"""Releases that could not be installed here: for how long each is left alone.
+
+What does not install today hardly does tomorrow, and a night's download is a partner's traffic. So
+a failure is remembered, and its release is tried again after a wait that doubles, or at once where
+something else is signed of it, or a person asks.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Failure", "failed_before", "failure_after"]
+
+FIRST_WAIT_MS: Final = 36 * 3_600_000  # one of the daily looks is left out
+LONGEST_WAIT_MS: Final = 32 * 86_400_000
+WHY: Final = 900
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a release failed, the last of some times. signed: what was signed of it, as a digest.
+
+    at_ms, until_ms: when it was, and until when it is left alone; epoch, by this site's clock.
+    """
+
+    signed: str
+    step: str
+    why: str
+    at_ms: int
+    until_ms: int
+    times: int = 1
+
+    def holds(self, signed: str, now_ms: int) -> bool:
+        """Tell whether the release is to be left alone; a clock that went back ends that."""
+        return signed == self.signed and self.at_ms <= now_ms < self.until_ms
+
+
+def failure_after(before: Failure | None, signed: str, step: str, why: str, now_ms: int) -> Failure:
+    """Return what is to be remembered of a failure now. before: what was; None: nothing."""
+    times = before.times + 1 if before is not None and before.signed == signed else 1
+    wait_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(times - 1, 8))
+    return Failure(signed, step, why[:WHY], now_ms, now_ms + wait_ms, times)
+
+
+def failed_before(version: str, failure: Failure) -> str:
+    """Return in words how a release failed, how often, and until when it is left alone."""
+    until = time.strftime("%Y-%m-%d %H:%M", time.localtime(failure.until_ms / 1000))
+    return (
+        f"{version} failed at {failure.step} ({failure.times} times) and is left alone until "
+        f"{until}: {failure.why}"
+    )
