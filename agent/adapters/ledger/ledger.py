@@ -114,7 +114,8 @@ class SqliteLedger:
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             database = stack.enter_context(closing(Database(folder / DATABASE)))
-            numbers = _read_numbers(database) or _first_numbers(database, clock.epoch_ms())
+            known = _read_numbers(database)  # none until the first commit below
+            numbers = known or _first_numbers(database, clock.epoch_ms())
             segments = Segments(
                 folder / SEGMENTS,
                 numbers.segments,
@@ -122,7 +123,7 @@ class SqliteLedger:
                 agent=options.agent,
                 info=options.info,
                 max_bytes=options.max_segment_bytes,
-                keep_strays=database.is_new,
+                keep_strays=known is None,
                 open_file=open_file,
             )
             stack.callback(segments.close)

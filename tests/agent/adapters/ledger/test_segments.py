@@ -14,10 +14,12 @@ from agent.adapters.ledger.ledger import DATABASE
 from agent.errors import HomeError
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
+from shared.archive.errors import DiskFullError
 from shared.archive.reader import iter_captures
 from shared.archive.rewritten import next_name
 from shared.archive.segment import OPEN_SUFFIX
 from shared.archive.verify import verify_segment
+from shared.archive.writer import SegmentWriter
 from tests.agent.adapters.installation import OPTIONS, captures_of, open_ledger
 
 SMALL = replace(OPTIONS, max_segment_bytes=3000)
@@ -159,6 +161,27 @@ def test_segments_of_a_lost_ledger_are_kept(tmp_path: Path) -> None:
     ledger.commit()
     assert captures_of(tmp_path) == [page(1), page(2)]
     ledger.close()
+
+
+def test_segments_of_a_lost_ledger_outlast_a_start_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No room to seal them, or a kill: the next start still knows that its ledger is new."""
+    ledger = open_ledger(tmp_path)
+    append(ledger, 1)
+    ledger.commit()
+    ledger.abandon()
+    for path in tmp_path.glob(f"{DATABASE}*"):
+        path.unlink()
+
+    def full(_: SegmentWriter) -> None:
+        raise DiskFullError("no room")
+
+    with monkeypatch.context() as patch, pytest.raises(DiskFullError):
+        patch.setattr(SegmentWriter, "seal", full)
+        open_ledger(tmp_path)
+    open_ledger(tmp_path).close()
+    assert captures_of(tmp_path) == [page(1)]
 
 
 def test_a_draft_without_withdrawn_hosts_is_no_segment(tmp_path: Path) -> None:
