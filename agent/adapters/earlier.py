@@ -8,8 +8,8 @@ for once, so what it brought itself need not be looked for.
 
 What was appended waits in memory until a commit has made it durable, and goes to the file in
 batches from a thread. A crash forgets a batch at most, and then its pages are stored whole once
-more: the file may know less than the segments hold, never more. A file that cannot be read is
-begun anew for the same reason.
+more: the file may know less than the segments hold, never more. A file that cannot be read, or in
+which what must be forgotten cannot be deleted, is begun anew for the same reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Final
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import Clock
 
-__all__ = ["BATCH_ROWS", "EarlierFile"]
+__all__ = ["BATCH_ROWS", "EarlierFile", "remove_earlier"]
 
 BATCH_ROWS: Final = 4096
 CACHE_KIB: Final = 8 * 1024
@@ -70,7 +70,7 @@ class EarlierFile:
         """Open the file, or begin one.
 
         whole_days: what is older is not known any more, so that each page is stored whole at
-        least so often. submit: runs a write; None: a thread of its own. Raises OSError.
+        least so often. submit: runs a write; None: a thread of its own.
         """
         self._path = path
         self._clock = clock
@@ -86,7 +86,10 @@ class EarlierFile:
         self._sweep_s = -math.inf  # from when on rows that are too old go
         self._list_begun = False
         self._look_again = False  # set by the thread that writes
+        self._is_damaged = False  # by the same
         self._flushed_s = clock.monotonic_s()
+        self._reader = _nothing()
+        self._secret = secrets.token_bytes(16)
         self._host = lru_cache(HOSTS_REMEMBERED)(self._hash)
         self._knows = lru_cache(HOSTS_REMEMBERED)(self._is_known)
         self._open()
@@ -119,6 +122,8 @@ class EarlierFile:
 
     def committed(self) -> None:
         """Take note that all that was appended is durable."""
+        if self._is_damaged:
+            self._begin_anew()
         self._durable += self._appended
         self._appended.clear()
         late = self._clock.monotonic_s() - self._flushed_s >= FLUSH_S
@@ -127,11 +132,7 @@ class EarlierFile:
 
     def clear(self) -> None:
         """Forget everything: the segments that it tells of are gone."""
-        self._appended.clear()
-        self._durable.clear()
-        self._wait()
-        with closing(_connect(self._path)) as connection:
-            connection.execute("DELETE FROM earlier")
+        self._begin_anew()
 
     def forget(self, hosts: Sequence[str]) -> None:
         """Forget hosts: their captures are deleted."""
@@ -139,9 +140,12 @@ class EarlierFile:
         self._appended = [row for row in self._appended if row[0] not in keys]
         self._durable = [row for row in self._durable if row[0] not in keys]
         self._wait()
-        with suppress(sqlite3.OperationalError), closing(_connect(self._path)) as connection:
-            rows = [(key,) for key in keys]
-            connection.executemany("DELETE FROM earlier WHERE host = ?", rows)
+        try:
+            with closing(_connect(self._path)) as connection:
+                rows = [(key,) for key in keys]
+                connection.executemany("DELETE FROM earlier WHERE host = ?", rows)
+        except sqlite3.DatabaseError:
+            self._begin_anew()
         self._knows.cache_clear()
 
     def close(self) -> None:
@@ -151,6 +155,8 @@ class EarlierFile:
         if self._thread is not None:
             self._thread.shutdown()
         self._reader.close()
+        if self._is_damaged:
+            remove_earlier(self._path)
 
     def _flush(self) -> None:
         self._flushed_s = self._clock.monotonic_s()
@@ -165,7 +171,7 @@ class EarlierFile:
 
         def write() -> None:
             if rows:
-                _write(self._path, rows, before)
+                self._is_damaged |= not _write(self._path, rows, before)
             if begun:
                 self._look_again = True
 
@@ -180,11 +186,25 @@ class EarlierFile:
         try:
             self._begin()
         except sqlite3.DatabaseError:
-            for suffix in ("", "-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Know nothing from now on, also where there is no room for an empty file."""
+        self._appended.clear()
+        self._durable.clear()
+        self._wait()
+        self._reader.close()
+        remove_earlier(self._path)
+        try:
             self._begin()
+        except sqlite3.OperationalError:
+            self._reader = _nothing()
+        self._is_damaged = False
+        self._host.cache_clear()
+        self._knows.cache_clear()
 
     def _begin(self) -> None:
+        self._reader.close()
         self._reader = _connect(self._path)
         version = self._reader.execute("PRAGMA user_version").fetchone()[0]
         if version != VERSION:
@@ -193,7 +213,7 @@ class EarlierFile:
                 raise sqlite3.DatabaseError(f"{self._path}: version {version}")
             self._reader.executescript(_TABLES)
             self._reader.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(16),))
-        self._secret: bytes = self._reader.execute("SELECT bytes FROM secret").fetchone()[0]
+        self._secret = self._reader.execute("SELECT bytes FROM secret").fetchone()[0]
 
     def _ask(self, query: str, values: tuple[int, ...]) -> tuple[int, bytes, str, str] | None:
         try:
@@ -212,6 +232,10 @@ class EarlierFile:
         return int.from_bytes(digest, "big", signed=True)
 
 
+def _nothing() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", check_same_thread=False)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -222,11 +246,24 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _write(path: Path, rows: Sequence[Row], before_ms: int | None) -> None:
-    """Enter rows, and delete those that are too old; where there is no room, forget."""
-    with suppress(sqlite3.OperationalError), closing(_connect(path)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany("INSERT OR REPLACE INTO earlier VALUES (?,?,?,?,?,?)", rows)
-        if before_ms is not None:
-            connection.execute("DELETE FROM earlier WHERE fetched_at_ms <= ?", (before_ms,))
-        connection.execute("COMMIT")
+def remove_earlier(path: Path) -> None:
+    """Remove what a file remembers; nobody has it open."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _write(path: Path, rows: Sequence[Row], before_ms: int | None) -> bool:
+    """Enter rows, and delete those that are too old; where there is no room, forget.
+
+    Tell whether the file is whole.
+    """
+    try:
+        with suppress(sqlite3.OperationalError), closing(_connect(path)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR REPLACE INTO earlier VALUES (?,?,?,?,?,?)", rows)
+            if before_ms is not None:
+                connection.execute("DELETE FROM earlier WHERE fetched_at_ms <= ?", (before_ms,))
+            connection.execute("COMMIT")
+    except sqlite3.DatabaseError:
+        return False
+    return True

@@ -16,8 +16,8 @@ from typing import Final, Self
 
 from agent.adapters.curl import CurlFetcher
 from agent.adapters.dns import DnsResolver, ResolverOptions
-from agent.adapters.earlier import EarlierFile
-from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.earlier import EarlierFile, remove_earlier
+from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
@@ -113,6 +113,10 @@ class CrawlSession:
         """
         blocked = blocked_by(settings.politeness.blocked)
         rules = AddressRules(settings.network.allowed_ranges)
+        if not (folder / DATABASE).exists():
+            # The segments that it tells of went with another ledger. It goes before there is one:
+            # after a kill nobody would see any more that it did not.
+            remove_earlier(folder / EARLIER)
         ledger = SqliteLedger.open(
             folder,
             LedgerOptions(
@@ -129,8 +133,6 @@ class CrawlSession:
         worker = page_worker(settings, remarks.add, nursery)
         whole_days = settings.memory.whole_days
         earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
-        if earlier is not None and ledger.database.is_new:
-            earlier.clear()  # the segments that it tells of went with another ledger
         ports = CrawlPorts(
             ledger=ledger,
             fetcher=fetcher,

@@ -22,7 +22,7 @@ docs/adr/0004-one-commit-for-the-crawl.md says why, 0040 how.
 
 from agent.adapters.ledger.crawl_log import ClosedLog
 from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.ledger import LedgerOptions, SqliteLedger
+from agent.adapters.ledger.ledger import DATABASE, LedgerOptions, SqliteLedger
 from agent.adapters.ledger.named import named_segment
 
-__all__ = ["ClosedLog", "Database", "LedgerOptions", "SqliteLedger", "named_segment"]
+__all__ = ["DATABASE", "ClosedLog", "Database", "LedgerOptions", "SqliteLedger", "named_segment"]

@@ -47,7 +47,6 @@ class Database:
         Raises HomeError for a file that is no ledger of ours, DiskFullError.
         """
         self.path = path
-        self.is_new = False
         self._notes: list[tuple[str, Sequence[Row]]] = []
         if not path.exists():
             # Of another database; SQLite would put its pages into the new one.
@@ -143,7 +142,6 @@ class Database:
             ask(f"PRAGMA user_version = {VERSION}")
             ask(f"PRAGMA application_id = {OLDEST}")
             ask("COMMIT")
-            self.is_new = True
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
         elif version in (2, 3, 4):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.adapters import earlier
 from agent.adapters.earlier import BATCH_ROWS, EarlierFile
 from agent.pipeline.messages import Earlier
 from tests.agent.fakes import FakeClock
@@ -175,4 +176,72 @@ def test_a_thread_of_its_own_writes(tmp_path: Path, clock: FakeClock) -> None:
     memory.close()
     memory = opened(tmp_path, clock)
     assert memory.look_up(HOST, f"{HOST}{3 * BATCH_ROWS - 1}") is not None
+    memory.close()
+
+
+def test_where_hosts_cannot_be_forgotten_all_is(
+    memory: EarlierFile, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No room to delete rows: less may be known than the segments hold, never more."""
+    memory.remember(HOST, f"{HOST}x", whole(clock))
+    memory.begin_list()
+    memory.committed()
+    connect = earlier._connect
+
+    def full(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.execute("PRAGMA max_page_count = 1")
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(earlier, "_connect", full)
+        memory.forget([HOST])
+    assert memory.look_up(HOST, f"{HOST}x") is None
+    memory.remember(HOST, f"{HOST}y", whole(clock))
+    memory.begin_list()
+    memory.committed()
+    assert memory.look_up(HOST, f"{HOST}y") is None
+
+
+def test_without_room_for_a_file_nothing_is_known(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that starts on a full disk waits for room; its memory is not what ends it."""
+
+    def full(_: Path) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(earlier, "_connect", full)
+        memory = opened(tmp_path, clock)
+        memory.remember(HOST, f"{HOST}x", whole(clock))
+        memory.begin_list()
+        memory.committed()
+        assert memory.look_up(HOST, f"{HOST}x") is None
+        memory.forget([HOST])
+        memory.clear()
+        memory.close()
+
+
+def test_a_damaged_file_is_begun_anew_while_it_runs(tmp_path: Path, clock: FakeClock) -> None:
+    """It costs what it knew, and nothing else: the process ends in order, the next one learns."""
+    memory = EarlierFile(tmp_path / "earlier.sqlite", clock, 90.0)
+    for number in range(BATCH_ROWS):
+        memory.remember(HOST, f"{HOST}{number}", whole(clock, number))
+    memory.committed()
+    memory.close()
+    memory = EarlierFile(tmp_path / "earlier.sqlite", clock, 90.0)
+    size_bytes = (tmp_path / "earlier.sqlite").stat().st_size
+    with (tmp_path / "earlier.sqlite").open("r+b") as file:
+        file.seek(4096)
+        file.write(b"x" * (size_bytes - 4096))
+    memory.remember(HOST, f"{HOST}x", whole(clock))
+    memory.committed()
+    memory.close()
+    memory = opened(tmp_path, clock)
+    memory.remember(HOST, f"{HOST}x", whole(clock))
+    memory.begin_list()
+    memory.committed()
+    assert memory.look_up(HOST, f"{HOST}x") is not None
     memory.close()

@@ -38,7 +38,6 @@ def committed(database: Database) -> list[object]:
 def test_changes_are_seen_at_once_and_durable_at_a_commit(tmp_path: Path) -> None:
     """Whoever asks sees what is not committed, unless it asks for what is."""
     database = Database(tmp_path / "x.sqlite")
-    assert database.is_new
     database.run(ADD, ("a",))
     assert (urls(database), committed(database)) == (["a"], [])
     database.commit()
@@ -46,7 +45,6 @@ def test_changes_are_seen_at_once_and_durable_at_a_commit(tmp_path: Path) -> Non
     database.run(ADD, ("b",))
     database.close()
     database = Database(tmp_path / "x.sqlite")
-    assert not database.is_new
     assert urls(database) == ["a"]
     database.close()
 
