@@ -104,7 +104,7 @@ class CrawlLimits:
     """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""
 
     short_rules: int = 1_000_000
-    """Rules of all of these, but for long robots.txt: 300 bytes each."""
+    """Rules of all of these, but for long robots.txt: 300 bytes each; a long one counts as more."""
 
     long_rules: int = 500_000
     """Rules of those with more than 200; one more such host waits for others to end."""

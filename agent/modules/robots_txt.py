@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from shared.errors import SettingError
@@ -42,6 +43,9 @@ MAX_WILDCARDS: Final = 1000
 """Rules with `*` or `$` that are kept as they are: each costs a search through every URL, and 500
 KiB hold 40,000. Of one more, a Disallow holds for all that its text before the first `*` begins,
 and an Allow for nothing: to the gentler side. No site that means well has so many."""
+
+RULE_BYTES: Final = 300
+"""What a rule of usual length takes of memory."""
 
 PORTION: Final = 16 * 1024
 """Octets that are read without a break, `PIECE_COST` for each line or piece of a rule among them:
@@ -120,11 +124,8 @@ class Rules:
     _literals: dict[bytes, Verdict] = field(default_factory=dict)
     _lengths: tuple[int, ...] = ()  # of the literals, longest first
     _wildcards: tuple[_Wildcard, ...] = ()  # most octets first, Allow before Disallow
-
-    @property
-    def size(self) -> int:
-        """Return how many there are, sitemaps too: what they take of memory."""
-        return len(self._literals) + len(self._wildcards) + len(self.sitemaps)
+    size: int = 0
+    """How many there are, sitemaps too; a long one counts as many of `RULE_BYTES` of memory."""
 
     def allowed(self, path_and_query: str) -> Verdict:
         """Return the verdict on a canonical URL's path with its query: `/dir/page?x=1`.
@@ -297,7 +298,19 @@ def _compiling(
         octets = len(key) + len(pattern) - len(said)
         if allow or (key, octets) not in wildcards:
             wildcards[key, octets] = _Wildcard(octets, tuple(pieces), anchored, verdict)
+    size = sum(_weight(len(url), len(url)) for url in sitemaps)
+    kept = chain(
+        ((key, rule, 1) for key, rule in literals.items()),
+        ((key, rule.verdict, len(rule.pieces)) for (key, _), rule in wildcards.items()),
+    )
+    for key, verdict, count in kept:
+        size += _weight(len(key), len(verdict.rule or ""), count)
+        left -= PIECE_COST
+        if left <= 0:
+            left = PORTION
+            yield
     return Rules(
+        size=size,
         crawl_delay_s=crawl_delay_s,
         sitemaps=sitemaps,
         _literals=literals,
@@ -306,6 +319,11 @@ def _compiling(
             sorted(wildcards.values(), key=lambda rule: (-rule.octets, not rule.verdict.allowed))
         ),
     )
+
+
+def _weight(octets: int, characters: int, pieces: int = 1) -> int:
+    """Return as how many rules one counts: its key, its text (4 bytes a character), its pieces."""
+    return 1 + (octets + 4 * characters + 48 * pieces) // RULE_BYTES
 
 
 def _parts(octets: bytes) -> Iterator[bytes]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import pytest
+
 from agent.modules.robots_txt import Rules, parse
 from agent.modules.rules_kept import LONG, UNUSED_S, RulesKept
 
@@ -50,3 +54,24 @@ def test_what_is_learned_anew_counts_once() -> None:
     found = kept.get("a", 7.0)
     assert found is not None
     assert found.rules.size == 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Disallow: /" + "a" * 2500 + "{number}",
+        "Disallow: /" + "\U0001f577" * 600 + "{number}",
+        "Disallow: /{number}" + "*ab" * 800,
+        "Sitemap: http://a.example/" + "a" * 2500 + "{number}",
+    ],
+)
+def test_few_rules_of_many_octets_take_the_room_of_many(line: str) -> None:
+    """A site cannot write its rules so that they take more memory than they count for."""
+    lines = "\n".join(line.format(number=number) for number in range(150))
+    text = f"User-agent: *\n{lines}\n".encode()
+    tracemalloc.start()
+    made = parse(text, "PRS")
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken / made.size < 600
+    assert made.size > LONG
