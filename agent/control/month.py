@@ -67,15 +67,17 @@ class MonthlyBytes:
         self._kept_ms = now_ms
         if self._months == self._kept:
             return
+        month, count = next(reversed(self._months.items()))
+        # A release that went back reads the month of now only, as versions before did.
+        values = {"month": month, "bytes": count, "months": self._months}
         with contextlib.suppress(DiskFullError):  # the next minute tries again
-            write_whole(self._path, [json.dumps({"months": self._months}).encode()])
+            write_whole(self._path, [json.dumps(values).encode()])
             self._kept = dict(self._months)
 
     def _read(self) -> dict[str, int]:
         try:
             values = json.loads(self._path.read_bytes())
-            if "month" in values:  # as versions before wrote it
-                return {str(values["month"]): max(0, int(values["bytes"]))}
-            return {str(month): max(0, int(count)) for month, count in values["months"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            months = values.get("months") or {values["month"]: values["bytes"]}
+            return {str(month): max(0, int(count)) for month, count in months.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -49,6 +50,16 @@ def test_a_clock_that_was_wrong_gives_no_second_cap(tmp_path: Path) -> None:
     assert month.bytes == 50
     assert "1000 bytes were fetched in 2026-11" in month.look(ms(10, 1), 1050, last=True)
     assert "2026-11" in MonthlyBytes(path, 1000, TOKYO).look(ms(11, 0), 0)
+
+
+def test_a_release_that_went_back_knows_the_month(tmp_path: Path) -> None:
+    """It reads one month and its bytes: a trial of the next release must not begin a new cap."""
+    path = tmp_path / "month.json"
+    month = MonthlyBytes(path, 1000, TOKYO)
+    month.look(ms(10, 0, month=12), 50)
+    month.look(ms(10, 0), 950, last=True)
+    said = json.loads(path.read_bytes())
+    assert (said["month"], said["bytes"]) == ("2026-11", 900)
 
 
 def test_what_the_version_before_wrote_counts(tmp_path: Path) -> None:
