@@ -81,11 +81,13 @@ class Holdings:
     def uncommitted(self) -> str:
         """Return the name of a sealed segment that the crawl's last commit still calls open.
 
-        It must stay until the next one. Empty: nearly always.
+        It must stay until the next one. Empty: nearly always. Where the ledger does not say, it
+        is the newest: that alone can be.
         """
         from agent.adapters.ledger.named import named_segment  # noqa: PLC0415  # few ask
 
-        return named_segment(self.segments.parent)
+        named = named_segment(self.segments.parent)
+        return named if named is not None else max(self.names(), default="")
 
     def keep(self, held: Held) -> None:
         """Write down what is known of a segment. Raises DiskFullError."""

@@ -19,14 +19,19 @@ __all__ = ["named_segment"]
 PATIENCE_S: Final = 5.0
 
 
-def named_segment(folder: Path) -> str:
-    """Return the sealed name of that segment; empty: none is, or there is no ledger in a folder."""
+def named_segment(folder: Path) -> str | None:
+    """Return the sealed name of that segment; empty: none is, or there is no ledger in a folder.
+
+    None: the ledger cannot be read now, as where the disk has no room for SQLite's own files.
+    """
     path = folder / DATABASE
+    if not path.exists():
+        return ""
     try:
         with closing(
             sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=PATIENCE_S)
         ) as ledger:
             row = ledger.execute("SELECT segment FROM state").fetchone()
     except sqlite3.Error:
-        return ""
+        return None
     return "" if row is None else str(row[0])

@@ -46,3 +46,22 @@ def test_a_segment_stays_until_a_commit_knows_that_it_is_sealed(tmp_path: Path) 
     assert holdings.uncommitted == ""
     assert drop_kept(holdings, 0, 10**15, lambda: True)[0] == 1
     opened(folder).close()
+
+
+def test_without_an_answer_of_the_ledger_the_newest_segment_stays(tmp_path: Path) -> None:
+    """A full disk may keep the ledger from being read, too: what it calls open is the newest."""
+    (tmp_path / "collection").mkdir()
+    folder = tmp_path / "crawl"
+    ledger = opened(folder)
+    for number in range(2):
+        ledger.append_captures([(encode_capture(page(f"{HOST}{number}", b"x")), ())])
+        ledger.seal_segment()
+    ledger.close()
+    (folder / "ledger.sqlite").write_bytes(b"no room" * 1000)
+    holdings = Holdings(folder / "segments", tmp_path / "collection")
+    old, new = holdings.names()
+    for name in (old, new):
+        holdings.keep(replace(holdings.held(name), state="accepted"))
+    assert holdings.uncommitted == new
+    assert drop_kept(holdings, 0, 10**15, lambda: True)[0] == 1
+    assert holdings.names() == [new]
