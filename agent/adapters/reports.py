@@ -14,13 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, cast
 
 from agent.adapters.ledger.database import Database
 from agent.pipeline.messages import Outside, Processed, UnitClosed, UnitFinished
 from agent.pipeline.ports import FetchAnswer
 from shared.frozen import frozen
-from shared.wire.sync import FinishedUnit, HostAddresses
+from shared.wire.sync_light import FinishedUnit, HostAddresses
 
 __all__ = ["Counted", "DurableReports", "OutsideBatch"]
 
@@ -123,8 +123,7 @@ class DurableReports:
             "SELECT unit, kind, round, pages, response_bytes, reason FROM finished LIMIT ?",
             (limit,),
         )
-        names = ("unit", "kind", "round", "pages", "response_bytes", "reason")
-        return [FinishedUnit.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+        return [FinishedUnit(*cast("tuple[Any, ...]", row)) for row in rows]
 
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
         """Forget units that the manager acknowledged as they were told."""

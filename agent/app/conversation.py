@@ -41,8 +41,9 @@ from agent.pipeline.messages import ServerList
 from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
-from shared.wire import sync
+from shared.wire import sync_light
 from shared.wire.orders import ListHead
+from shared.wire.sync_bounds import CommandName
 
 __all__ = ["Conversation"]
 
@@ -67,11 +68,11 @@ class Conversation:
         server_list: ManagerList,
         manager_time: ManagerTime,
         view: Callable[[], View],
-        take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
-        take_limits: Callable[[sync.SendingLimits | None], None],
+        take_orders: Callable[[tuple[sync_light.CollectionOrder, ...]], None],
+        take_limits: Callable[[sync_light.SendingLimits | None], None],
         withdraw: Callable[[tuple[str, ...], int], None],
         reached: Callable[[], None],
-        settings_held: sync.Settings,
+        settings_held: sync_light.Settings,
         place: str,
     ) -> None:
         """view: the agent as it is now. take_orders: keeps what is to be sent to the centre;
@@ -216,7 +217,9 @@ class Conversation:
             self._parts.permission.no_permit = "the last one is over, and no new one came"
 
     def _forget(
-        self, finished: tuple[sync.FinishedUnit, ...], addresses: tuple[sync.HostAddresses, ...]
+        self,
+        finished: tuple[sync_light.FinishedUnit, ...],
+        addresses: tuple[sync_light.HostAddresses, ...],
     ) -> None:
         session = self._parts.session
         session.reports.forget_finished(finished)
@@ -258,13 +261,13 @@ class Conversation:
         self.tightened = _words(self._asked) if settings != site else ()
         self._parts.session.retune(settings)
 
-    def _apply(self, asked: sync.Settings) -> None:
+    def _apply(self, asked: sync_light.Settings) -> None:
         good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
         if asked.blocked and len(good) < len(asked.blocked):
             self._parts.say(
                 f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
             )
-        asked = asked.model_copy(update={"blocked": good or None})
+        asked = replace(asked, blocked=good or None)
         if asked.sending != self._asked.sending:
             self._take_limits(asked.sending)
         self._asked = asked
@@ -277,7 +280,7 @@ class Conversation:
         )
         self._parts.session.retune(settings)
 
-    async def _command(self, command_id: str, name: sync.CommandName, argument: str) -> None:
+    async def _command(self, command_id: str, name: CommandName, argument: str) -> None:
         self._parts.say(f"command of the manager: {name} {argument}".rstrip())
         try:
             if name == "restart":
@@ -349,7 +352,7 @@ def _is_pattern(pattern: str) -> bool:
     return True
 
 
-def _words(asked: sync.Settings) -> tuple[str, ...]:
+def _words(asked: sync_light.Settings) -> tuple[str, ...]:
     words = []
     if asked.interval_s is not None:
         words.append(f"an interval of {asked.interval_s:g} s")

@@ -24,7 +24,7 @@ from agent.link.manager_list import ManagerList
 from agent.link.memory import Memory
 from agent.link.poller import Poller
 from agent.settings import Home, Settings, check_can_run
-from shared.wire.sync import SyncAnswer
+from shared.wire.sync_light import SyncAnswer
 
 __all__ = ["sync_once"]
 

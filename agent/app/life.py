@@ -53,7 +53,7 @@ from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
-from shared.wire import sync
+from shared.wire import sync_light
 from shared.wire.names import hash_of_key
 
 __all__ = ["Ended", "client_of", "live"]
@@ -220,7 +220,7 @@ def _put_together(
         say=say,
     )
     server_list = ManagerList(home.list, limit_bytes=settings.limits.list_bytes)
-    settings_held = sync.Settings(sending=read_limits(home.collection))
+    settings_held = sync_light.Settings(sending=read_limits(home.collection))
     poller = Poller(
         name=identity.name,
         version=version(),

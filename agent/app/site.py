@@ -9,7 +9,7 @@ from agent.control.zone import zone_named
 from agent.settings import NetworkSettings, Settings, day_windows, window_minutes
 from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
-from shared.wire.sync import Capacity, DayHours
+from shared.wire.sync_light import Capacity, DayHours
 
 __all__ = ["ca_file_of", "capacity_of", "windows_of"]
 

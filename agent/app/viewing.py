@@ -17,15 +17,8 @@ from agent.control.status import BackOff, Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
-from shared.wire.sync import (
-    MAX_ITEMS,
-    MAX_REASONS,
-    AgentState,
-    Counters,
-    HeldPermit,
-    HostRest,
-    StoppedUrls,
-)
+from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
+from shared.wire.sync_light import Counters, HeldPermit, HostRest, StoppedUrls
 
 __all__ = ["Viewing", "stopped_urls"]
 

@@ -20,7 +20,7 @@ from agent.app.viewing import Viewing
 from agent.control.drain import read_holds
 from agent.control.status import Status, write_status
 from shared.archive.errors import DiskFullError
-from shared.wire.sync import MAX_ITEMS
+from shared.wire.sync_bounds import MAX_ITEMS
 
 __all__ = ["Watch"]
 

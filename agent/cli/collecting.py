@@ -73,7 +73,7 @@ def _found(home: Home) -> dict[str, Any]:
         ],
         "segments": [asdict(holdings.held(name)) for name in holdings.names()],
         "under_way": under_way,
-        "limits": None if limits is None else limits.model_dump(mode="json"),
+        "limits": None if limits is None else asdict(limits),
     }
 
 

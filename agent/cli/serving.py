@@ -15,7 +15,7 @@ from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.errors import HomeError
 from agent.settings import Home
 from shared.settings import name_server
-from shared.wire.sync import Serving
+from shared.wire.sync_light import Serving
 
 __all__ = ["serve"]
 

@@ -6,17 +6,18 @@ folder `collection`, so that it holds while nobody is reached, and for each proc
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from agent.control.zone import zone_named
 from agent.settings import Home, Settings, window_minutes
 from agent.settings.home import write_whole
+from shared.errors import FormatError
 from shared.windows import Windows
-from shared.wire.sync import SendingLimits
+from shared.wire.sync_light import SendingLimits, said
+from shared.wire.sync_reading import read_sending_limits
 
 __all__ = ["Allowance", "keep_limits", "read_limits"]
 
@@ -26,15 +27,15 @@ LIMITS: Final = "limits.json"
 def keep_limits(folder: Path, limits: SendingLimits | None) -> None:
     """Keep what the manager says now. Raises DiskFullError."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    text = "" if limits is None else limits.model_dump_json()
+    text = "" if limits is None else json.dumps(said(limits))
     write_whole(folder / LIMITS, [text.encode()])
 
 
 def read_limits(folder: Path) -> SendingLimits | None:
     """Return what the manager said last; what cannot be read is nothing."""
     try:
-        return SendingLimits.model_validate_json((folder / LIMITS).read_bytes())
-    except (OSError, ValidationError):
+        return read_sending_limits((folder / LIMITS).read_bytes())
+    except (OSError, FormatError):
         return None
 
 

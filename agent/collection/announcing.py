@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from agent.settings.home import write_whole
-from shared.wire.sync import Serving
+from shared.errors import FormatError
+from shared.wire import sync_reading
+from shared.wire.sync_light import Serving, said
 
 __all__ = ["forget_serving", "keep_serving", "read_serving"]
 
@@ -16,7 +18,7 @@ SERVING: Final = "serving.json"
 
 def keep_serving(folder: Path, serving: Serving) -> None:
     """Write down where this home serves. Raises DiskFullError."""
-    write_whole(folder / SERVING, [serving.model_dump_json().encode()])
+    write_whole(folder / SERVING, [json.dumps(said(serving)).encode()])
 
 
 def forget_serving(folder: Path) -> None:
@@ -27,6 +29,6 @@ def forget_serving(folder: Path) -> None:
 def read_serving(folder: Path) -> Serving | None:
     """Return where this home serves; None: nowhere."""
     try:
-        return Serving.model_validate(json.loads((folder / SERVING).read_bytes()))
-    except (OSError, ValueError):  # pydantic's errors are of the latter kind
+        return sync_reading.read_serving((folder / SERVING).read_bytes())
+    except (OSError, FormatError):
         return None

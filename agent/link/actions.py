@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from shared.frozen import frozen
-from shared.wire.sync import (
-    AgentState,
+from shared.wire.sync_bounds import AgentState, CommandName
+from shared.wire.sync_light import (
     CollectionOrder,
-    CommandName,
     Counters,
     FinishedUnit,
     HeldPermit,

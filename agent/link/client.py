@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Final, Self
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import ValidationError
 
 from agent.errors import HomeError
 from agent.link.door import Door
@@ -33,9 +32,11 @@ from agent.link.exchange import (
 )
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
+from shared.errors import FormatError
 from shared.wire.names import hash_of_key
 from shared.wire.positions import Position
-from shared.wire.sync import SyncAnswer, SyncRequest
+from shared.wire.sync_light import SyncAnswer, SyncRequest, said
+from shared.wire.sync_reading import read_answer
 
 __all__ = ["ManagerClient", "tls_context"]
 
@@ -115,16 +116,12 @@ class ManagerClient:
 
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Send a sync and return the answer. Raises LinkError."""
-        body = await self._exchange(
-            "POST", "/api/v1/sync", json=request.model_dump(mode="json", exclude_none=True)
-        )
+        body = await self._exchange("POST", "/api/v1/sync", json=said(request))
         try:
-            return SyncAnswer.model_validate_json(body)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"])) or "body"
+            return read_answer(body)
+        except FormatError as error:
             raise LinkError(
-                f"the manager's answer is no sync answer ({place}: {first['msg']}); is "
+                f"the manager's answer is no sync answer ({error}); is "
                 f"{self._url} a PRSM manager of this version?"
             ) from error
 

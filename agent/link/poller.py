@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.link.actions import (
@@ -37,7 +37,8 @@ from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.remedies import remedy
 from shared.frozen import frozen
-from shared.wire.sync import MAX_ITEMS, Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
+from shared.wire.sync_bounds import MAX_ITEMS
+from shared.wire.sync_light import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "ListHeld", "Poller"]
 
@@ -146,7 +147,7 @@ class Poller:
     def tell_calm(self, calm: float) -> None:
         """Tell from now on in which part of its hours this machine was calm lately."""
         if self.capacity is not None and self.capacity.calm != calm:
-            self.capacity = self.capacity.model_copy(update={"calm": calm})
+            self.capacity = replace(self.capacity, calm=calm)
 
     def request(self, sequence: int, view: View, now_s: float) -> SyncRequest:
         """Return the sync to send now. `now_s` is read before the first byte is sent."""

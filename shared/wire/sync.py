@@ -8,6 +8,9 @@ Permit. `permit.duration_s` counts from the moment the agent *sent* the request,
 CLOCK_BOOTTIME; at the agent it ends one request deadline plus one interval earlier, and a reboot
 voids it. Without a permit an agent sends no request to any site.
 
+These models are the manager's. Agents have the same messages in a form that costs no library
+(`sync_light`, docs/adr/0148).
+
 Acknowledgement. `generation_held = g` says: the list of generation g is in force here, and no
 request to a unit that it no longer names is under way. Only then are units that left the list
 given to others.
@@ -21,6 +24,24 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from shared.wire import PROTOCOL
 from shared.wire.orders import OrderKind
+from shared.wire.sync_bounds import (
+    COUNT_END,
+    EPOCH_END_MS,
+    FINGERPRINT,
+    MAX_HOURS,
+    MAX_ITEMS,
+    MAX_ORDERS,
+    MAX_REASONS,
+    NAME_CHARS,
+    SERVED_AT,
+    SHORT_CHARS,
+    UNIT_CHARS,
+    YEAR_S,
+    AgentState,
+    CollectionCondition,
+    CollectionWay,
+    CommandName,
+)
 
 __all__ = [
     "AgentState",
@@ -46,26 +67,15 @@ __all__ = [
 ]
 
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]{1,253}$")]
-UnitKey = Annotated[str, StringConstraints(max_length=4096)]
-ShortText = Annotated[str, StringConstraints(max_length=1000)]
+UnitKey = Annotated[str, StringConstraints(max_length=UNIT_CHARS)]
+ShortText = Annotated[str, StringConstraints(max_length=SHORT_CHARS)]
+NameText = Annotated[str, StringConstraints(max_length=NAME_CHARS)]
 AddressText = Annotated[str, StringConstraints(max_length=45)]
-Count = Annotated[int, Field(ge=0, lt=2**63)]
-EpochMs = Annotated[int, Field(ge=0, lt=253_370_764_800_000)]
-"""Milliseconds since 1970, before the year 9999: what every zone's calendar can show."""
-
+Count = Annotated[int, Field(ge=0, lt=COUNT_END)]
+EpochMs = Annotated[int, Field(ge=0, lt=EPOCH_END_MS)]
 
 Minute = Annotated[int, Field(ge=0, le=1440)]
-Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=24)]
-
-AgentState = Literal["starting", "working", "idle", "asleep", "paused", "draining", "stopping"]
-CommandName = Literal["restart", "drain", "pause", "resume", "update"]
-
-CollectionCondition = Literal["full", "difference", "since", "period"]
-
-MAX_REASONS = 50
-MAX_ORDERS = 100
-YEAR_S = 366 * 86_400  # longer than anything here should last
-MAX_ITEMS = 10_000  # of one kind in one request; the rest goes with the next
+Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=MAX_HOURS)]
 
 
 class _Message(BaseModel):
@@ -162,7 +172,7 @@ class Capacity(_Message):
     weekday: Hours = [(0, 1440)]
     weekend: Hours = [(0, 1440)]
     days: Annotated[list[DayHours], Field(max_length=500)] = []
-    zone: Annotated[str, StringConstraints(max_length=64)] = "UTC"
+    zone: NameText = "UTC"
 
 
 class SyncRequest(_Message):
@@ -170,9 +180,9 @@ class SyncRequest(_Message):
 
     protocol: Annotated[int, Field(ge=1)] = PROTOCOL
     agent: AgentName
-    boot_id: Annotated[str, StringConstraints(max_length=64)]  # new with each start of the process
+    boot_id: NameText  # new with each start of the process
     sequence: Count  # grows with every sync of the installation, also over restarts
-    version: Annotated[str, StringConstraints(max_length=64)]
+    version: NameText
     clock_ms: EpochMs
     state: AgentState
     state_reason: ShortText = ""
@@ -188,7 +198,7 @@ class SyncRequest(_Message):
     refetches: bool = False  # it understands `#Only=`: single pages, to be compared
     disk_free_bytes: Count | None = None
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
-    command_done: Annotated[str, StringConstraints(max_length=64)] | None = None
+    command_done: NameText | None = None
     update_result: ShortText | None = None
     serving: Serving | None = None
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
@@ -210,7 +220,7 @@ class SendingLimits(_Message):
     bytes_per_s: Annotated[int, Field(ge=1)] | None = None
     weekday: Hours = [(0, 1440)]
     weekend: Hours = [(0, 1440)]
-    zone: Annotated[str, StringConstraints(max_length=64)] = ""
+    zone: NameText = ""
 
 
 class Settings(_Message):
@@ -226,7 +236,7 @@ class Settings(_Message):
 class Command(_Message):
     """One thing to do; acknowledged by its id in `command_done`, repeated until then."""
 
-    id: Annotated[str, StringConstraints(max_length=64)]
+    id: NameText
     name: CommandName
     argument: ShortText = ""
 
@@ -239,9 +249,9 @@ class CollectionOrder(_Message):
     pull: offer them to be fetched instead of sending them.
     """
 
-    id: Annotated[int, Field(ge=1, lt=2**63)]
+    id: Annotated[int, Field(ge=1, lt=COUNT_END)]
     condition: CollectionCondition
-    way: Literal["push", "pull"] = "push"
+    way: CollectionWay = "push"
     from_ms: EpochMs | None = None
     until_ms: EpochMs | None = None
 
@@ -260,8 +270,8 @@ class OrderReport(_Message):
 class Serving(_Message):
     """Where segments can be fetched from (`prs serve`), and the SHA-256 of its certificate."""
 
-    url: Annotated[str, StringConstraints(pattern=r"^https://[^/\s]{1,300}$")]
-    fingerprint: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    url: Annotated[str, StringConstraints(pattern=SERVED_AT)]
+    fingerprint: Annotated[str, StringConstraints(pattern=FINGERPRINT)]
 
 
 class SyncAnswer(_Message):

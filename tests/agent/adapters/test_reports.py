@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
 from agent.pipeline.messages import Outside, UnitClosed, UnitFinished
-from shared.wire.sync import HostAddresses
+from shared.wire.sync_light import HostAddresses
 from tests.agent.adapters.installation import open_ledger
 from tests.agent.modules.answers import ended, kept
 

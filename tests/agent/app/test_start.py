@@ -11,7 +11,7 @@ import pytest
 # By what needs them: collection, the commands for people, the parser, tests of others.
 HEAVY = {
     *("cryptography", "http.server", "multiprocessing", "agent.collection.process"),
-    *("aiodns", "pycares"),
+    *("aiodns", "pycares", "pydantic"),
     *("rich", "pygments", "httpx._main", "fastapi", "sqlalchemy", "manager"),
     *("selectolax", "charset_normalizer", "agent.modules.page.work", "agent.modules.page.elements"),
     *("fastwarc", "warcio", "duckdb", "pyarrow", "scipy"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from agent.app.viewing import stopped_urls
 from agent.modules.counts import StopCounts
-from shared.wire.sync import MAX_REASONS, Counters
+from shared.wire.sync import Counters
+from shared.wire.sync_bounds import MAX_REASONS
+from shared.wire.sync_light import said
 
 
 def test_stops_are_told_with_reason_and_example() -> None:
@@ -20,4 +22,5 @@ def test_stops_are_told_with_reason_and_example() -> None:
     ]
     for number in range(2 * MAX_REASONS):
         filtered.add(f"reason {number}", "x" * 5000)
-    assert len(Counters(stopped=stopped_urls(filtered, given_up)).stopped) == MAX_REASONS
+    told = stopped_urls(filtered, given_up)
+    assert len(Counters.model_validate({"stopped": said(told)}).stopped) == MAX_REASONS

@@ -11,7 +11,7 @@ import pytest
 
 from agent.collection.allowance import Allowance, keep_limits, read_limits
 from agent.settings import Settings
-from shared.wire.sync import SendingLimits
+from shared.wire.sync_light import SendingLimits
 
 TUESDAY_3_IN_TOKYO = datetime(2026, 11, 23, 18, 0, tzinfo=UTC)
 MONDAY_NOON_IN_TOKYO = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)

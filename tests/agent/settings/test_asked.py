@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.settings import NetworkSettings, PolitenessSettings, Settings, tightened
-from shared.wire import sync
+from shared.wire import sync_light as sync
 
 HOME = Path("/nowhere")
 seconds = st.floats(0, 1000)
