@@ -40,7 +40,7 @@ from agent.link.poller import ListHeld, Poller
 from agent.pipeline.messages import ServerList
 from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
-from shared.errors import SettingError
+from shared.errors import FormatError, LimitError, SettingError
 from shared.wire import sync_light
 from shared.wire.orders import ListHead
 from shared.wire.sync_bounds import CommandName
@@ -124,7 +124,17 @@ class Conversation:
         held = await asyncio.to_thread(self._list.held)
         if held == ListHeld():
             return
-        server_list = await asyncio.to_thread(self._read_list, held)
+        try:
+            server_list = await asyncio.to_thread(self._read_list, held)
+        except (FormatError, LimitError) as error:
+            # As after a lower limit, or the release before: no start would get past it.
+            await asyncio.to_thread(self._list.drop)
+            self.poller.list_dropped((), self._parts.clock.boottime_s())
+            self._parts.say(
+                f"list {held.generation} of round {held.round} cannot be read any more ({error}); "
+                "the manager is asked for it again"
+            )
+            return
         self._parts.session.take_list(server_list)
         self._parts.say(f"going on with list {held.generation} of round {held.round}")
 
