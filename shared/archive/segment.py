@@ -75,6 +75,7 @@ class OpenSegment:
         """Take over a file; `create` and `recover_segment` call this, and then `lock`."""
         self.open_path = path
         self.path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+        self._name = self.path.name  # asked for with each page, and `Path` looks for it anew
         self.size_bytes = 0
         self.captures = 0
         self._times_ms: tuple[int, int] = (_LATEST_MS, 0)
@@ -122,7 +123,7 @@ class OpenSegment:
         """
         offset = self.size_bytes
         self.append_all([encoded])
-        return Location(self.path.name, offset, len(encoded.data), offset + encoded.entry.offset)
+        return Location(self._name, offset, len(encoded.data), offset + encoded.entry.offset)
 
     def append_all(self, captures: Sequence[EncodedCapture]) -> None:
         """Write captures behind the others by one write; the same errors hold for all of them."""
@@ -138,7 +139,7 @@ class OpenSegment:
         self.captures += 1
         first, last = self._times_ms
         self._times_ms = (min(first, entry.fetched_at_ms), max(last, entry.fetched_at_ms))
-        self._index.add(cdxj_line(entry, offset, self.path.name))
+        self._index.add(cdxj_line(entry, offset, self._name))
 
     def keep_first(self, size_bytes: int) -> None:
         """Cut the file behind its first `size_bytes`, which are whole captures, and go on there.

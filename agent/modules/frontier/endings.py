@@ -62,18 +62,19 @@ class Endings:
         has.take_token_back(address)
         has.turns.note_time(ended.ended_s)
         self._listen(ended, due.address)
+        ours = self._silence.is_ours(ended.ended_s)
         closing, address.closing = address.closing, ()
         if isinstance(holder, RulesDue):
             # Behind a redirect it was another host that was asked.
-            self._rest(address, None if holder.hop else here, ended)
+            self._rest(address, None if holder.hop else here, ended, ours=ours)
             self._rulings.ended(address, holder, host, ended)
             self._go_on(address, None if holder.hop else here, None)
             return closing
         assert isinstance(due, Due)
         queue = has.jobs.get(due.job)
-        self._rest(address, here, ended)
+        self._rest(address, here, ended, ours=ours)
         if queue is not None and here is not None:
-            self._page_ended(here, queue, ended)
+            self._page_ended(here, queue, ended, ours=ours)
         self._go_on(address, here, queue)
         return closing
 
@@ -124,19 +125,22 @@ class Endings:
         address: AddressQueue,
         host: HostQueue | None,
         ended: FetchAnswer,
+        *,
+        ours: bool,
     ) -> None:
         if ended.outcome in ("no_permit", "forbidden_address"):
             return  # not sent
         has, pace, ended_s = self._has, self._has.pace, ended.ended_s
+        own_rest_s = 0.0
         if host is not None:
             pace.measure(host, ended)
-            if own_rest_s := host.own_rest_s:
+            own_rest_s = host.own_rest_s
+            if own_rest_s:
                 host.not_before_s = max(host.not_before_s, ended_s + own_rest_s)
         address.last_end_s = ended_s
-        ours = self._silence.is_ours(ended_s)
         address.rest_s = rest_s = pace.rest_s(address, host, ended, ours=ours)
         address.in_a_row += 1
-        if host is not None and pace.may_go_on(address, host, ended):
+        if host is not None and pace.may_go_on(address, own_rest_s, ended):
             address.again, address.not_before_s = host, ended_s
         else:
             address.again, address.in_a_row = None, 0
@@ -163,12 +167,14 @@ class Endings:
         for host in address.hosts.values():
             self._has.stop(host, reason, probes_only=True)
 
-    def _page_ended(self, host: HostQueue, queue: JobQueue, ended: FetchAnswer) -> None:
+    def _page_ended(
+        self, host: HostQueue, queue: JobQueue, ended: FetchAnswer, *, ours: bool
+    ) -> None:
         has, number, url = self._has, queue.job.number, ended.request.url
         front, outcome = _front(queue), ended.outcome
         queue.in_flight -= 1
         host.rules_fresh = False
-        if outcome in UNTOUCHED or self._silence.is_ours(ended.ended_s):
+        if ours or outcome in UNTOUCHED:
             host.failures += outcome not in UNTOUCHED
             found = has.gone(queue, url)
             if found is not None:

@@ -73,7 +73,10 @@ class Front:
         if self._later and self._later[0][0] <= now_s:
             return heapq.heappop(self._later)[2]
         self._turn += 1
+        windows = self._windows
         for level in self._levels():
+            if not windows[level] and not self._more >> level & 1:
+                continue
             while (url := self._from(job, level, ledger, window)) is not None:
                 later_s = due_s(url)
                 if later_s <= now_s:

@@ -111,15 +111,18 @@ class Pace:
             rest = max(rest, min(ended.retry_after_s, politeness.retry_after_cap_s))
         return rest
 
-    def may_go_on(self, address: AddressQueue, host: HostQueue, ended: FetchAnswer) -> bool:
-        """Tell whether the next request may follow at once on the connection that is open."""
+    def may_go_on(self, address: AddressQueue, own_rest_s: float, ended: FetchAnswer) -> bool:
+        """Tell whether the next request may follow at once on the connection that is open.
+
+        own_rest_s: the rest of the host itself.
+        """
         burst = self.politeness.burst
         return (
             (burst == 0 or address.in_a_row < burst)
             and ended.kept_alive
             and not address.strikes
             and ended.retry_after_s is None
-            and not host.own_rest_s
+            and not own_rest_s
         )
 
     @property

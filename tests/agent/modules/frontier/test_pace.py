@@ -123,18 +123,16 @@ def test_retry_after_is_kept_up_to_a_day() -> None:
 def test_a_connection_that_is_open_may_be_used_again() -> None:
     """A burst of n allows n requests in a row, 0 any number; trouble and delays end it."""
     address = AddressQueue(ADDRESS, in_a_row=1)
-    host = host_at(address)
     open_still = ended(kept_alive=True)
-    assert not Pace(Politeness()).may_go_on(address, host, open_still)
-    assert Pace(Politeness(burst=2)).may_go_on(address, host, open_still)
-    assert Pace(Politeness(burst=0)).may_go_on(address, host, open_still)
-    assert not Pace(Politeness(burst=2)).may_go_on(address, host, ended())
+    assert not Pace(Politeness()).may_go_on(address, 0.0, open_still)
+    assert Pace(Politeness(burst=2)).may_go_on(address, 0.0, open_still)
+    assert Pace(Politeness(burst=0)).may_go_on(address, 0.0, open_still)
+    assert not Pace(Politeness(burst=2)).may_go_on(address, 0.0, ended())
     address.in_a_row = 2
-    assert not Pace(Politeness(burst=2)).may_go_on(address, host, open_still)
+    assert not Pace(Politeness(burst=2)).may_go_on(address, 0.0, open_still)
     endless = Pace(Politeness(burst=0))
     waits = ended(kept_alive=True, retry_after_s=1.0)
-    assert not endless.may_go_on(address, host, waits)
-    host.crawl_delay_s = 1.0
-    assert not endless.may_go_on(address, host, open_still)
-    host.crawl_delay_s, address.strikes = 0.0, 1
-    assert not endless.may_go_on(address, host, open_still)
+    assert not endless.may_go_on(address, 0.0, waits)
+    assert not endless.may_go_on(address, 1.0, open_still)
+    address.strikes = 1
+    assert not endless.may_go_on(address, 0.0, open_still)
