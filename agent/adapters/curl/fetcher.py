@@ -126,7 +126,7 @@ class CurlFetcher:
         self._free.clear()
 
     def _new_slot(self) -> Slot:
-        return Slot(self._options, self._may_send, self._may_receive, self._rate)
+        return Slot(self._options, self._may_send, self._may_receive, self._rate, self._sockets)
 
     def _first_refusal(self, request: FetchRequest) -> tuple[Outcome | None, str]:
         if self._stopping:

@@ -17,6 +17,7 @@ import pycurl
 from agent.adapters.curl.blocks import Site, conditions
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.sockets import Sockets
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 
@@ -37,11 +38,13 @@ class Slot:
         may_send: Callable[[Slot, str], bool],
         may_receive: Callable[[Slot, int], bool],
         rate: RateLimit,
+        sockets: Sockets,
     ) -> None:
         """Make a handle ready.
 
         may_send: asked with the address that the connection leads to. may_receive: asked with
         the size of each piece of a body while `rate` is limited; a no pauses the transfer.
+        sockets: learns of connections that are opened.
         """
         self.handle: Any = pycurl.Curl()
         self.request: FetchRequest
@@ -60,7 +63,7 @@ class Slot:
         self._proxied = bool(options.proxy)
         self._fields = options.fields
         self._conditional = False  # the fields of the last request hold for the next
-        self._set_up(options)
+        self._set_up(options, sockets)
 
     def begin(
         self,
@@ -95,7 +98,7 @@ class Slot:
         self.too_long = False
         self.refusal = None
 
-    def _set_up(self, options: FetchOptions) -> None:
+    def _set_up(self, options: FetchOptions, sockets: Sockets) -> None:
         set_option = self.handle.setopt
         set_option(pycurl.NOSIGNAL, 1)
         set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -121,6 +124,8 @@ class Slot:
         set_option(pycurl.LOW_SPEED_TIME, options.min_rate_s)
         set_option(pycurl.DNS_CACHE_TIMEOUT, 0)  # addresses are pinned, or the proxy's
         set_option(pycurl.MAXAGE_CONN, options.idle_s)
+        if not options.proxy:  # whose name is looked up over sockets that are not told
+            set_option(pycurl.SOCKOPTFUNCTION, sockets.opened)
         set_option(pycurl.HEADERFUNCTION, self.lines.append)
         set_option(pycurl.WRITEFUNCTION, self._write)
         set_option(pycurl.PREREQFUNCTION, self._before_sending)

@@ -7,7 +7,8 @@ up), it leaves.
 
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
 forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
-the same one or another with its number.
+the same one or another with its number. Only of a connection that was `opened` is it known to be
+the same: whoever gets its number later would have been opened too.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Sockets:
         self._epoll = select.epoll()
         self._entered: dict[int, int] = {}  # descriptor: events
         self._unwanted: set[int] = set()  # entered, but nobody waits for it now
+        self._connections: set[int] = set()  # that were opened, perhaps closed since
         self.fileno = self._epoll.fileno()
         loop.add_reader(self.fileno, ready)
 
@@ -50,6 +52,8 @@ class Sockets:
         before = self._entered.get(descriptor)
         if descriptor in self._unwanted:
             self._unwanted.discard(descriptor)
+            if before == events and descriptor in self._connections:
+                return
         elif before == events:
             return
         self._entered[descriptor] = events
@@ -61,6 +65,14 @@ class Sockets:
             else:
                 return
         self._epoll.register(descriptor, events)
+
+    def opened(self, descriptor: int, _purpose: int) -> int:
+        """Learn of a new connection (SOCKOPTFUNCTION); then none is used that was not told."""
+        self._unwanted.discard(descriptor)
+        self._entered.pop(descriptor, None)
+        self._connections.add(descriptor)
+        done: int = pycurl.SOCKOPT_OK
+        return done
 
     def take(self) -> Iterator[tuple[int, int]]:
         """Yield (descriptor, what is ready) for `socket_action`."""
