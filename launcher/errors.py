@@ -24,8 +24,11 @@ class BrokenError(LauncherError):
 
 
 class OfflineError(LauncherError):
-    """The manager was not reached, or gave no answer. status: of HTTP, where one came; or 0."""
+    """The manager was not reached, or gave no answer.
 
-    def __init__(self, text: str, status: int = 0) -> None:
+    is_no: it did, and its answer will never be another.
+    """
+
+    def __init__(self, text: str, *, is_no: bool = False) -> None:
         super().__init__(text)
-        self.status = status
+        self.is_no = is_no

@@ -7,6 +7,7 @@ comes back is bounded. What comes is not believed here: signatures decide (`trus
 from __future__ import annotations
 
 import json
+import re
 import ssl
 import tomllib
 import urllib.request
@@ -26,6 +27,10 @@ __all__ = ["Fetcher", "Manager", "Site", "read_site"]
 
 ANSWER_BYTES: Final = 100_000
 CHUNK_BYTES: Final = 256 * 1024
+LATER: Final = (408, 429)
+MARK: Final = re.compile("[0-9a-f]{16}")
+"""What each answer of a manager has as X-Request-Id, and none of a proxy (docs/adr/0145)."""
+
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -120,12 +125,14 @@ class Manager:
             raise OfflineError(f"the manager's answer broke off: {error}") from error
         finally:
             answer.release_conn()
-        if answer.status in (401, 403):
-            raise RefusedError(f"the manager answers {answer.status}: {_sentence(data)}")
-        if not 200 <= answer.status < 300:
-            raise OfflineError(
-                f"the manager answers {answer.status}: {_sentence(data)}", answer.status
-            )
+        status = answer.status
+        if not 200 <= status < 300:
+            if not _is_managers(answer):
+                raise OfflineError(f"something before the manager answers {status}")
+            said = f"the manager answers {status}: {_sentence(data)}"
+            if status in (401, 403):
+                raise RefusedError(said)
+            raise OfflineError(said, is_no=400 <= status < 500 and status not in LATER)
         try:
             return json.loads(data) if data else None
         except ValueError as error:
@@ -145,6 +152,8 @@ class Fetcher(FetcherInterface):
             raise DownloadError(str(error)) from error
         if answer.status != 200:
             answer.close()
+            if answer.status in (401, 403) and not _is_managers(answer):
+                raise DownloadError(f"{url}: something before the manager answers {answer.status}")
             raise DownloadHTTPError(f"{url}: {answer.status}", answer.status)
         return self._chunks(answer)
 
@@ -172,6 +181,10 @@ def _through(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
         return urllib3.ProxyManager(bare, proxy_headers=headers, **options)
     except (urllib3.exceptions.HTTPError, ValueError) as error:
         raise LauncherError(f"manager.proxy {bare}: {error}") from error
+
+
+def _is_managers(answer: urllib3.BaseHTTPResponse) -> bool:
+    return MARK.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
 
 
 def _proxy_of_machine(scheme: str, host: str) -> str:

@@ -23,7 +23,6 @@ __all__ = ["UNTOLD", "Telling"]
 UNTOLD: Final = "untold.json"  # the agent looks whether it is there
 MOST: Final = 20
 TEXT: Final = 900
-LATER: Final = (408, 429)
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Telling:
                 self._manager.report(asdict(self._waiting[0]))
             except OfflineError as error:
                 self._say(f"report: {error}")
-                if not 400 <= error.status < 500 or error.status in LATER:
+                if not error.is_no:
                     return
             except LauncherError as error:
                 self._say(f"report: {error}")

@@ -101,6 +101,7 @@ class Centre:
     reports: list[dict[str, str | int]] = field(default_factory=list)
     deaf: bool = False  # takes no report
     refuses: str = "none"  # will not take reports of this version, ever
+    front: int = 0  # the status by which something in front of it refuses all; 0: nothing does
     why: str = "a test"  # it offers what it offers
     url: str = ""
     downloads: int = 0
@@ -154,7 +155,10 @@ def serving(centre: Centre) -> Iterator[Centre]:
             path = self.path.removeprefix("/api/v1/update/")
             known = self.headers.get("Authorization") == f"Bearer {KEY}"
             body = centre.answer(path) if known else b'{"detail": "unknown key"}'
-            self.send_response(200 if known and body is not None else 404 if known else 401)
+            code = 200 if known and body is not None else 404 if known else 401
+            self.send_response(centre.front or code)
+            if not centre.front:
+                self.send_header("X-Request-Id", "0123456789abcdef")
             self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
             self.wfile.write(body or b"")
@@ -162,9 +166,11 @@ def serving(centre: Centre) -> Iterator[Centre]:
         def do_POST(self) -> None:
             said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             code = 503 if centre.deaf else 422 if said["version"] == centre.refuses else 204
-            if code == 204:
+            if code == 204 and not centre.front:
                 centre.reports.append(said)
-            self.send_response(code)
+            self.send_response(centre.front or code)
+            if not centre.front:
+                self.send_header("X-Request-Id", "0123456789abcdef")
             self.send_header("Content-Length", "0")
             self.end_headers()
 

@@ -91,3 +91,14 @@ def test_the_log_of_updates_is_bounded(site: Site) -> None:
         "update.log",
         "update.log.1",
     ]
+
+
+@pytest.mark.parametrize("status", [401, 403, 407])
+def test_a_front_that_refuses_is_no_refusal_of_the_manager(
+    site: Site, centre: Centre, status: int
+) -> None:
+    """The administrator looks for a key that is good, else, and is alerted of a broken line."""
+    centre.front = status
+    assert site.update() == 1
+    assert "unreached at refresh" in site.log
+    assert "refuses our key" not in site.log

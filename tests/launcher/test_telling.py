@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from launcher.place import Journal
 from launcher.update import tell
 from tests.launcher.site import Centre, Site, archive
@@ -65,3 +67,18 @@ def test_what_waits_is_bounded_and_never_in_the_way(site: Site, centre: Centre) 
     (site.place.own / "untold.json").write_text("half a")
     assert site.update() == 0
     assert "cannot be read" in site.log
+
+
+@pytest.mark.parametrize("status", [400, 404, 407, 413, 422])
+def test_what_a_front_refuses_is_told_later(site: Site, centre: Centre, status: int) -> None:
+    """A 4xx without the manager's mark is nobody's last word (docs/adr/0145)."""
+    centre.publish("1.1", archive("1.1", broken=True))
+    centre.deaf = True
+    assert site.update() == 1
+    centre.deaf, centre.front = False, status
+    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert waiting(site) == [("failed", "install", 1)]
+    centre.front = 0
+    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert waiting(site) == []
+    assert [one["outcome"] for one in centre.reports] == ["failed"]
