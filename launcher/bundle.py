@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -84,7 +85,7 @@ def _unpacked(archive: Path, target: Path) -> Path:
 
 def _run(words: list[str], what: str, seconds: float) -> str:
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             words,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -92,16 +93,20 @@ def _run(words: list[str], what: str, seconds: float) -> str:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=seconds,
-            check=False,
-        )
+            start_new_session=True,
+        ) as process:
+            try:
+                said, _ = process.communicate(timeout=seconds)
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)  # with all that it started: pip writes on
+                raise
     except subprocess.TimeoutExpired as error:
         raise BrokenError(f"{what} was not done within {seconds:.0f} s") from error
     except OSError as error:
         raise BrokenError(f"{what}: {error}") from error
-    if done.returncode:
-        raise BrokenError(f"{what} ended with {done.returncode}: {done.stdout[-TOLD:].strip()}")
-    return done.stdout
+    if process.returncode:
+        raise BrokenError(f"{what} ended with {process.returncode}: {said[-TOLD:].strip()}")
+    return said
 
 
 def _environment() -> dict[str, str]:

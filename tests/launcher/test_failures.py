@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +110,33 @@ def test_waits_grow_to_a_month_and_end_where_the_clock_went_back() -> None:
     assert not failure.holds("a", 999)
     assert not failure.holds("b", 1000)
     assert failure_after(failure, "b", "install", "", 1000).times == 1
+
+
+def test_an_install_that_takes_too_long_leaves_nothing_behind(
+    site: Site, centre: Centre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own processes would write into the folder that the next attempt makes."""
+    install = """
+import pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path(sys.argv[1], "child").write_text(str(child.pid))
+time.sleep(600)
+"""
+    monkeypatch.setattr("launcher.bundle.INSTALL_S", 5)
+    centre.publish("1.1", archive_of("1.1", {"install.py": install}))
+    assert site.update() == 1
+    assert "install.py of 1.1 was not done within 5 s" in site.log
+    child = int((site.place.home / "child").read_text())
+    for _ in range(1200):
+        if not is_alive(child):
+            break
+        time.sleep(0.05)
+    assert not is_alive(child)
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process is there that was not ended."""
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
