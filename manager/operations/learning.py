@@ -91,6 +91,7 @@ class Learning:
             self._awaited = None
             return True
         if news.round is None:
+            self._awaited = None  # for a probe that was ordered since, too
             return False
         if self._awaited is None or self._awaited[0] != news.round:
             self._awaited = (news.round, news.report)

@@ -13,11 +13,12 @@ from manager.db.engine import Database, Transaction
 from manager.db.measurements import DistanceRow, set_distances
 from manager.distance import Lesson, Taught, learn
 from manager.errors import BusyError, NotLeadingError
+from manager.operations.asked_probes import order_probes
 from manager.operations.learning import AGE_MS, Learning
 from manager.operations.log_summary import UnitSum
 from manager.operations.tick import tick
 from tests.manager.operations.test_rounds import probing
-from tests.manager.operations.world import World
+from tests.manager.operations.world import ADMIN, World
 
 H1 = "http://h1.jp:80/"
 
@@ -82,6 +83,24 @@ def test_what_comes_meanwhile_does_not_put_a_plan_off(database: Database) -> Non
     tick_beside(world, learning)
     learning.refresh(database, world.now_ms)
     report_more(world, "a")
+    tick_beside(world, learning)
+    assert round_state(database) == "crawling"
+
+
+def test_a_plan_waits_for_what_was_probed_last(database: Database) -> None:
+    """Where a probe was ordered when all were done, the plan goes by what that one brought, too."""
+    world, learning = probing(database, "a", "b"), Learning()
+    probed(world, "a", "b")
+    tick_beside(world, learning)
+    assert learning.refresh(database, world.now_ms)
+    report_more(world, "a")
+    world.join("c")
+    order_probes(database, ADMIN, world.now_ms, host="h1.jp", agent="c", policy=world.policy)
+    tick_beside(world, learning)
+    probed(world, "c")
+    tick_beside(world, learning)
+    assert round_state(database) == "probing"
+    assert learning.refresh(database, world.now_ms)
     tick_beside(world, learning)
     assert round_state(database) == "crawling"
 
