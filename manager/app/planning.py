@@ -2,15 +2,18 @@
 
 Invariant: the child has no database handle. Small problems are solved here; a child costs a second
 to start, more than their solution. A comparison has a child of its own, which is killed when its
-time is over, so that it never delays a plan.
+time is over, so that it never delays a plan; it ends with the manager, too.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import threading
 import time
 from collections.abc import Sequence
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Final
 
 from manager.balancing import Options, Plan, Problem, make_plan
@@ -86,5 +89,16 @@ def _received(ours: Connection, count: int, until_s: float) -> list[Compared]:
 def _compare(
     theirs: Connection, methods: tuple[str, ...], problem: Problem, options: Options
 ) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
     for compared in compare_in_turn(methods, problem, options):
         theirs.send(compared)
+
+
+def _end_with_parent() -> None:
+    """End this process where the manager is killed: a method may take hours and gigabytes."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
@@ -48,3 +58,41 @@ def test_a_child_compares_methods(problem: Problem, monkeypatch: pytest.MonkeyPa
     assert [(one.method, one.why) for one in late] == [
         (name, "not ready within 0 s") for name in methods
     ]
+
+
+class Endless:
+    """A problem that takes for ever, in a child; what has it there says so first."""
+
+    @property
+    def costs(self) -> Any:
+        """Return what tells how large it is."""
+        if multiprocessing.parent_process() is not None:
+            print(os.getpid(), flush=True)
+            time.sleep(600)
+        return np.zeros((1, planning.SMALL_CELLS + 1))
+
+    names = before = edges = near = group = pins = forbidden = unreachable = costs
+
+
+def test_a_comparison_ends_with_the_manager() -> None:
+    """A manager that is killed leaves no child behind that computes for nobody."""
+    code = f"from {__name__} import compare_for_ever as go; go()"
+    manager = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert manager.stdout is not None
+    with manager.stdout as said:
+        child = int(said.readline())
+        manager.kill()
+        manager.wait(60)
+        try:
+            # A line is over when nobody has its other end any more.
+            over, _, _ = select.select([said], [], [], 60)
+            assert over, "the child goes on"
+            assert said.read() == b""
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+
+def compare_for_ever() -> None:
+    """Be a manager that compares methods."""
+    ChildPlanner().compare(["prices"], cast(Problem, Endless()), Options(), 600)
