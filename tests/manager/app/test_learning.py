@@ -63,7 +63,9 @@ def test_a_child_learns_the_same(children: Children) -> None:
         learner.close()
 
 
-def test_a_killed_child_is_replaced(database: Database, children: Children) -> None:
+def test_a_killed_child_is_replaced(
+    database: Database, children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who waits is told; the next model is made by another child, and kept."""
     world = probing(database, "a")
     probed(world, "a")
@@ -72,8 +74,10 @@ def test_a_killed_child_is_replaced(database: Database, children: Children) -> N
     killer = threading.Thread(target=kill_a_child, args=(children,))
     try:
         killer.start()
-        with pytest.raises(BusyError, match="the process that was to do this died"):
-            model.refresh(database, world.now_ms)
+        with monkeypatch.context() as patch:
+            patch.setattr(learning, "learn", never)
+            with pytest.raises(BusyError, match="the process that was to do this died"):
+                model.refresh(database, world.now_ms)
         killer.join()
         assert Learning(learner).refresh(database, world.now_ms)
     finally:
@@ -97,14 +101,17 @@ def test_a_child_has_limits(limits: Limits) -> None:
         learner.close()
 
 
-def test_a_stop_does_not_wait_for_what_is_learned(children: Children) -> None:
+def test_a_stop_does_not_wait_for_what_is_learned(
+    children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The child ends in the middle; who waits for it is told why, and nothing begins any more."""
+    monkeypatch.setattr(learning, "learn", never)
     learner = ChildLearner()
     told: list[Taught | BusyError | None] = []
 
     def ask() -> None:
         try:
-            told.append(learner(lesson_of(200, 20_000)))
+            told.append(learner(lesson_of(1, 1)))
         except BusyError as error:
             told.append(error)
 
@@ -117,6 +124,12 @@ def test_a_stop_does_not_wait_for_what_is_learned(children: Children) -> None:
     assert [str(one) for one in told] == ["the manager stops: try again when it is back"]
     with pytest.raises(BusyError, match="stops"):
         learner(lesson_of(1, 1))
+
+
+def never(_: Lesson) -> Taught | None:
+    """Learn for longer than any test."""
+    time.sleep(600)
+    return None
 
 
 def kill_a_child(children: Children) -> None:
