@@ -32,6 +32,8 @@ log: Final = logging.getLogger(__name__)
 Job = Callable[[], object]
 
 LOOK_S: Final = 1.0
+THREADS: Final = 12
+"""Jobs at once. Some take minutes; the tick is to find a thread whatever else goes on."""
 SET_BACK_S: Final = 1.0
 """A clock that is set back by less only puts a job off by as much."""
 
@@ -57,7 +59,7 @@ class Clock:
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
-            executors={"default": ThreadPoolExecutor(8)},
+            executors={"default": ThreadPoolExecutor(THREADS)},
         )
         self._scheduler.add_listener(_report, EVENT_JOB_ERROR)
 

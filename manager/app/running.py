@@ -32,6 +32,7 @@ from manager.intake import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
 from manager.operations.releases import prune_bundles, renew_timestamp
+from manager.operations.round_progress import begin_crawl
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
@@ -140,12 +141,14 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
     once(
         policy.tick_s,
         "tick",
-        lambda: tick(
-            db, now_ms(), policy, manager.planner, manager.leadership.epoch,
-            manager.learning.is_learned,
-        ),
-    )  # fmt: skip
-    # Beside the tick: with 1,000 agents it takes a while, and nobody's work is to wait for it.
+        lambda: tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch),
+    )
+    # Beside the tick: with a million hosts they take minutes, and nobody's work is to wait for it.
+    once(
+        policy.tick_s,
+        "plan",
+        lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_learned),
+    )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     # By itself only where nothing is read yet: it costs a second of a processor.
     clock.every(READY_S, "intake child", workers.begin, at_once=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from manager.balancing import BalancingError, Churn, Options, Plan
@@ -25,6 +26,7 @@ from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
 from manager.operations.applying import apply_moves
 from manager.operations.giving import members
+from manager.operations.learning import IsLearned, learned_here
 from manager.operations.planners import Solver
 from manager.operations.plans import store_plan
 from manager.operations.policy import Policy
@@ -37,13 +39,25 @@ __all__ = ["begin_crawl", "finish_round"]
 _log: Final = logging.getLogger(__name__)
 
 
-def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> bool:
+def begin_crawl(
+    db: Database,
+    now: Callable[[], int],
+    policy: Policy,
+    planner: Solver,
+    is_learned: IsLearned = learned_here,
+) -> bool:
     """Plan a round whose probes are all done, give the units out and let the crawl begin.
 
+    now: the time in ms, asked for again with each write: a plan of a million hosts takes minutes,
+    and what others do meanwhile must not be later than what comes of it. is_learned: whether a
+    plan may be made; the round waits for it.
+
     The plan is made outside a transaction and stored in one of its own, so that agents wait for
-    the second one only; where owners changed meanwhile, or a kill came in between, the next tick
+    the second one only; where owners changed meanwhile, or a kill came in between, the next call
     makes another. Without an agent that takes part the round waits.
     """
+    if not is_learned(db, now()):
+        return False
     with db.read() as tx:
         current = rounds.open_round(tx)
         if current is None or current.state != "probing" or probes.any_open(tx, current.number):
@@ -53,8 +67,9 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
     def plan_of(loaded: Loaded) -> Plan:
         return _plan_of(current, loaded, policy, planner)
 
-    if verify_predictions(db, current, now_ms, policy, plan_of):
+    if verify_predictions(db, current, now, policy, plan_of):
         return False
+    made_ms = now()
     with db.read() as tx:
         loaded = load_all(
             tx,
@@ -67,7 +82,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
         return False
     plan = _plan_of(current, loaded, policy, planner)
     with db.write() as tx:
-        plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, now_ms)
+        plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, made_ms)
     try:
         with db.write() as tx:
             again = rounds.open_round(tx)
@@ -75,6 +90,7 @@ def begin_crawl(db: Database, now_ms: int, policy: Policy, planner: Solver) -> b
                 return False
             stored = plans.by_id(tx, plan_id)
             assert stored is not None, "plans are never deleted"
+            now_ms = now()
             moved = apply_moves(tx, stored, now_ms)
             starting.forget_found(tx, current.number)
             units = round_units.enter_all(tx, current.number)

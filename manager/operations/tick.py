@@ -18,7 +18,7 @@ from manager.db.engine import Database
 from manager.operations.collection_schedules import start_collections
 from manager.operations.giving_back import give_back
 from manager.operations.granting import grant_waiting, may_receive
-from manager.operations.learning import IsLearned, learned_here
+from manager.operations.learning import learned_here
 from manager.operations.new_hosts import order_probes, place_probed
 from manager.operations.planners import Solver
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -68,17 +68,17 @@ def tick(
     db: Database,
     now_ms: int,
     policy: Policy = DEFAULT_POLICY,
-    planner: Solver = make_plan,
+    planner: Solver | None = make_plan,
     epoch: int = 0,
-    is_learned: IsLearned = learned_here,
 ) -> TickOutcome:
-    """Do what is due at a moment. planner: makes plans, perhaps in a child process.
+    """Do what is due at a moment. planner: makes plans; None: distances are learned and rounds
+    planned beside the tick (`begin_crawl`), for either may take minutes.
 
-    epoch: of the leader that calls; another one has another clock. is_learned: whether a plan may
-    be made; where somebody learns beside the tick, the round waits for him, and nothing else does.
+    epoch: of the leader that calls; another one has another clock.
     """
     moved_ms = follow_clock(db, now_ms, policy, epoch)
-    may_plan = is_learned(db, now_ms)  # before agents are judged by what was learned
+    if planner is not None:
+        learned_here(db, now_ms)  # before agents are judged by it
     watch_agents(db, now_ms, policy)
     return TickOutcome(
         moved_ms=moved_ms,
@@ -92,7 +92,7 @@ def tick(
         collections_ordered=start_collections(db, now_ms),
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
-        crawl_began=may_plan and begin_crawl(db, now_ms, policy, planner),
+        crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
         rests_over=end_rests(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         rights_given=_give_rights(db, now_ms, policy),

@@ -30,7 +30,7 @@ BEST: Final = 3
 def verify_predictions(
     db: Database,
     current: RoundRow,
-    now_ms: int,
+    now: Callable[[], int],
     policy: Policy,
     draft_of: Callable[[Loaded], Plan],
 ) -> bool:
@@ -43,6 +43,7 @@ def verify_predictions(
     if loaded is not None and loaded.predicted.any():
         pairs = _wanted(loaded, draft_of(loaded))
     with db.write() as tx:
+        now_ms = now()
         again = rounds.open_round(tx)
         if again is None or again.number != current.number or again.verified_ms is not None:
             return True

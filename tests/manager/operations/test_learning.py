@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from manager.balancing import make_plan
 from manager.db import predictions, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.measurements import DistanceRow, set_distances
@@ -16,6 +17,7 @@ from manager.errors import BusyError, NotLeadingError
 from manager.operations.asked_probes import order_probes
 from manager.operations.learning import AGE_MS, Learning
 from manager.operations.log_summary import UnitSum
+from manager.operations.round_progress import begin_crawl
 from manager.operations.tick import tick
 from tests.manager.operations.test_rounds import probing
 from tests.manager.operations.world import ADMIN, World
@@ -38,8 +40,9 @@ def round_state(database: Database) -> str:
 
 
 def tick_beside(world: World, learning: Learning) -> None:
-    """Tick as a manager does that learns beside it."""
-    tick(world.db, world.now_ms, world.policy, is_learned=learning.is_learned)
+    """Tick as a manager does that learns and plans beside it."""
+    tick(world.db, world.now_ms, world.policy, planner=None)
+    begin_crawl(world.db, lambda: world.now_ms, world.policy, make_plan, learning.is_learned)
 
 
 def probed(world: World, *names: str) -> None:
@@ -49,7 +52,7 @@ def probed(world: World, *names: str) -> None:
         world.fetch(name, H1)
         world.call(name)
         world.report(name)
-        tick(world.db, world.now_ms, world.policy, is_learned=lambda *_: False)
+        tick(world.db, world.now_ms, world.policy, planner=None)
 
 
 def report_more(world: World, name: str) -> None:

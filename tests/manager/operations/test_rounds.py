@@ -11,12 +11,14 @@ from manager.balancing import Options, Plan, Problem
 from manager.balancing import make_plan as solve
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
+from manager.operations.agents import retire
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
 from manager.operations.contact import unsubscribe
 from manager.operations.discovered import record_discovered
 from manager.operations.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts import exclude_host
+from manager.operations.round_progress import begin_crawl
 from manager.operations.rounds import (
     cancel_round,
     current_round,
@@ -315,6 +317,40 @@ def test_a_round_that_is_cancelled_while_a_plan_is_made_stays_cancelled(
 
     assert not tick(database, world.now_ms, world.policy, slow_planner).crawl_began
     assert host_detail(database, "h1.jp").owners == []
+    assert check(database) == []
+
+
+def test_a_plan_is_made_beside_the_tick(database: Database) -> None:
+    """Ticks go on while it is made, and take over what they must; what comes of it is later."""
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp", "h2.jp", "h3.jp", "h4.jp")
+    start_round(database, "random", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    world.run()
+    start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
+    moved: list[int] = []
+
+    def slow_planner(method: str, problem: Problem, options: Options) -> Plan:
+        if not moved:
+            retire(database, "b", ADMIN, world.now_ms)
+        for _ in range(3):
+            world.wait(40)
+            done = tick(database, world.now_ms, world.policy, planner=None)
+            assert done.moved_ms == 0
+            moved.append(done.units_taken_over)
+        return solve(method, problem, options)
+
+    def begin() -> bool:
+        return begin_crawl(database, lambda: world.now_ms, world.policy, slow_planner)
+
+    began = begin() or begin()
+    assert began
+    assert sum(moved) > 0
+    assert tick(database, world.now_ms, world.policy, planner=None).moved_ms == 0
+    assert round_detail(database, 2).round.crawling_ms == world.now_ms
+    for host in ("h1.jp", "h2.jp", "h3.jp", "h4.jp"):
+        times = [(row.since_ms, row.until_ms) for row in host_detail(database, host).owners]
+        assert all(until is None or since <= until for since, until in times), host
     assert check(database) == []
 
 
