@@ -98,7 +98,8 @@ def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
 def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
     """Give what is not finished of some units to their new owners; it waits for a right again."""
-    if owners:
+    begun = sa.exists().where(unit_rounds.c.round == number)
+    if owners and tx.value(sa.select(begun)):
         tx.execute(
             unit_rounds.update()
             .where(

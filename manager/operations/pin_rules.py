@@ -40,6 +40,8 @@ SHOWN: Final = 3
 
 def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> Standing:
     """Judge the pins of some units and of what shares an address with them, or all pins."""
+    if not pins.any_pin_or_ban(tx):
+        return Standing()
     found = pins.pins_among(tx) if unit_ids is None else pins.pins_in_groups(tx, unit_ids)
     if unit_ids is None:
         bans = pins.bans_of_hosts(tx)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
+from manager.db import hosts, pins
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.agents import retire
 from manager.operations.applying import apply_plan
 from manager.operations.audit import audit_page
+from manager.operations.bans import ban_host
 from manager.operations.checks import check
 from manager.operations.contact import subscribe, unsubscribe
 from manager.operations.host_views import host_detail
 from manager.operations.hosts import exclude_host
+from manager.operations.pin_rules import Standing, load_standing
 from manager.operations.pins import list_pins, pin_unit, pin_units, unpin_units
 from manager.operations.plans import make_plan, plan_detail
 from manager.operations.rounds import round_detail, start_round
@@ -234,3 +238,49 @@ def test_a_piece_of_a_split_host_is_pinned_by_itself(database: Database) -> None
 def other_than_owner(owner: str) -> str:
     """Return another agent than this one."""
     return next(name for name in "abc" if name != owner)
+
+
+def test_few_pins_and_bans_are_found_whichever_is_shorter(database: Database) -> None:
+    """Among many units they are read whole, of few units there asked for: the same come."""
+    world = World(database)
+    world.join("a", "b")
+    world.hosts("h1.jp", "h2.jp", address="198.51.100.7")
+    world.hosts("h3.jp", "h4.jp", "h5.jp")
+    for host in ("h1.jp", "h3.jp", "h5.jp"):
+        pin_unit(database, host, "a", "", ADMIN, world.now_ms)
+    for host in ("h1.jp", "h4.jp", "h5.jp"):
+        ban_host(database, host, "b", "", ADMIN, world.now_ms)
+    with database.read() as tx:
+        ids = hosts.ids_of_units(tx, [f"http://h{number}.jp:80/" for number in range(1, 6)])
+        ids = {key[7:12]: number for key, number in ids.items()}
+        groups = {host: hosts.groups_of_units(tx, [unit])[unit] for host, unit in ids.items()}
+        few, many = (
+            {
+                host: (
+                    [row.unit[7:12] for row in pins.pins_in_groups(tx, [unit, *more])],
+                    [row.host[7:12] for row in pins.bans_of_hosts(tx, group_ids=[group, *more])],
+                )
+                for host, unit in ids.items()
+                if (group := groups[host]) is not None
+            }
+            for more in (range(0), range(10_000, 10_009))
+        )
+    assert few == many
+    assert few == {
+        "h1.jp": (["h1.jp"], ["h1.jp"]),
+        "h2.jp": (["h1.jp"], ["h1.jp"]),
+        "h3.jp": (["h3.jp"], []),
+        "h4.jp": ([], ["h4.jp"]),
+        "h5.jp": (["h5.jp"], ["h5.jp"]),
+    }
+
+
+def test_where_nobody_decided_nothing_is_asked_of_each_unit(database: Database) -> None:
+    """A plan of a million units must not look a million times for pins that are not there."""
+    asked: list[str] = []
+    with database.read() as tx:
+        sa.event.listen(
+            tx.connection, "before_cursor_execute", lambda *given: asked.append(given[2])
+        )
+        assert load_standing(tx, range(1, 5000)) == Standing()
+    assert len(asked) == 1
