@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.load import LoadGuard, load_a_core
+from agent.control.load import GAP_S, LoadGuard, load_a_core
 
 
 def test_it_pauses_above_the_limit_and_goes_on_a_fifth_below(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_without_a_limit_nothing_is_too_much(tmp_path: Path) -> None:
 
 
 class Machine:
-    """A clock and a load, looked at each second."""
+    """A clock and a load, looked at as seldom as counts."""
 
     def __init__(self, path: Path) -> None:
         self.now_s = 0.0
@@ -38,8 +38,8 @@ class Machine:
 
     def goes_on(self, hours: float, load: float, *, counts: bool = True) -> float:
         self.load = load
-        for _ in range(round(hours * 3600)):
-            self.now_s += 1.0
+        for _ in range(round(hours * 3600 / GAP_S)):
+            self.now_s += GAP_S
             self.guard.look(counts=counts)
         return self.guard.calm
 
@@ -58,7 +58,7 @@ def test_how_calm_it_was_lately_is_told_and_remembered(tmp_path: Path) -> None:
     again.load = 9.0
     again.guard.look()
     assert again.guard.calm == pytest.approx(0.77)
-    assert again.goes_on(1000, 9.0) == 0.01
+    assert again.goes_on(150, 9.0) == 0.01
 
 
 @pytest.mark.parametrize("text", ["", "[", '{"calm": 7}', '{"calm": NaN}', '{"calm": "x"}', "[1]"])
