@@ -1,14 +1,15 @@
 """What crawlers did on one web, run after run, and how they compare.
 
 The machine is not the same from one minute to the next, and a peer takes minutes where ours takes
-seconds. So ours runs before and after each peer, and the peer is held against these two together:
-a machine that slows down or speeds up meanwhile is in both sides of the ratio.
+seconds. So ours runs twice before and twice after each peer, and the peer is held against these
+four together: a machine that slows down or speeds up meanwhile is in both sides of the ratio.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from benchmarks.crawl.measure import Cost
@@ -17,6 +18,9 @@ from benchmarks.crawl.nginx import Fetched
 __all__ = ["HEADING", "OURS", "Run", "order", "over", "pages_per_cpu_s", "pages_per_s"]
 
 OURS: Final = "ours"
+IN_A_ROW: Final = 2
+"""Runs of ours before, between and behind the peers."""
+
 HEADING: Final = "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS"
 
 
@@ -43,13 +47,18 @@ def order(names: Sequence[str]) -> list[str]:
     others = [name for name in names if name != OURS]
     if OURS not in names:
         return others
-    return [OURS, *(one for name in others for one in (name, OURS))]
+    ours = [OURS] * IN_A_ROW
+    return [*ours, *(one for name in others for one in (name, *ours))]
 
 
 def over(runs: Sequence[Run], peer: str) -> float:
     """Return how many times the peer's pages a CPU-second ours has, next to it."""
     at = next(number for number, run in enumerate(runs) if run.name == peer)
-    beside = [run for run in runs[max(0, at - 1) : at + 2] if run.name == OURS]
+    beside = [
+        run
+        for part in (reversed(runs[:at]), runs[at + 1 :])
+        for run in takewhile(lambda run: run.name == OURS, part)
+    ]
     return pages_per_cpu_s(beside) / pages_per_cpu_s([runs[at]])
 
 
