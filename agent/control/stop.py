@@ -13,6 +13,7 @@ class Stopping:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self._pausing: set[asyncio.Future[None]] = set()
         self.reason = ""
 
     @property
@@ -25,17 +26,30 @@ class Stopping:
         if not self._event.is_set():
             self.reason = reason
             self._event.set()
+            for pause in self._pausing:
+                _end(pause)
 
     async def wait(self) -> None:
         """Wait until the agent is to stop."""
         await self._event.wait()
 
     async def pause(self, seconds: float) -> None:
-        """Wait so long, or until the agent is to stop."""
-        try:
-            await asyncio.wait_for(self._event.wait(), max(0.0, seconds))
-        except TimeoutError:
+        """Wait so long, or until the agent is to stop.
+
+        Six of these end each second, all day long: `asyncio.wait_for` would make a task for each,
+        and wake the loop four times.
+        """
+        if self.asked:
             return
+        loop = asyncio.get_running_loop()
+        pause = loop.create_future()
+        timer = loop.call_later(max(0.0, seconds), _end, pause)
+        self._pausing.add(pause)
+        try:
+            await pause
+        finally:
+            timer.cancel()
+            self._pausing.discard(pause)
 
     def listen(self) -> None:
         """Take SIGTERM and SIGINT as a wish to stop, for as long as the loop runs."""
@@ -48,3 +62,8 @@ class Stopping:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+
+
+def _end(pause: asyncio.Future[None]) -> None:
+    if not pause.done():
+        pause.set_result(None)

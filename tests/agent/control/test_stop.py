@@ -48,3 +48,21 @@ def test_a_pause_without_a_wish_ends_by_itself() -> None:
         return stopping.asked
 
     assert not asyncio.run(work())
+
+
+def test_all_who_pause_are_woken_and_one_may_give_up() -> None:
+    """A pause that was cancelled is nobody's business any more; after the wish nobody waits."""
+
+    async def work() -> list[BaseException | None]:
+        stopping = Stopping()
+        pauses = [asyncio.ensure_future(stopping.pause(3600.0)) for _ in range(3)]
+        await asyncio.sleep(0)
+        pauses[0].cancel()
+        await asyncio.sleep(0)
+        stopping.ask("over")
+        await stopping.pause(3600.0)
+        return await asyncio.gather(*pauses, return_exceptions=True)
+
+    first, *others = asyncio.run(work())
+    assert isinstance(first, asyncio.CancelledError)
+    assert others == [None, None]
