@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from agent.app.nursing import nursery
 from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
 from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
+from agent.control.lock import well
+from agent.settings.home import Home
 
 __all__ = ["run"]
 
@@ -34,21 +35,29 @@ def run(
     """Crawl for the manager until SIGTERM, `prs stop`, or with --once until all is done."""
     terminal = Terminal(quiet=quiet)
     lead_a_group()
-    with in_words(), nursery(settings := place.settings(overrides)) as page_workers:
-        from agent.app.running import run_agent  # noqa: PLC0415  # none of it is theirs
+    with in_words():
+        settings = place.settings(overrides)
+        if replace_hung and not replace and (other := well(Home(settings.home).lock)):
+            # What cron finds each hour of a night; nothing of an agent is imported for it.
+            terminal.end(f"stopped: process {other.pid} works here and is well")
+            return
+        from agent.app.nursing import nursery  # noqa: PLC0415  # see above
 
-        try:
-            ended = run_agent(
-                settings,
-                once=once,
-                replace="always" if replace else "hung" if replace_hung else "never",
-                say=terminal.say,
-                show=terminal.show,
-                reread=lambda: place.settings(overrides),
-                nursery=page_workers,
-            )
-        finally:
-            terminal.clear()
+        with nursery(settings) as page_workers:
+            from agent.app.running import run_agent  # noqa: PLC0415  # none of it is theirs
+
+            try:
+                ended = run_agent(
+                    settings,
+                    once=once,
+                    replace="always" if replace else "hung" if replace_hung else "never",
+                    say=terminal.say,
+                    show=terminal.show,
+                    reread=lambda: place.settings(overrides),
+                    nursery=page_workers,
+                )
+            finally:
+                terminal.clear()
     terminal.end(f"stopped: {ended.reason}")
     if ended.refused:
         raise SystemExit(_refused(ended.refused))

@@ -26,7 +26,7 @@ from typing import Final
 from agent.errors import HomeError
 from shared.frozen import frozen
 
-__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "hanging", "holder_of"]
+__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "hanging", "holder_of", "well"]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
 HUNG_S: Final = 900.0  # silence of one that hangs; opening ten million URLs takes minutes
@@ -142,6 +142,11 @@ def hanging(
         return None
     sleep(LOOK_AGAIN_S)
     return holder if holder_of(path) == holder else None
+
+
+def well(path: Path) -> Holder | None:
+    """Return the process that works in a home and does not hang; None: there is none."""
+    return holder_of(path) if hanging(path) is None else None
 
 
 def end(

@@ -22,6 +22,7 @@ NOT_FOR_WORKERS = HEAVY - {
     *("selectolax", "agent.modules.page.work", "agent.modules.page.elements"),
 } | {"asyncio", "httpx", "pydantic", "numpy", "pycurl", "click", "agent.link", "subprocess"}
 NOT_BEFORE_THE_FORK = HEAVY | {"asyncio", "httpx", "pycurl", "numpy", "agent.link"}
+NOT_TO_LOOK = NOT_BEFORE_THE_FORK | {"agent.pipeline", "agent.adapters", "agent.modules", "re2"}
 
 
 def _imported(program: str) -> set[str]:
@@ -38,9 +39,10 @@ def _imported(program: str) -> set[str]:
     [
         (RUN, HEAVY),
         (WORKER, NOT_FOR_WORKERS),
-        ("import agent.cli.running", NOT_BEFORE_THE_FORK),
+        ("import agent.cli.running, agent.app.nursing", NOT_BEFORE_THE_FORK),
+        ("import agent.cli.running", NOT_TO_LOOK),
     ],
-    ids=["prs run", "a page worker", "before the fork"],
+    ids=["prs run", "a page worker", "before the fork", "to see that an agent is well"],
 )
 def test_nothing_is_imported_that_a_crawl_does_not_need(program: str, heavy: set[str]) -> None:
     """Most of a short run is imports, and a worker holds what was imported before it was forked."""
