@@ -74,7 +74,14 @@ class Manager:
     def __init__(self, site: Site) -> None:
         """Make ready; nothing is sent. Raises LauncherError."""
         self.url = f"{site.url}/api/v1/update"
-        parts = urlsplit(site.url)
+        try:
+            parts = urlsplit(site.url)
+        except ValueError as error:
+            raise LauncherError(f"{site.url[:200]!r} in key.json: {error}; enrol again") from error
+        if not site.timeout_s > 0:
+            raise LauncherError(
+                f"manager.timeout_s = {site.timeout_s:g}: must be > 0; the default is 60"
+            )
         host = parts.hostname or ""
         near = host in LOOPBACK
         if parts.scheme != "https" and not near:
@@ -171,13 +178,13 @@ def _through(proxy: str, options: dict[str, Any]) -> urllib3.PoolManager:
 
     Raises LauncherError.
     """
-    parts = urlsplit(proxy)
-    headers = None
-    if parts.username is not None:
-        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        headers = urllib3.make_headers(proxy_basic_auth=login)
-    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    headers, bare = None, proxy.rpartition("@")[2]
     try:
+        parts = urlsplit(proxy)
+        if parts.username is not None:
+            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers = urllib3.make_headers(proxy_basic_auth=login)
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         return urllib3.ProxyManager(bare, proxy_headers=headers, **options)
     except (urllib3.exceptions.HTTPError, ValueError) as error:
         raise LauncherError(f"manager.proxy {bare}: {error}") from error

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import math
 import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -102,3 +105,21 @@ def test_a_front_that_refuses_is_no_refusal_of_the_manager(
     assert site.update() == 1
     assert "unreached at refresh" in site.log
     assert "refuses our key" not in site.log
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"url": "https://[bad"}, "in key.json: Invalid IPv6 URL"),
+        ({"proxy": "http://seto:secret@[bad"}, "manager.proxy [bad: Invalid IPv6 URL"),
+        ({"timeout_s": 0.0}, "manager.timeout_s = 0: must be > 0"),
+        ({"timeout_s": math.nan}, "manager.timeout_s = nan: must be > 0"),
+    ],
+)
+def test_a_way_that_leads_nowhere_is_said(change: dict[str, Any], said: str) -> None:
+    """In a sentence, without the proxy's password."""
+    way = replace(Way("https://prsm.example.jp", "key"), **change)
+    with pytest.raises(LauncherError) as refused:
+        Manager(way)
+    assert said in str(refused.value)
+    assert "secret" not in str(refused.value)
