@@ -92,6 +92,7 @@ def _outside_of_the_service() -> list[str]:
 
     Nor what that one starts when it is through: the agent itself, where no unit of ours runs it.
     """
-    if "INVOCATION_ID" not in os.environ or shutil.which("systemd-run") is None:
-        return []
+    bus = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}") / "bus"
+    if "INVOCATION_ID" not in os.environ or not bus.exists() or not shutil.which("systemd-run"):
+        return []  # also in a service of the machine's own systemd: only root could start another
     return ["systemd-run", "--user", "--collect", "--quiet", "--property=KillMode=process"]

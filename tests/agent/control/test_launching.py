@@ -58,14 +58,21 @@ def test_what_was_not_told_is_told_when_the_manager_answers(
         now_s += TRY_S
     monkeypatch.setenv("INVOCATION_ID", "0123")
     monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     shutil.copy(binaries / "python", binaries / "systemd-run")
+    # A service of the machine's own systemd, whose user has none: it could only say no.
     assert updates.look()
     assert updates.process is not None
+    assert updates.process.wait(60) == 0
+    now_s += TRY_S
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "bus").touch()
+    assert updates.look()
     assert updates.process.wait(60) == 0
     called = tmp_path / "current" / "venv" / "bin" / "called"
     home = f"--home {tmp_path} --data {tmp_path}/data"
     assert called.read_text() == (
-        f"-I -m launcher {home} --quiet --tell\n" * 2
+        f"-I -m launcher {home} --quiet --tell\n" * 3
         + "--user --collect --quiet --property=KillMode=process "
         + f"{tmp_path}/current/venv/bin/python -I -m launcher {home} --quiet --tell\n"
     )
