@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
 from manager.db import agents, plans, rounds
-from manager.db.engine import Database, Transaction
+from manager.db.engine import Database
 from manager.db.plans import MoveRow, PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -31,7 +31,7 @@ __all__ = [
     "list_plans",
     "make_plan",
     "plan_detail",
-    "store_plan",
+    "rows_of_plan",
 ]
 
 HERE: Final = HerePlanner()
@@ -97,15 +97,15 @@ def make_plan(
     plan = planner(method, loaded.problem, options)
     others = [name for name in BALANCERS if name != method] if compare else []
     compared = planner.compare(others, loaded.problem, options, policy.compare_s)
+    number = current.number if current is not None else 0
+    rows = rows_of_plan(plan, loaded, number, seed, actor, now_ms, compared)
     with db.write() as tx:
-        number = current.number if current is not None else 0
-        plan_id = store_plan(tx, plan, loaded, number, seed, actor, now_ms, compared)
+        plan_id = plans.add(tx, *rows)
         note(tx, now_ms, actor, "plan.make", str(plan_id), method=method, moves=len(plan.moves))
     return plan_id
 
 
-def store_plan(
-    tx: Transaction,
+def rows_of_plan(
     plan: Plan,
     loaded: Loaded,
     round_number: int,
@@ -113,8 +113,9 @@ def store_plan(
     actor: Actor,
     now_ms: int,
     compared: Sequence[Compared] = (),
-) -> int:
-    """Keep a plan and return its number."""
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a plan and its moves as they are kept. To be called outside transactions: a million
+    take seconds."""
     counts = [
         [int((owner == row).sum()) for row in range(len(plan.names))]
         for owner in (plan.before, plan.after)
@@ -147,8 +148,7 @@ def store_plan(
         "explanation": [*plan.explanation, *loaded.remarks, *_too_full(plan.names, works)],
         "compared": [asdict(one) for one in compared],
     }
-    return plans.add(
-        tx,
+    return (
         {
             "round": round_number,
             "method": plan.method,

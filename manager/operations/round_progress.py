@@ -28,7 +28,7 @@ from manager.operations.applying import apply_moves
 from manager.operations.giving import members
 from manager.operations.learning import IsLearned, learned_here
 from manager.operations.planners import Solver
-from manager.operations.plans import store_plan
+from manager.operations.plans import rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.problems import DEAL, Loaded, load_all
 from manager.operations.sharing import spread_distances
@@ -81,8 +81,9 @@ def begin_crawl(
     if loaded is None:
         return False
     plan = _plan_of(current, loaded, policy, planner)
+    rows = rows_of_plan(plan, loaded, current.number, current.seed, CLOCK, made_ms)
     with db.write() as tx:
-        plan_id = store_plan(tx, plan, loaded, current.number, current.seed, CLOCK, made_ms)
+        plan_id = plans.add(tx, *rows)
     try:
         with db.write() as tx:
             again = rounds.open_round(tx)
