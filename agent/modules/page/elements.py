@@ -58,6 +58,10 @@ _WITHOUT_END: Final = frozenset(
 # Encodings of the web in which bytes of ASCII may be other characters.
 _BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be"))
 
+# What `links.py` reads of no element, and of no `<meta>`.
+_UNREAD: Final = frozenset(("alt", "class", "id", "onclick", "style", "summary", "title", "value"))
+_UNREAD_METAS: Final = frozenset(("author", "copyright", "description", "keywords"))
+
 # One for all pages: to make it takes as long as to parse a small page.
 _selection: Final = LexborCSSSelector()  # type: ignore[no-untyped-call]  # its stub lacks a type
 
@@ -66,9 +70,19 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     """Return (tag, attributes) of each element that may carry links, and a note.
 
     codec: of the body, as `charset_of` returns it. The note is empty, or says why the plain search
-    was used.
+    was used. Values that nobody reads (`_UNREAD`) may be wrong in a page that is not in UTF-8.
     """
-    markup = _for_parser(body, codec)
+    if codec == "utf-8" or (codec not in _BEYOND_ASCII and body.isascii()):
+        return _parsed(body, body, codec)
+    if codec not in _BEYOND_ASCII and b"[CDATA[" not in body:
+        found, note = _parsed(body, body, codec)
+        if not note and all(_is_ascii(attributes) for _, attributes in found):
+            return found, ""
+    return _parsed(body.decode(codec, "replace").encode(), body, codec)
+
+
+def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], str]:
+    """Return what `elements` does. markup: the body as the parser takes it."""
     if is_hard(markup):
         return _searched(body, codec), "parse-simple: nested or attributed beyond reason"
     try:
@@ -84,15 +98,14 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
         return _searched(body, codec), f"parse-error: {type(error).__name__}"
 
 
-def _for_parser(body: bytes, codec: str) -> bytes:
-    """Return a body as the parser takes it: in UTF-8, of which it lets wrong bytes pass.
-
-    Those are replaced when a value is read, with the same outcome: what ends a value is ASCII, and
-    so ends a character that is not whole.
-    """
-    if codec == "utf-8" or (codec not in _BEYOND_ASCII and body.isascii()):
-        return body
-    return body.decode(codec, "replace").encode()
+def _is_ascii(attributes: Mapping[str, str | None]) -> bool:
+    """Tell whether the values that somebody reads are in ASCII."""
+    for name, value in attributes.items():
+        if value and not value.isascii() and name not in _UNREAD:
+            if name == "content" and (attributes.get("name") or "").lower() in _UNREAD_METAS:
+                continue
+            return False
+    return True
 
 
 def is_hard(markup: bytes) -> bool:

@@ -168,3 +168,56 @@ def test_pages_of_all_encodings_are_read(codec: str, text: str) -> None:
 def test_ascii_is_ascii_in_most_encodings(text: str, codec: str) -> None:
     """Only the encodings named as such read bytes of ASCII in another way."""
     assert codec in _BEYOND_ASCII or text.encode().decode(codec, "replace") == text
+
+
+SISTERS = sorted(set(_CODECS.values()) - _BEYOND_ASCII - {"utf-8"})
+MARKS = b"<>\"'&=/!-?;# \t\n\x0c\r"
+
+
+@pytest.mark.parametrize("codec", SISTERS)
+def test_no_mark_of_html_is_a_part_of_a_character(codec: str) -> None:
+    """Even behind the first bytes of a character that is not whole."""
+    starts = [bytes((lead,)) for lead in range(0x80, 0x100)]
+    starts += [b"\x81\x30", b"\x81\x30\x81", b"\x8f\xa1", b"\xa4\xd4", b"\xa4\xd4\xa4", b"\x8e"]
+    for start in starts:
+        for mark in MARKS:
+            text = (start + bytes((mark,)) + b"xyz").decode(codec, "replace")
+            assert text.endswith(chr(mark) + "xyz")
+
+
+PIECES = st.sampled_from(
+    (
+        *(b"<a href=", b"<img src='", b"<meta name=robots content='", b"<meta name=description"),
+        *(b" content='", b"<link rel='", b" alt='", b' title="', b" href='", b"<base href=", b"'"),
+        *(b'"', b">", b" ", b"nofollow", b"x.html", b"?q=", b"</a>", b"<!--", b"-->", b"<svg>"),
+        *(b"<![CDATA[", b"]]>", b"]", b">", b"&eacute;", b"&", b"<script>", b"</script>", b"\\"),
+    )
+)
+
+
+@given(
+    st.lists(
+        PIECES | st.binary(max_size=3) | st.sampled_from((b"\x83]", b"\x81@", b"\xe9")), max_size=20
+    ),
+    st.sampled_from(SISTERS),
+)
+def test_a_page_that_is_not_decoded_leads_where_the_decoded_one_does(
+    pieces: list[bytes], codec: str
+) -> None:
+    """Only values that nobody reads may come out otherwise."""
+    body = b"".join(pieces) + b"\n\n\n"  # Python takes what ends inside a character as one piece
+    decoded = body.decode(codec, "replace").encode()
+    one, other = (
+        links_of(found, b"", "http://a.example/", codec, agent_token="x", max_links=99)
+        for found, _ in (elements(body, codec), elements(decoded, "utf-8"))
+    )
+    assert one == other
+
+
+def test_values_that_nobody_reads_need_no_decoding() -> None:
+    """A description in Japanese is on every other page; the links of the page are in ASCII."""
+    text = "<meta name=Description content=日本><a href=x title=日本><img src=y alt=日本>日本"
+    found, _ = elements(text.encode("euc_jp"), "euc_jp")
+    assert dict(found)["img"] == {"src": "y", "alt": "\ufffd" * 4}
+    found, _ = elements((text + "<a href=日本>").encode("euc_jp"), "euc_jp")
+    assert dict(found)["img"] == {"src": "y", "alt": "日本"}
