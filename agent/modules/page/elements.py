@@ -42,6 +42,7 @@ SHORTEST_TAG: Final = 3  # bytes: without its `>` a tag takes the next one for a
 MAX_TAG_PARTS: Final = 2_000
 LONG_TAG: Final = 8_000  # characters: MAX_TAG_PARTS attributes do not go into fewer
 PIECE: Final = 32 * 1024  # bytes
+SLACK: Final = 512  # bytes that are counted at once with those that must be
 
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _LONG_TAG: Final = re.compile(rf"<[^<>]{{{LONG_TAG}}}[^<>]*")
@@ -146,7 +147,14 @@ def _may_be_deep(markup: bytes) -> bool:
     Every `<` that is not `</` counts as if it opened an element. What stood before a piece can
     not matter more than its depth, nor what stands in it more than what it opens.
     """
-    left = 0 if len(markup) <= SHORTEST_TAG * MAX_DEPTH else markup.count(b"<")
+    tags = at = 0  # tags before a byte, and that byte
+    while tags <= MAX_DEPTH:
+        more = len(markup) - at - SHORTEST_TAG * (MAX_DEPTH - tags)
+        if more <= 0:
+            return False  # the rest has no room for as many tags as are missing
+        tags += markup.count(b"<", at, at + more + SLACK)
+        at += more + SLACK
+    left = tags + markup.count(b"<", at)
     depth = 0
     for start in range(0, len(markup), PIECE):
         if depth + left <= MAX_DEPTH:

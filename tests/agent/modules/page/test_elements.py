@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from agent.modules.page.elements import _BEYOND_ASCII, elements, is_hard
+from agent.modules.page.elements import _BEYOND_ASCII, MAX_DEPTH, elements, is_hard
 from agent.modules.page.labels import _CODECS
 from agent.modules.page.links import links_of
 
@@ -56,6 +56,19 @@ def test_text_that_would_stop_the_parser_is_searched(text: str) -> None:
 def test_large_honest_pages_are_parsed(text: str) -> None:
     """Long lists, tables and inline images are no reason to distrust a page."""
     assert not is_hard(text.encode())
+
+
+@pytest.mark.parametrize("text", ["", "x" * 7, "x" * 40_000, "<br></p>" * 9_000])
+@pytest.mark.parametrize("around", [("", ""), ("<p>", "</p>")])
+def test_depth_is_counted_exactly_where_it_may_be_too_deep(
+    text: str, around: tuple[str, str]
+) -> None:
+    """Wherever on the page the elements stand, and whatever else stands there."""
+    for depth in (MAX_DEPTH - 1, MAX_DEPTH):
+        open_tags = "<i>" * depth
+        assert is_hard(f"{text}{open_tags}<i>{text}".encode()) == (depth == MAX_DEPTH)
+        closed = f"{around[0]}{around[1]}" * 2000
+        assert is_hard(f"{closed}{open_tags}{text}".encode()) is False
 
 
 @given(st.text(max_size=300))
