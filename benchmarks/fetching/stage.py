@@ -123,7 +123,7 @@ class Worker(WorkerProcess):
         """Give the results of all pages that were sent."""
         parts = [self.answers[task.page.url][2] for task in self._tasks]
         if parts:
-            self._received += frame_of(b"".join(parts), len(parts))
+            self._received += frame_of(*parts, count=len(parts))
             self._answered(self, self._take_frames())
 
     def beat(self) -> int:

@@ -1,7 +1,7 @@
 """A worker process: takes batches of pages, gives back their links and records.
 
-Its limits are its own and need nobody's attention: CPU time for each page, armed anew before it
-begins (SIGPROF ends the process, also in the middle of a parser's loop), and address space. Which
+Its limits are its own and need nobody's attention: CPU time for each page, armed before it begins
+(SIGPROF ends the process, also in the middle of a parser's loop), and address space. Which
 page it is at stands in memory that its parent shares, so a page that kills it is known.
 
 Invariant: it writes nothing but results, in the order of its pages, and ends when its parent does.
@@ -45,6 +45,10 @@ ORIGIN_EXIT: Final = 78
 
 FLUSH_BYTES: Final = 256 * 1024
 FLUSH_S: Final = 0.05  # links wait no longer than this for slow pages behind theirs
+SPENT_SHARE: Final = 0.05
+"""Of a page's CPU time may have gone to the pages before it, so that the timer need not be set for
+each of them."""
+
 IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Work = Callable[[Fetched, str], PageWork]
@@ -87,13 +91,14 @@ class _Worker:
         self._sink = sink
         self._counter = counter
         self._begun = 0
+        self._arm_again_s = 0.0
 
     def say_ready(self) -> None:
         self._write([frame_of(b"")])
 
     def take(self, payload: memoryview) -> None:
         """Work on a batch."""
-        self._begin(1)  # the first page answers for what unpacking them costs
+        self._begin(1, time.monotonic())  # the first page answers for what unpacking them costs
         try:
             self._each(pages_in(payload))
         except MemoryError:
@@ -102,10 +107,10 @@ class _Worker:
     def _each(self, pages: list[tuple[Fetched, str]]) -> None:
         parts: list[bytes] = []
         size = count = 0
-        flushed_s = time.monotonic()
+        now_s = flushed_s = time.monotonic()
         before = self._begun - 1
         for number, (page, unread) in enumerate(pages, 1):
-            self._begin(before + number - self._begun)
+            self._begin(before + number - self._begun, now_s)
             try:
                 result = result_of(self._work(page, unread))
             except MemoryError:
@@ -115,21 +120,26 @@ class _Worker:
             parts += result
             count += 1
             size += len(result[1]) + len(result[2])
-            if size >= FLUSH_BYTES or time.monotonic() - flushed_s >= FLUSH_S:
+            now_s = time.monotonic()
+            if size >= FLUSH_BYTES or now_s - flushed_s >= FLUSH_S:
                 self._flush(parts, count)
                 parts, size, count = [], 0, 0
-                flushed_s = time.monotonic()
+                now_s = flushed_s = time.monotonic()
         self._flush(parts, count)
 
-    def _begin(self, pages: int) -> None:
+    def _begin(self, pages: int, now_s: float) -> None:
         self._begun += pages
         self._counter[0] = self._begun
-        signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
+        if now_s >= self._arm_again_s:  # before, at most so much of the limit can be used up
+            signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
+            self._arm_again_s = now_s + self._cpu_s * SPENT_SHARE
 
     def _flush(self, parts: list[bytes], count: int) -> None:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        if time.monotonic() >= self._arm_again_s:
+            signal.setitimer(signal.ITIMER_PROF, 0)  # the last page may have left next to nothing
+            self._arm_again_s = 0.0
         if count:
-            self._write([frame_of(b"".join(parts), count)])
+            self._write([frame_of(*parts, count=count)])
 
     def _write(self, parts: list[bytes]) -> None:
         for part in parts:

@@ -69,9 +69,9 @@ class Failed:
     reason: str
 
 
-def frame_of(payload: bytes, count: int = 0) -> bytes:
-    """Return a frame."""
-    return FRAME.pack(len(payload), count) + payload
+def frame_of(*parts: bytes, count: int = 0) -> bytes:
+    """Return a frame with `parts` one after the other, which are so many results."""
+    return b"".join((FRAME.pack(sum(map(len, parts)), count), *parts))
 
 
 def batch_of(pages: Sequence[tuple[Fetched, str]]) -> list[bytes]:
