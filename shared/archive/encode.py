@@ -86,31 +86,32 @@ def encode_capture(capture: Capture) -> EncodedCapture:
     if capture.ip is not None:
         shared += f"WARC-IP-Address: {canonical_ip(capture.ip)}\r\n"
 
-    answer = f"WARC-Type: {'revisit' if revisit else 'response'}\r\n{shared}{_own_fields(capture)}"
-    if digest:
-        answer += f"WARC-Payload-Digest: {digest}\r\n"
-    answer += _block_fields("response", header, body)
-    question = ""
+    payload = f"WARC-Payload-Digest: {digest}\r\n" if digest else ""
+    answer = (
+        f"WARC-Type: {'revisit' if revisit else 'response'}\r\n{shared}{_own_fields(capture)}"
+        f"{payload}{_block_fields('response', header, body)}"
+    ).encode()
+    members = question = b""
     if capture.request:
-        question = f"WARC-Type: request\r\n{shared}{_block_fields('request', capture.request)}"
-    answer_id, question_id = record_ids((answer + question).encode())
-
-    members = b""
+        block = _block_fields("request", capture.request)
+        question = f"WARC-Type: request\r\n{shared}{block}".encode()
+    answer_id, question_id = record_ids(answer + question)
+    own_id = f"WARC-Record-ID: {answer_id}\r\n"
     if question:
-        question += f"WARC-Record-ID: {question_id}\r\nWARC-Concurrent-To: {answer_id}\r\n"
-        answer += f"WARC-Concurrent-To: {question_id}\r\n"
-        members = _member(question, capture.request)
-    answer_member = _member(f"{answer}WARC-Record-ID: {answer_id}\r\n", header, body)
+        ids = f"WARC-Record-ID: {question_id}\r\nWARC-Concurrent-To: {answer_id}\r\n"
+        members = _member(question, ids, capture.request)
+        own_id = f"WARC-Concurrent-To: {question_id}\r\n{own_id}"
+    answer_member = _member(answer, own_id, header, body)
     return EncodedCapture(
         members + answer_member,
         IndexEntry(
-            urlkey=reversed_host_key(capture.url),
-            surt=surt_key(capture.url),
-            url=capture.url,
-            fetched_at_ms=capture.fetched_at_ms,
-            mime=REVISIT_TYPE if revisit else media_type(capture.response_header),
-            status=status_code(capture.response_header),
-            digest=digest,
+            reversed_host_key(capture.url),
+            surt_key(capture.url),
+            capture.url,
+            capture.fetched_at_ms,
+            REVISIT_TYPE if revisit else media_type(capture.response_header),
+            status_code(capture.response_header),
+            digest,
             offset=len(members),
             length=len(answer_member),
         ),
@@ -139,16 +140,20 @@ def encode_warcinfo(info: SegmentInfo, filename: str, created_at_ms: int) -> byt
         f"WARC-Block-Digest: {payload_digest(block)}\r\nContent-Length: {len(block)}\r\n"
     )
     record_id, _ = record_ids(fields.encode())
-    return _member(f"{fields}WARC-Record-ID: {record_id}\r\n", block)
+    return _member(fields.encode(), f"WARC-Record-ID: {record_id}\r\n", block)
 
 
-def _member(fields: str, *block: bytes) -> bytes:
-    return compress_member(b"".join((VERSION, fields.encode(), b"\r\n", *block, RECORD_END)))
+def _member(fields: bytes, ids: str, block: bytes, body: bytes = b"") -> bytes:
+    """Return a record. ids: its last fields, which name it."""
+    return compress_member(
+        b"".join((VERSION, fields, ids.encode(), b"\r\n", block, body, RECORD_END))
+    )
 
 
 def _block_fields(message: str, header: bytes, body: bytes = b"") -> str:
     digest = hashlib.sha256(header)
-    digest.update(body)
+    if body:
+        digest.update(body)
     return (
         f"Content-Type: application/http;msgtype={message}\r\n"
         f"WARC-Block-Digest: sha256:{digest.hexdigest()}\r\n"

@@ -66,21 +66,24 @@ def check_capture(capture: Capture) -> None:
             f"body of {len(capture.body)} bytes: a segment takes {MAX_BODY_BYTES}; "
             "cut it and set truncated to 'length'"
         )
-    for name, block in (("request", capture.request), ("response", capture.response_header)):
-        if len(block) > MAX_HTTP_HEADER_BYTES:
-            raise LimitError(
-                f"{name} header of {len(block)} bytes: a segment takes {MAX_HTTP_HEADER_BYTES}"
-            )
-    if not _is_one_block(capture.response_header):
-        raise FormatError("response header: must end with an empty line and hold no other")
-    if capture.request and not _is_one_block(capture.request):
-        raise FormatError("request header: must end with an empty line and hold no other")
+    _check_header("response", capture.response_header)
+    if capture.request:
+        _check_header("request", capture.request)
     if capture.truncated is not None and capture.truncated not in TRUNCATION_REASONS:
         raise FormatError(f"truncated = {capture.truncated!r}: one of {TRUNCATION_REASONS}")
     if capture.extra:
         _check_extra(capture.extra)
     if capture.revisit is not None:
         _check_revisit(capture)
+
+
+def _check_header(name: str, block: bytes) -> None:
+    if len(block) > MAX_HTTP_HEADER_BYTES:
+        raise LimitError(
+            f"{name} header of {len(block)} bytes: a segment takes {MAX_HTTP_HEADER_BYTES}"
+        )
+    if not _is_one_block(block):
+        raise FormatError(f"{name} header: must end with an empty line and hold no other")
 
 
 def _is_one_block(block: bytes) -> bool:
