@@ -119,22 +119,12 @@ class Addresses:
                 url = self._folder + reference if reference else self._base
         elif match.lastindex == _UP:
             up = match.end(_UP)
-            url = self._above(up // 3) + reference[up:]
+            url = _above(self._folder, len(self._origin), up // 3) + reference[up:]
         elif match.end(_HOST) <= _LONGEST_HOST and "xn--" not in reference:
             url = reference
         else:
             url = self._resolved(reference)
         return None if url is not None and len(url) > MAX_REFERENCE_CHARACTERS else url
-
-    def _above(self, levels: int) -> str:
-        """Return the folder so many levels up; the top has none above it."""
-        folder, least = self._folder, len(self._origin)
-        end = len(folder) - 1
-        for _ in range(levels):
-            if end <= least:
-                break
-            end = folder.rindex("/", 0, end)
-        return folder[: max(end, least) + 1]
 
     def _resolved(self, reference: str) -> str | None:
         if not reference.isascii() and self._codec not in _UNICODE:
@@ -143,6 +133,17 @@ class Addresses:
             return canonical(reference, self._base)
         except UrlError:
             return None
+
+
+@lru_cache(maxsize=256)
+def _above(folder: str, least: int, levels: int) -> str:
+    """Return the folder so many levels up; the top, of `least` characters, has none above it."""
+    end = len(folder) - 1
+    for _ in range(levels):
+        if end <= least:
+            break
+        end = folder.rindex("/", 0, end)
+    return folder[: max(end, least) + 1]
 
 
 def _with_query_in(codec: str, reference: str) -> str:

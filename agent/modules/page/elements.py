@@ -131,14 +131,10 @@ def is_hard(markup: bytes) -> bool:
 def _may_have_long_tag(markup: bytes) -> bool:
     """Tell whether one tag has so many bytes: first by one look in each stretch."""
     stretch = LONG_TAG // 2  # so a long tag holds one of them whole
-    find = markup.find
-    return (
-        any(
-            find(b">", start, start + stretch) < 0
-            for start in range(0, len(markup) - stretch, stretch)
-        )
-        and _LONG_IN_BYTES.search(markup) is not None
-    )
+    for start in range(0, len(markup) - stretch, stretch):
+        if markup.find(b">", start, start + stretch) < 0:
+            return _LONG_IN_BYTES.search(markup) is not None
+    return False
 
 
 def _may_be_deep(markup: bytes) -> bool:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
@@ -31,7 +30,7 @@ from agent.modules.page.addresses import Addresses
 from agent.modules.page.elements import Element
 from agent.modules.page.fields import field_values, link_targets
 from agent.modules.page.refresh import refresh_target
-from agent.modules.page.robots_tags import RobotsTag, read_tags
+from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
 from shared.errors import UrlError
 from shared.frozen import frozen
@@ -56,7 +55,7 @@ class PageLinks:
 
     urls: tuple[str, ...]
     canonical_url: str | None = None  # the address that the page prefers for itself
-    tag: RobotsTag = field(default_factory=RobotsTag)
+    tag: RobotsTag = SILENT
     cut: bool = False  # there were more than `max_links`
 
 

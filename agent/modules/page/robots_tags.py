@@ -12,7 +12,7 @@ from typing import Final
 
 from shared.frozen import frozen
 
-__all__ = ["RobotsTag", "read_tags"]
+__all__ = ["SILENT", "RobotsTag", "read_tags"]
 
 _WORDS: Final = re.compile(r"[^\s,:]+")
 _FOR_ONE: Final = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*:")
@@ -27,6 +27,10 @@ class RobotsTag:
 
     nofollow: bool = False
     noindex: bool = False
+
+
+SILENT: Final = RobotsTag()
+"""What most pages ask."""
 
 
 def read_tags(
@@ -48,6 +52,8 @@ def read_tags(
             if name not in _WITH_VALUE and name != token:
                 continue
         words.update(_WORDS.findall(value.lower()))
+    if not words:
+        return SILENT
     return RobotsTag(
         nofollow=not words.isdisjoint(("nofollow", "none")),
         noindex=not words.isdisjoint(("noindex", "none")),

@@ -29,6 +29,8 @@ from shared.urls import name_and_port
 
 __all__ = ["NOTE_FIELD", "work_on"]
 
+NOTHING: Final = PageLinks(())
+
 NOTE_FIELD: Final = "X-Crawl-Note"
 """Field of a record that says what was noticed: `noindex; canonical: http://...`."""
 
@@ -39,9 +41,7 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     unread: why the page is only archived, which becomes its note; "": it is read.
     """
     notes: list[str] = [unread] if unread else []
-    found = PageLinks(())
-    if not (page.is_rules or unread):
-        found = _read(page, limits, notes)
+    found = NOTHING if page.is_rules or unread else _read(page, limits, notes)
     if found.tag.noindex:
         notes.append("noindex")
     if found.canonical_url not in (None, page.url):
