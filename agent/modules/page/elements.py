@@ -12,7 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, SelectolaxError, create_tag
+from selectolax.lexbor import (
+    LexborCSSSelector,
+    LexborDocumentOptions,
+    LexborHTMLParser,
+    SelectolaxError,
+    create_tag,
+)
 
 from agent.modules.page.tags import start_tags
 
@@ -36,6 +42,9 @@ _WANTED: Final = frozenset(
 )
 # By the parser's numbers, which it gives out faster than names.
 _WANTED_IDS: Final = {create_tag(name).tag_id: name for name in _WANTED}
+
+WITHOUT_EVENTS: Final = LexborDocumentOptions.WO_EVENTS.value
+"""Nothing is copied into `<selectedcontent>`: the option itself stands on the page too."""
 
 MAX_DEPTH: Final = 5_000
 SHORTEST_TAG: Final = 3  # bytes: without its `>` a tag takes the next one for a part of itself
@@ -87,7 +96,7 @@ def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], 
     if is_hard(markup):
         return _searched(body, codec), "parse-simple: nested or attributed beyond reason"
     try:
-        root = LexborHTMLParser(markup).root
+        root = LexborHTMLParser(markup, options=WITHOUT_EVENTS).root
         if root is None:
             return [], ""
         found = _selection.find(_SELECTOR, root)

@@ -28,6 +28,16 @@ def test_only_elements_that_lead_somewhere_are_given() -> None:
     assert names("<table><td>x<a name=y></a><td background=b.gif>") == ["td"]
 
 
+def test_what_a_browser_copies_is_found_where_it_stands() -> None:
+    """The button of a `select` shows a copy of the option that is chosen."""
+    text = (
+        "<select><button><selectedcontent></selectedcontent></button><option><img src=a></option>"
+        "<option selected><img src=b></option></select>"
+    )
+    found, _ = elements(text.encode(), "utf-8")
+    assert [attributes["src"] for _, attributes in found] == ["a", "b"]
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text",
