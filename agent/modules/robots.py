@@ -22,7 +22,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 from agent.modules.limits import CrawlLimits
-from agent.modules.robots_txt import Rules, reading
+from agent.modules.robots_rules import Rules
+from agent.modules.robots_txt import reading
 from agent.modules.rules_kept import RulesKept
 from agent.pipeline.messages import (
     SITEMAP_DEPTH,
@@ -166,7 +167,10 @@ class Robots:
         now = self._clock.monotonic_s()
         limits = self._limits
         if not self._known.put(fetched.host, rules, now):
-            reason = f"{rules.size} rules, and no room for them beside those of other hosts"
+            reason = (
+                f"its robots.txt takes the room of {rules.size} rules, of {limits.long_rules} for "
+                "all long ones, and hosts in work need the rest; it is asked again later"
+            )
             return "known", RulesKnown(
                 fetched.host, fetched.address, now, None, all_denied=True, reason=reason
             )

@@ -1,13 +1,8 @@
-"""What a robots.txt says about one robot: the rules of RFC 9309, matched in linear time.
+"""Reads the rules of a robots.txt (`robots_rules`) that are for one robot, as RFC 9309 has them.
 
-Pure: fetching, caching and status codes are the `robots` module's business. A verdict costs one
-look-up for each length of the literal rules and one left-to-right search for each rule with a
-wildcard; nothing backtracks.
-
+Pure: fetching, caching and status codes are the `robots` module's business.
 Whatever a site wrote, parsing costs its length, and a verdict at most `MAX_WILDCARDS` searches.
 The longest takes a tenth of a second, so whoever has other work reads it in portions.
-Invariant: both sides of a comparison are in one percent-encoded form (`_comparable`), so a rule
-and a canonical URL that name the same path meet. `/robots.txt` itself is always allowed.
 Deviations, each to the gentler side: misspelt names that webmasters are known to write are
 understood, and a Disallow without its leading slash gets one.
 Source: RFC 9309; the spellings are those that Google's parser accepts.
@@ -21,13 +16,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
+from agent.modules.robots_rules import Rules, Verdict, Wildcard, comparable, weight
 from shared.errors import SettingError
-from shared.frozen import frozen
 
 __all__ = [
     "MAX_BYTES",
-    "Rules",
-    "Verdict",
     "check_product_token",
     "directives",
     "parse",
@@ -43,9 +36,6 @@ MAX_WILDCARDS: Final = 1000
 """Rules with `*` or `$` that are kept as they are: each costs a search through every URL, and 500
 KiB hold 40,000. Of one more, a Disallow holds for all that its text before the first `*` begins,
 and an Allow for nothing: to the gentler side. No site that means well has so many."""
-
-RULE_BYTES: Final = 300
-"""What a rule of usual length takes of memory."""
 
 PORTION: Final = 16 * 1024
 """Octets that are read without a break, `PIECE_COST` for each line or piece of a rule among them:
@@ -74,79 +64,6 @@ _NAMES: Final = {
     b"sitemap": "sitemap",
     b"site-map": "sitemap",
 }
-# Everything that a URL may hold raw and escaped with different meanings; `'`, `*` and `$` are
-# escaped on both sides, because canonical queries never hold `'`, and the others are signs here.
-_TO_CHANGE: Final = re.compile(rb"%[0-9A-Fa-f]{2}|[^%A-Za-z0-9._~/?:@!&()+,;=\[\]#-]")
-
-
-@frozen
-class Verdict:
-    """Whether a path may be fetched, and the line that decided; None: no rule speaks of it."""
-
-    allowed: bool
-    rule: str | None = None
-
-
-_ALLOWED: Final = Verdict(True)
-
-
-@frozen
-class _Wildcard:
-    """A rule with `*` or `$`: pieces that must follow one another, the first at the start."""
-
-    octets: int
-    pieces: tuple[bytes, ...]
-    anchored: bool
-    verdict: Verdict
-
-    def matches(self, path: bytes) -> bool:
-        first, *rest = self.pieces
-        if not path.startswith(first):
-            return False
-        if not rest:
-            return not self.anchored or len(path) == len(first)
-        at = len(first)
-        last = rest.pop() if self.anchored else b""
-        for piece in rest:
-            at = path.find(piece, at)
-            if at < 0:
-                return False
-            at += len(piece)
-        return len(path) - at >= len(last) and path.endswith(last)
-
-
-@frozen
-class Rules:
-    """The rules for one robot. Build with `parse`; without rules everything is allowed."""
-
-    crawl_delay_s: float | None = None
-    sitemaps: tuple[str, ...] = ()
-    _literals: dict[bytes, Verdict] = field(default_factory=dict)
-    _lengths: tuple[int, ...] = ()  # of the literals, longest first
-    _wildcards: tuple[_Wildcard, ...] = ()  # most octets first, Allow before Disallow
-    size: int = 0
-    """How many there are, sitemaps too; a long one counts as many of `RULE_BYTES` of memory."""
-
-    def allowed(self, path_and_query: str) -> Verdict:
-        """Return the verdict on a canonical URL's path with its query: `/dir/page?x=1`.
-
-        The rule with the most octets decides; of two equal ones, Allow (RFC 9309, 2.2.2).
-        """
-        if path_and_query == "/robots.txt" or not (self._lengths or self._wildcards):
-            return _ALLOWED
-        path = _comparable(path_and_query.encode())
-        found: Verdict | None = None
-        octets = -1
-        for length in self._lengths:
-            if length <= len(path) and (found := self._literals.get(path[:length])):
-                octets = length
-                break
-        for rule in self._wildcards:
-            if rule.octets < octets or (rule.octets == octets and found and found.allowed):
-                break
-            if (rule.octets > octets or rule.verdict.allowed) and rule.matches(path):
-                return rule.verdict
-        return found or _ALLOWED
 
 
 @dataclass(slots=True, eq=False)
@@ -263,7 +180,7 @@ def _compiling(
     lines: Iterable[tuple[bool, bytes]], crawl_delay_s: float | None, sitemaps: tuple[str, ...]
 ) -> Generator[None, None, Rules]:
     literals: dict[bytes, Verdict] = {}
-    wildcards: dict[tuple[bytes, int], _Wildcard] = {}
+    wildcards: dict[tuple[bytes, int], Wildcard] = {}
     left = PORTION
     for allow, written in lines:
         if not written:
@@ -277,7 +194,7 @@ def _compiling(
         for piece in said.removesuffix(b"$").split(b"*"):
             changed = []
             for part in _parts(piece):
-                changed.append(_comparable(part))
+                changed.append(comparable(part))
                 left -= len(part) + PIECE_COST
                 if left <= 0:
                     left = PORTION
@@ -297,14 +214,14 @@ def _compiling(
         key += b"$" * anchored
         octets = len(key) + len(pattern) - len(said)
         if allow or (key, octets) not in wildcards:
-            wildcards[key, octets] = _Wildcard(octets, tuple(pieces), anchored, verdict)
-    size = sum(_weight(len(url), len(url)) for url in sitemaps)
+            wildcards[key, octets] = Wildcard(octets, tuple(pieces), anchored, verdict)
+    size = sum(weight(len(url), len(url)) for url in sitemaps)
     kept = chain(
         ((key, rule, 1) for key, rule in literals.items()),
         ((key, rule.verdict, len(rule.pieces)) for (key, _), rule in wildcards.items()),
     )
     for key, verdict, count in kept:
-        size += _weight(len(key), len(verdict.rule or ""), count)
+        size += weight(len(key), len(verdict.rule or ""), count)
         left -= PIECE_COST
         if left <= 0:
             left = PORTION
@@ -313,17 +230,12 @@ def _compiling(
         size=size,
         crawl_delay_s=crawl_delay_s,
         sitemaps=sitemaps,
-        _literals=literals,
-        _lengths=tuple(sorted({len(key) for key in literals}, reverse=True)),
-        _wildcards=tuple(
+        literals=literals,
+        lengths=tuple(sorted({len(key) for key in literals}, reverse=True)),
+        wildcards=tuple(
             sorted(wildcards.values(), key=lambda rule: (-rule.octets, not rule.verdict.allowed))
         ),
     )
-
-
-def _weight(octets: int, characters: int, pieces: int = 1) -> int:
-    """Return as how many rules one counts: its key, its text (4 bytes a character), its pieces."""
-    return 1 + (octets + 4 * characters + 48 * pieces) // RULE_BYTES
 
 
 def _parts(octets: bytes) -> Iterator[bytes]:
@@ -336,16 +248,3 @@ def _parts(octets: bytes) -> Iterator[bytes]:
         yield octets[begin:end]
         begin = end
     yield octets[begin:]
-
-
-def _comparable(octets: bytes) -> bytes:
-    """Return a path in the one form that rules and URLs are compared in (RFC 9309, 2.2.2)."""
-    return _TO_CHANGE.sub(_normal, octets)
-
-
-def _normal(match: re.Match[bytes]) -> bytes:
-    found = match[0]
-    if len(found) == 1:
-        return b"%%%02X" % found[0]
-    octet = bytes([int(found[1:], 16)])
-    return octet if octet.isalnum() or octet in b"-._~" else found.upper()

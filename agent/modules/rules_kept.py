@@ -16,7 +16,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.modules.robots_txt import Rules
+from agent.modules.robots_rules import Rules
 
 __all__ = ["LONG", "Kept", "RulesKept"]
 

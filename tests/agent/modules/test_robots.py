@@ -160,7 +160,7 @@ def test_rules_that_find_no_room_deny_everything_and_say_so() -> None:
     other = "http://b.example:80/"
     known = desk.learn(200, body, host=other)
     assert known.all_denied
-    assert known.reason == "600 rules, and no room for them beside those of other hosts"
+    assert known.reason.startswith("its robots.txt takes the room of 600 rules, of 1000 for all")
     assert desk.ask("/open", host=other)[0] == "denied"
     assert desk.ask("/open")[0] == "allowed"
     assert not desk.learn(200, RULES, host="http://c.example:80/").all_denied

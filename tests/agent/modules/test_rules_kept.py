@@ -6,7 +6,8 @@ import tracemalloc
 
 import pytest
 
-from agent.modules.robots_txt import Rules, parse
+from agent.modules.robots_rules import Rules
+from agent.modules.robots_txt import parse
 from agent.modules.rules_kept import LONG, UNUSED_S, RulesKept
 
 
