@@ -216,6 +216,8 @@ class CrawlSession:
         before = self.scope.units.numbers()
         if self._earlier is not None:
             self._earlier.begin_list()
+        if server_list.orders and isinstance(self._worker, WorkerPages):
+            self._worker.begin()  # now, while nothing is fetched that its start would hold up
         self._runner.post("seed.list", server_list)
         self._runner.run_until_settled()
         ended = before - self.scope.units.numbers()

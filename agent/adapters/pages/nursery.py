@@ -2,7 +2,8 @@
 
 To start a worker as a program costs all that it imports, to fork one next to nothing. The nursery
 is forked from the agent's process in its turn, before that has threads, a loop, its lock or its
-key: nothing of them is in a worker, which reads hostile pages. It carries out two orders:
+key: nothing of them is in a worker, which reads hostile pages. It imports what they need for the
+first of them: where there is nothing to crawl it never does. It carries out two orders:
 
     0, and three files      fork a worker; answered by its number, or by minus the error's number
     the number of a worker  kill it; answered by how it ended, perhaps before
@@ -137,10 +138,7 @@ def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
         for number in IGNORED_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         _keep_only(line.fileno())
-        serve = prepare()
-        gc.collect()
-        gc.freeze()
-        _tend(line, serve)
+        _tend(line, prepare)
         code = 0
     except BaseException:  # noqa: BLE001  # nothing may go on as a second agent
         traceback.print_exc()
@@ -157,12 +155,17 @@ def _keep_only(kept: int) -> None:
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _tend(line: socket.socket, serve: Serve) -> None:
+def _tend(line: socket.socket, prepare: Callable[[], Serve]) -> None:
+    serve: Serve | None = None
     while True:
         order, handles, _, _ = socket.recv_fds(line, _NUMBER.size, len(Files._fields))
         if not order:
             return
         (number,) = _NUMBER.unpack(order)
+        if serve is None:
+            serve = prepare()
+            gc.collect()
+            gc.freeze()
         answer = _end(number) if number != _FORK else _forked(line, serve, Files(*handles))
         for handle in handles:
             os.close(handle)

@@ -75,7 +75,7 @@ class WorkerPages:
         archive: Callable[[Fetched, str], PageWork],
         remark: Callable[[str, str], None],
     ) -> None:
-        """Start the first worker.
+        """Make ready; the first worker is started by `begin`, or for the first page.
 
         launch: starts a process that calls `child.serve`; told: what it builds its work from.
         archive: does a page's work here, when no worker survives it. remark: takes (what went
@@ -102,7 +102,6 @@ class WorkerPages:
         self._closed = False
         self._defect: Exception | None = None
         self.replaced = 0  # workers that ended under a page
-        self._start_worker()
 
     @property
     def crowded(self) -> bool:
@@ -123,6 +122,11 @@ class WorkerPages:
     def sent_bytes(self) -> int:
         """Bytes of the pages that are with the workers."""
         return sum(worker.sent_bytes for worker in self._workers)
+
+    def begin(self) -> None:
+        """Start the first worker, where there is none: pages are going to come."""
+        if not self._workers:
+            self._start_worker()
 
     def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
         """Take a page; `done` is called once, later, on the loop's thread."""
