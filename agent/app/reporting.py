@@ -164,7 +164,8 @@ class Reporting:
             made_of = f"{log.key} {log.since_ms}"
             minute = self._memory.log_minute(self._clock.now_ms(), made_of)
             # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
-            report = await asyncio.to_thread(self._outbox.put_log, log.key, minute, log.body())
+            key = f"{log.key}-{ledger.mark}"
+            report = await asyncio.to_thread(self._outbox.put_log, key, minute, log.body())
             ledger.forget_log(log)
             ledger.commit()
             self._say(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
@@ -174,7 +175,9 @@ class Reporting:
         count = 0
         session = self._session
         while batch := session.reports.take_outside(HOSTS_A_REPORT):
-            await asyncio.to_thread(self._outbox.put_hosts, batch.key, _lines(batch))
+            # Those of another ledger, which was moved away, may have the same numbers.
+            key = f"{batch.key}-{session.ledger.mark}"
+            await asyncio.to_thread(self._outbox.put_hosts, key, _lines(batch))
             session.reports.forget_outside(batch)
             session.ledger.commit()
             count += len(batch.urls)

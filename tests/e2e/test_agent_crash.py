@@ -77,9 +77,9 @@ def test_killed_while_reports_wait(tmp_path: Path) -> None:
         it.manager.fail("submitlog", *[hang_up] * 200)
         it.agent.start()
         outbox = it.home / "outbox"
-        it.until("waiting logs", lambda: len(list(outbox.glob("*.log.log-*[0-9]"))) >= 2)
+        it.until("waiting logs", lambda: len(list(outbox.glob("*.log.log-*[0-9a-f]"))) >= 2)
         it.agent.kill()
-        waiting = {path.name: path.read_bytes() for path in outbox.glob("*.log.log-*[0-9]")}
+        waiting = {path.name: path.read_bytes() for path in outbox.glob("*.log.log-*[0-9a-f]")}
         it.agent.start()
         it.until("another try", lambda: it.manager.paths().count("submitlog") > 3)
         it.agent.kill()

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Self
 
@@ -76,6 +77,8 @@ class SqliteLedger:
     ) -> None:
         """Use `open`."""
         self.database = database
+        self.mark = blake2b(numbers.secret, digest_size=4).hexdigest()
+        """By which its reports are told from those of a ledger before it."""
         self._segments = segments
         self._log = log
         self._threads = ThreadPoolExecutor(1, "seen-runs")

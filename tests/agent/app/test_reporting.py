@@ -294,3 +294,22 @@ def test_a_crash_while_hosts_are_handed_over(desk: Desk) -> None:
     assert asyncio.run(desk.reporting.hand_over_hosts()) == 1
     assert len(desk.keys()) == 2
     assert asyncio.run(desk.reporting.hand_over_hosts()) == 0
+
+
+def test_reports_of_another_ledger_do_not_stand_for_those_of_this_one(desk: Desk) -> None:
+    """Its numbers begin anew where it was moved away; its own reports wait, or were refused."""
+    for number in (1, 2):
+        desk.fetched(f"http://a.jp/{number}")
+        asyncio.run(desk.reporting.close_log("x"))
+        desk.reports.outside([Outside(f"http://b{number}.jp/", None)])
+        desk.ledger.commit()
+        asyncio.run(desk.reporting.hand_over_hosts())
+        if number == 1:
+            for report in desk.outbox.waiting():
+                desk.outbox.refuse(report, "400: no")
+            desk.ledger.abandon()
+            for path in desk.home.crawl.glob("ledger.sqlite*"):
+                path.unlink()
+            desk.clock.now_s += 5.0
+            desk.begin()
+    assert len(desk.outbox.waiting()) == len(desk.outbox.refused()) == 2
