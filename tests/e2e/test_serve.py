@@ -13,7 +13,7 @@ from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.settings import Home
 from tests.collection.relay import relayed
 from tests.e2e.fleet import running_fleet
-from tools.demo.system import Program, free_port, wait_for
+from tools.demo.system import HeldPort, Program, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -37,8 +37,8 @@ def test_segments_are_fetched_from_prs_serve(tmp_path: Path) -> None:
         )
         threading.Thread(target=impostor.serve, daemon=True).start()
         with relayed(impostor.port) as line:
-            port = free_port()
-            words = ["prs", "serve", "--set", f'collection.serve_listen="127.0.0.1:{port}"']
+            own = HeldPort()
+            words = ["prs", "serve", "--set", f'collection.serve_listen="127.0.0.1:{own.number}"']
             words += ["--set", f'collection.serve_url="https://127.0.0.1:{line.port}"']
             serving = Program(words, tmp_path / "serve.log", agent.environment)
             serving.start()
@@ -58,7 +58,7 @@ def test_segments_are_fetched_from_prs_serve(tmp_path: Path) -> None:
                 wait_for("the impostor's certificate to be refused", refused, seconds=120)
                 assert {one["received_bytes"] for one in prsm("collect", "transfers")} == {0}
                 line.cuts.append(60_000)
-                line.target = port
+                line.target = own.number
 
                 def ended() -> dict[str, Any] | None:
                     (order,) = [o for o in prsm("collect", "orders") if o["id"] == number]

@@ -35,6 +35,22 @@ def free_port() -> int:
         return port
 
 
+class HeldPort:
+    """A port of loopback that nobody else is given for as long as this is there.
+
+    A server may listen on it meanwhile, one after the other.
+    """
+
+    def __init__(self) -> None:
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.number: int = self._held.getsockname()[1]
+
+    def __del__(self) -> None:
+        self._held.close()
+
+
 def command(*words: str, typed: str = "", **environment: str) -> str:
     """Run a shipped command and return what it printed; `typed` is its standard input.
 
@@ -121,10 +137,10 @@ class Manager:
         data.mkdir(parents=True, exist_ok=True)
         if settings:
             (data / "prsm.toml").write_text(settings)
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
+        self._port = HeldPort()
+        self.url = f"http://127.0.0.1:{self._port.number}"
         self.program = Program(
-            ["prsm", "serve", "--listen", f"127.0.0.1:{port}"],
+            ["prsm", "serve", "--listen", f"127.0.0.1:{self._port.number}"],
             data.parent / "manager.log",
             {"PRSM_DATA": str(data)},
         )
