@@ -33,7 +33,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
         begin(it, 10)
         assert "has stopped" in it.agent.prs("stop")
         assert it.agent.program.process is not None
-        assert it.agent.program.process.wait(5) == 0
+        assert it.agent.program.process.wait(60) == 0
         assert it.manager.syncs[-1].state == "stopping"
         assert "no agent runs here" in it.agent.prs("stop")
         assert "no agent runs here" in it.agent.prs("status")

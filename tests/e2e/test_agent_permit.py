@@ -55,7 +55,8 @@ def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
         it.until("the end of the permit", lambda: "no permit" in it.status()["status"]["reason"])
         assert it.quiet_for(1.0)
         last = max(float(event["mono_start"]) for event in it.web.requests())
-        assert last <= answered[-1] + it.manager.permit_s - MARGIN_S + 0.5
+        # On its way it may be as long as the machine is busy; without a margin it were 3 s later.
+        assert last <= answered[-1] + it.manager.permit_s - 1.0
         seen = len(it.web.requests())
         it.manager.away = False
         it.until("requests again", lambda: len(it.web.requests()) > seen)
