@@ -8,7 +8,9 @@ to standard output.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -20,6 +22,10 @@ __all__ = ["main"]
 # Read when numpy is imported: its threads for large matrices, of which there are none here, would
 # take memory, and a twentieth of a second each to begin and end.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Numpy gives its functions their documentation when it is imported, a fifth of that time. Nobody
+# reads it here; numpy keeps it in modules of its own, so that others may stand in their place.
+for _name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
+    sys.modules.setdefault(_name, ModuleType(_name))
 # Read when the first pydantic model is made: to look through all that is installed for plugins of
 # pydantic takes as long as to make the models.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
