@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import zlib
 from calendar import timegm
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from time import strptime
 from typing import BinaryIO, Final
 
 from agent.collection.holdings import LINKS, Holdings
+from agent.errors import HomeError
 from shared.archive.errors import DamageError, DiskFullError
 from shared.archive.reader import iter_captures
 from shared.archive.recover import recover_segment
@@ -39,7 +41,7 @@ Doomed = Mapping[str, int]
 def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> int:
     """Drop captures from all sealed segments; return how many segments held any.
 
-    Raises DiskFullError: what was done is done, call again.
+    Raises DiskFullError, HomeError (a copy failed): what was done is done, call again.
     """
     count = 0
     uncommitted = holdings.uncommitted
@@ -89,9 +91,10 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
     draft = target.with_name(target.name + OPEN_SUFFIX)
     kept = dropped = 0
     if not target.exists():  # else a process was killed before the old one went
-        try:
-            with _room(draft), source.open("rb") as reading, source.open("rb") as data:
-                with draft.open("wb") as out:
+        damage: DamageError | None = None
+        with _room(draft), source.open("rb") as reading, source.open("rb") as data:
+            with draft.open("wb") as out:
+                try:
                     for stored in iter_captures(reading):
                         if not kept and not dropped:
                             _copy(data, out, 0, stored.offset)  # warcinfo
@@ -101,34 +104,51 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
                             continue
                         _copy(data, out, stored.offset, stored.length)
                         kept += 1
-                _sealed(source, target, draft, doomed, kept)
-        except DamageError as error:
-            say(f"{name}: {error}; it held a withdrawn host, and nobody could have read the rest")
-            draft.unlink(missing_ok=True)
+                except DamageError as error:
+                    damage = error
+            if kept:
+                _copy_links(source, target, doomed, say)
+                _seal(draft, is_cut=damage is not None)
+            else:
+                draft.unlink()
+        if damage is not None:
+            say(f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on")
     holdings.remove(name)
     say(f"{name}: {dropped} captures of withdrawn hosts were deleted, {kept} are kept")
 
 
-def _sealed(source: Path, target: Path, draft: Path, doomed: Doomed, kept: int) -> None:
-    if not kept:
-        draft.unlink()
-        return
+def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str], None]) -> None:
     links = source.with_name(source.name + LINKS)
-    if links.exists():
-        with (
-            gzip.open(links, "rb") as before,
-            gzip.open(target.with_name(target.name + LINKS), "wb") as after,
-        ):
+    if not links.exists():
+        return
+    with (
+        gzip.open(links, "rb") as before,
+        gzip.open(target.with_name(target.name + LINKS), "wb") as after,
+    ):
+        try:
             # Lines are target TAB source; who withdraws a host does not ask when.
             after.writelines(
                 line
                 for line in before
                 if not _is_doomed(line.rpartition(b"\t")[2].strip().decode(), 0, doomed)
             )
+        except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+            say(f"{links.name}: damaged ({error}); links from there on are not kept")
+
+
+def _seal(draft: Path, *, is_cut: bool) -> None:
+    """Seal what was copied; is_cut: it may end in half a capture. Raises HomeError."""
     recovery = recover_segment(draft)
-    if recovery.segment is None or recovery.problem is not None:
-        raise DamageError(0, f"what was copied is not whole: {recovery.problem}")
-    recovery.segment.seal()
+    segment = recovery.segment
+    if segment is not None and (is_cut or recovery.problem is None):
+        segment.seal()
+        return
+    if segment is not None:
+        segment.let_go()
+    raise HomeError(
+        f"{draft}: what was copied is not whole ({recovery.problem}); the disk may be failing. "
+        "The segment stays as it was, and is tried again"
+    )
 
 
 def _copy(source: BinaryIO, target: BinaryIO, start: int, length: int) -> None:

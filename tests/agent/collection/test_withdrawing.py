@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from agent.collection import withdrawing
 from agent.collection.holdings import Holdings
 from agent.collection.retention import drop_kept
 from agent.collection.withdrawing import drop_hosts
 from agent.collection.withdrawn import add_withdrawn, doomed, note_dropped, read_withdrawn
+from agent.errors import HomeError
 from shared.archive.encode import SegmentInfo, encode_capture
 from shared.archive.reader import iter_captures
+from shared.archive.recover import Recovery, recover_segment
 from shared.archive.verify import verify_segment
 from shared.archive.writer import SegmentWriter
 from tests.manager.archived import page
@@ -121,6 +124,57 @@ def test_a_segment_without_index_is_read(holdings: Holdings) -> None:
     (holdings.segments / f"{name}.cdxj").unlink()
     drop_hosts(holdings, DOOMED, print)
     assert urls(holdings) == ["http://stays.example/a"]
+
+
+def test_what_can_be_read_of_a_damaged_segment_is_kept(holdings: Holdings) -> None:
+    """Pages of others that lie before the damage are on no other disk."""
+    name = collect(
+        holdings, ("http://stays.example/a", AT_MS), ("http://gone.example/", AT_MS),
+        ("http://stays.example/b", AT_MS), ("http://stays.example/c", AT_MS),
+    )  # fmt: skip
+    path = holdings.segments / name
+    with path.open("rb") as file:
+        last = list(iter_captures(file))[-1]
+    data = bytearray(path.read_bytes())
+    data[last.offset + 20 : last.offset + 40] = bytes(20)
+    path.write_bytes(data)
+    said: list[str] = []
+    assert drop_hosts(holdings, DOOMED, said.append) == 1
+    assert urls(holdings) == ["http://stays.example/a", "http://stays.example/b"]
+    assert "cannot be read from there on" in said[0]
+
+
+def test_a_copy_that_is_not_whole_costs_nothing(
+    holdings: Holdings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk failed while it was written: the segment stays, and it is tried again."""
+    name = collect(holdings, ("http://stays.example/a", AT_MS), ("http://gone.example/", AT_MS))
+
+    def fails(draft: Path) -> Recovery:
+        return dataclasses.replace(recover_segment(draft), problem="0: zeros")
+
+    with monkeypatch.context() as patch, pytest.raises(HomeError, match="is not whole"):
+        patch.setattr(withdrawing, "recover_segment", fails)
+        drop_hosts(holdings, DOOMED, print)
+    assert holdings.names() == [name]
+    drop_hosts(holdings, DOOMED, print)
+    assert urls(holdings) == ["http://stays.example/a"]
+
+
+def test_links_that_are_cut_keep_nothing_up(holdings: Holdings) -> None:
+    """Else no later segment would ever lose a withdrawn host."""
+    links = b"http://y.example/\thttp://stays.example/b\n" * 5000
+    for _ in range(2):
+        name = collect(
+            holdings,
+            ("http://stays.example/a", AT_MS),
+            ("http://gone.example/", AT_MS),
+            links=links,
+        )
+        path = holdings.segments / f"{name}.links.gz"
+        path.write_bytes(path.read_bytes()[:-20])
+    assert drop_hosts(holdings, DOOMED, print) == 2
+    assert urls(holdings) == ["http://stays.example/a"] * 2
 
 
 def test_each_host_is_gone_over_twice(tmp_path: Path) -> None:
