@@ -27,6 +27,12 @@ __all__ = ["STARTERS", "Starter", "arrange", "arranged", "program", "start_lines
 Starter = Literal["cron", "systemd", "none"]
 STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
 
+NO_CRON: Final = (
+    "this machine has no cron (no command crontab), so nobody looks for releases by the day: "
+    "install one and say this again, or have a timer of yours call prs update --quiet; the manager "
+    "can order an update, too"
+)
+
 
 def program(home: Path) -> list[str]:
     """Return the words with which this home's `prs` is called from anywhere."""
@@ -55,7 +61,7 @@ def start_lines(settings: Settings) -> list[str]:
 
 def update_lines(settings: Settings) -> list[str]:
     """Return the line by which cron looks for a release once a day; none: not from an archive."""
-    if not os.environ.get("PRS_PROGRAM"):
+    if not _is_from_archive():
         return []
     chance = random.SystemRandom()
     home = Home(settings.home)
@@ -64,6 +70,10 @@ def update_lines(settings: Settings) -> list[str]:
     minute, hour = (memory.spread_minute + 30) % 60, memory.spread_minute * 7 % 24
     command = cron_command([*program(settings.home), "update", "--quiet"])
     return [f"{minute} {hour} * * * {command}"]
+
+
+def _is_from_archive() -> bool:
+    return bool(os.environ.get("PRS_PROGRAM"))
 
 
 def arrange(settings: Settings, starter: Starter) -> list[str]:
@@ -82,6 +92,8 @@ def arrange(settings: Settings, starter: Starter) -> list[str]:
     elif shutil.which("crontab"):
         lines = update_lines(settings) if starter == "systemd" else []
         said += _instead(home, lines)
+    elif starter == "systemd" and _is_from_archive():
+        said.append(NO_CRON)
     return said
 
 
@@ -109,4 +121,6 @@ def arranged(home: Path) -> list[str]:
         said += [f"cron {what} it:", *(f"  {line}" for line in lines)] if lines else []
     if unit_path(home).exists():
         said.append(f"systemd starts it: {unit_path(home)}")
+        if not shutil.which("crontab") and _is_from_archive():
+            said.append(NO_CRON)
     return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]
