@@ -47,7 +47,8 @@ def failure_after(before: Failure | None, signed: str, step: str, why: str, now_
 def failed_before(version: str, failure: Failure) -> str:
     """Return in words how a release failed, how often, and until when it is left alone."""
     until = time.strftime("%Y-%m-%d %H:%M", time.localtime(failure.until_ms / 1000))
+    often = "once" if failure.times == 1 else f"{failure.times} times"
     return (
-        f"{version} failed at {failure.step} ({failure.times} times) and is left alone until "
+        f"{version} failed at {failure.step} ({often}) and is left alone until "
         f"{until}: {failure.why}"
     )

@@ -87,6 +87,8 @@ def read_state(path: Path) -> State:
 
 def _above(versions: dict[str, T], version: str) -> dict[str, T]:
     """Return what is kept of versions that are still to come."""
+    if not is_version(version):
+        return versions
     key = version_key(version)
     return {
         one: kept for one, kept in versions.items() if is_version(one) and version_key(one) > key

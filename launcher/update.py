@@ -162,7 +162,7 @@ class _Run:
         running = self._place.running()
         if running and running != state.good:
             # The installer, or a person, led `current` here: it is what works now.
-            state = replace(state, good=running, highest=higher(state.highest, running))
+            state = replace(state.with_good(running), highest=higher(state.highest, running))
             self._switching.keep(state)
         return state
 

@@ -35,8 +35,9 @@ def _sentences(said: dict[str, Any]) -> Iterator[str]:
         yield f"{version} went back ({_short(why)}); `prs update --again` tries it"
     for version, one in said.get("failed", {}).items():
         until = datetime.fromtimestamp(one["until_ms"] / 1000, UTC).astimezone()
+        often = "once" if one["times"] == 1 else f"{one['times']} times"
         yield (
-            f"{version} failed at {one['step']}, {one['times']} times ({_short(one['why'])}); it "
+            f"{version} failed at {one['step']}, {often} ({_short(one['why'])}); it "
             f"is left alone until {until:%Y-%m-%d %H:%M}, `prs update --again` tries it now"
         )
 

@@ -52,7 +52,7 @@ def test_it_is_downloaded_once_and_told_once(
     clock.now_ms += FIRST_WAIT_MS - 1
     assert site.update() == 1
     assert centre.downloads == 1
-    assert f"1.1 failed at {step} (1 times) and is left alone until" in site.log.splitlines()[-1]
+    assert f"1.1 failed at {step} (once) and is left alone until" in site.log.splitlines()[-1]
     clock.now_ms += 1
     assert site.update() == 1
     assert centre.downloads == 2
@@ -140,3 +140,14 @@ def is_alive(pid: int) -> bool:
         return " Z " not in Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:
         return False
+
+
+def test_a_release_that_a_person_installed_ends_waits_below_it(site: Site, centre: Centre) -> None:
+    """What failed before it is past, and `prs status` does not go on telling of it."""
+    centre.publish("1.1", archive("1.1", broken=True))
+    assert site.update() == 1
+    site.place.release("1.0").rename(site.place.release("1.2"))
+    site.place.point_at("1.2")
+    centre.publish("1.2")
+    assert site.update() == 0
+    assert (site.state.good, site.state.highest, site.state.failed) == ("1.2", "1.2", {})

@@ -27,7 +27,7 @@ def test_what_failed_and_what_went_back_is_said(
     write_state(path, State(bad={"1.1": "no such module"}, failed={"1.2": failed}))
     back, broken = left_alone()
     assert back == "1.1 went back (no such module); `prs update --again` tries it"
-    assert broken.startswith("1.2 failed at install, 1 times (pip ended with 1: no room); it is")
+    assert broken.startswith("1.2 failed at install, once (pip ended with 1: no room); it is")
     assert "until 1970-01-0" in broken
     for damaged in ("half a", "[]", '{"bad": 3}', '{"bad": {}, "failed": {"1.1": {}}}'):
         path.write_text(damaged)
