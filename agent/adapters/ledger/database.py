@@ -191,7 +191,8 @@ class Database:
     def _broken(self, error: sqlite3.Error) -> HomeError:
         return HomeError(
             f"{self.path}: {error}; start the agent again, and if that does not help move the file "
-            "away: the crawl begins anew, segments and reports stay"
+            "away: the crawl begins anew, segments and the reports that wait stay, and of requests "
+            "since the last log nothing is reported"
         )
 
 

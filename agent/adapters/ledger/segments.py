@@ -169,6 +169,9 @@ class Segments:
                 if recovery.segment is not None:
                     self._writer.adopt(recovery.segment)
                     self._writer.seal()
+                    links = _links_path(sealed)  # what of them is whole can be read
+                    if _opened(links).exists():
+                        _opened(links).rename(links)
             else:
                 path.unlink()
         if named is not None:

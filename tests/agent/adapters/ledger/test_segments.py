@@ -160,6 +160,7 @@ def test_segments_of_a_lost_ledger_are_kept(tmp_path: Path) -> None:
     append(ledger, 2)
     ledger.commit()
     assert captures_of(tmp_path) == [page(1), page(2)]
+    assert sorted(links(tmp_path)) == [line(1), line(2)]
     ledger.close()
 
 
