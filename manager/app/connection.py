@@ -16,7 +16,7 @@ import asyncio
 import ipaddress
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -43,7 +43,6 @@ PAGES: Final = "/console"
 NUL: Final = "the character U+0000, which can neither be kept nor looked for; leave it out"
 _NUL_IN_JSON: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _BEGUN: Final = re.compile(rb"u0{0,3}\Z")
-_FORMS: Final = (b"application/x-www-form-urlencoded", b"multipart/")
 
 _ALWAYS: Final = {
     b"cache-control": b"no-store",
@@ -93,7 +92,8 @@ class Connection:
         }
         REQUEST_ID.set(request_id)
         path = scope["path"]
-        body = _Body(receive, self._body_limit(path), headers, self._idle_s)
+        kinds = [value for name, value in scope["headers"] if name == b"content-type"]
+        body = _Body(receive, self._body_limit(path), headers, kinds, self._idle_s)
         said = _Answer(send, body, request_id).send
         asked = b"" if path.startswith(PAGES) else scope["query_string"]
         if "\0" in path or b"%00" in asked:
@@ -121,14 +121,16 @@ class _Body:
         receive: Receive,
         limit_bytes: int | None,
         headers: dict[bytes, bytes],
+        kinds: Sequence[bytes],
         idle_s: float,
     ) -> None:
+        """kinds: all that it is said to be; who reads it goes by one of them."""
         self._receive = receive
         self._limit_bytes = limit_bytes
         self._idle_s = idle_s
         self._received_bytes = 0
         self._begun = b""  # of an escape, at the end of the last part
-        self._may_be_json = not headers.get(b"content-type", b"").startswith(_FORMS)
+        self._may_be_json = not kinds or not all(map(_is_form, kinds))
         declared = headers.get(b"content-length", b"0")
         self._declared_bytes = int(declared) if declared.isdigit() else 0
         self.complete = self._declared_bytes == 0 and b"transfer-encoding" not in headers
@@ -148,9 +150,10 @@ class _Body:
         return message
 
     def _refuse_nul(self, part: bytes) -> None:
-        """Raise FormatError where a text of JSON has the escape; the byte itself is no JSON."""
+        """Raise FormatError where a text of JSON has the escape, or there is the byte itself: in
+        UTF-16 and UTF-32, which readers take and the standard does not (RFC 8259), it is in all."""
         text = self._begun + part
-        if b"\\u0000" in text and _NUL_IN_JSON.search(text):
+        if b"\0" in part or (b"\\u0000" in text and _NUL_IN_JSON.search(text)):
             raise FormatError(f"request body: a text in it holds {NUL}")
         self._begun = _begun(text)
 
@@ -207,6 +210,12 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
             await self._send(message)
+
+
+def _is_form(kind: bytes) -> bool:
+    """Tell whether a content type is a form's, which no reader takes for JSON."""
+    name = kind.partition(b";")[0].strip().lower()
+    return name == b"application/x-www-form-urlencoded" or name.startswith(b"multipart/")
 
 
 def _begun(text: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.applications import Starlette
@@ -112,6 +113,9 @@ def test_bodies_are_capped() -> None:
         (rb'"a\\u0000b"', False),
         (b'"' + b"\\\\" * 50 + b'u0000"', False),
         (rb'"u0000 \u0001 \u000a"', False),
+        (r'"a\u0000b"'.encode("utf-16"), True),
+        (r'"a\u0000b"'.encode("utf-16-be"), True),
+        (r'"a\u0000b"'.encode("utf-32-le"), True),
     ],
 )
 def test_a_text_with_u_0000_is_refused(text: bytes, refused: bool) -> None:
@@ -125,8 +129,11 @@ def test_a_text_with_u_0000_is_refused(text: bytes, refused: bool) -> None:
     for size in (1, 2, 3, 5, 7, 1000):
         answer = at.post("/body", parts(size))
         assert answer.status_code == (400 if refused else 200), size
-    form = {"content-type": "application/x-www-form-urlencoded"}
-    assert at.post("/body", text, headers=form).status_code == 200
+    for kind in ("application/x-www-form-urlencoded", "Multipart/Form-Data; boundary=x"):
+        assert at.post("/body", text, headers={"content-type": kind}).status_code == 200
+    kind = "application/x-www-form-urlencoded+json"
+    answer = at.post("/body", text, headers={"content-type": kind})
+    assert answer.status_code == (400 if refused else 200)
     streamed = caller(Entrance(local=False), limit=None)
     assert streamed.post("/body", text).status_code == 200
 
@@ -141,6 +148,25 @@ def test_an_address_with_u_0000_is_refused(address: str) -> None:
     assert answer.headers["cache-control"] == "no-store"
     assert at.get("/facts?a=%2500").status_code == 200
     assert at.get("/console?a=%00").status_code == 404
+
+
+def test_no_second_kind_hides_a_body() -> None:
+    """A request may name two kinds; what reads it may go by the other one."""
+    app = Connection(
+        Starlette(routes=[Route("/body", body, methods=["POST"])]),
+        Entrance(local=False),
+        lambda _: 1000,
+    )
+    kinds = [("content-type", "application/json"), ("content-type", "multipart/form-data")]
+
+    async def status(headers: list[tuple[str, str]]) -> int:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://prsm") as client:
+            answer = await client.post("/body", content=rb'"\u0000"', headers=headers)
+        return answer.status_code
+
+    assert asyncio.run(status(kinds)) == 400
+    assert asyncio.run(status(kinds[::-1])) == 400
 
 
 def test_a_refused_sender_hears_why() -> None:
@@ -191,9 +217,9 @@ def test_nobody_lingers_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    asyncio.run(connection._Body(endless, None, {b"transfer-encoding": b"chunked"}, 1).linger())
+    asyncio.run(connection._Body(endless, None, {b"transfer-encoding": b"chunked"}, [], 1).linger())
     assert read == 5
-    asyncio.run(connection._Body(silent, None, {b"content-length": b"10"}, 1).linger())
+    asyncio.run(connection._Body(silent, None, {b"content-length": b"10"}, [], 1).linger())
 
 
 def test_a_body_that_stops_coming_is_given_up() -> None:
