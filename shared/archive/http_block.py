@@ -120,7 +120,7 @@ def status_code(header: bytes) -> int | None:
 
 def header_value(header: bytes, name: str) -> bytes | None:
     """Return the first value of a field without white space around it, None where missing."""
-    match = _field_pattern(name).search(header)
+    match = _field_pattern(name).search(b"\n" + header)
     return None if match is None else match[1].strip()
 
 
@@ -149,10 +149,8 @@ def last_modified_ms(header: bytes) -> int:
 
 @lru_cache(maxsize=64)
 def _field_pattern(name: str) -> re.Pattern[bytes]:
-    return re.compile(
-        rb"^" + re.escape(name.encode("ascii")) + rb"[ \t]*:([^\r\n]*)",
-        re.IGNORECASE | re.MULTILINE,
-    )
+    # It begins with a byte that has no case, so the search goes from line to line.
+    return re.compile(rb"\n(?i:" + re.escape(name.encode("ascii")) + rb")[ \t]*:([^\r\n]*)")
 
 
 def _framed(plain: bytes, noted: list[re.Match[bytes]], body_length: int | None) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["field_values", "header_charset", "link_targets"]
+__all__ = ["field_values", "header_charset", "link_targets", "lowered"]
 
 _PARAMETER: Final = re.compile(
     r"""[ \t\r\n]*+([^;=]*+)(?:=(?:"([^"\\]*(?:\\.[^"\\]*)*)(\\?\Z|"[^;]*+)|([^;]*+)))?(?:;|\Z)""",
@@ -29,15 +29,18 @@ _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re
 
 
 def field_values(header: bytes, name: str) -> list[str]:
-    """Return the values of all fields with a name, in order, decoded as Latin-1."""
+    """Return the values of all fields with a name, in order, decoded as Latin-1.
+
+    Who asks for what most headers lack asks first whether `lowered(header)` holds the name at all.
+    """
     wanted = _wanted(name)
-    lowered = _lowered(header)
-    at = lowered.find(wanted)
+    small = lowered(header)
+    at = small.find(wanted)
     if at < 0:  # most fields that are asked for are not there
         return []
     end = at + len(wanted)
-    is_a_line = lowered[at - 1 : at] == b"\n" and lowered[end : end + 1] == b":"
-    if is_a_line and lowered.find(wanted, end) < 0:  # nor is it there again
+    is_a_line = small[at - 1 : at] == b"\n" and small[end : end + 1] == b":"
+    if is_a_line and small.find(wanted, end) < 0:  # nor is it there again
         return [header[end + 1 :].partition(b"\n")[0].strip().decode("latin-1")]
     values = []
     for line in header.split(b"\n"):
@@ -53,7 +56,7 @@ def _wanted(name: str) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _lowered(header: bytes) -> bytes:
+def lowered(header: bytes) -> bytes:
     """Return a header in lower case; it is asked for several fields, one after the other."""
     return header.lower()
 

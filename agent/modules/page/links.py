@@ -28,7 +28,7 @@ from typing import Final
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.elements import Element
-from agent.modules.page.fields import field_values, link_targets
+from agent.modules.page.fields import field_values, link_targets, lowered
 from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
@@ -71,7 +71,8 @@ def links_of(
     """Return the links of a page at a canonical URL, from its elements and its header block."""
     metas: list[Attributes] = []
     base = preferred = None  # the first of each counts
-    references = list(_of_header(header))
+    small = lowered(header)
+    references = list(_of_header(header)) if b"link" in small or b"refresh" in small else []
     for name, attributes in found:
         if name == "a":  # most are
             href = attributes.get("href")
@@ -103,7 +104,7 @@ def links_of(
             references += _present(_of_other(name, attributes))
     tag = read_tags(
         ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
-        field_values(header, "X-Robots-Tag"),
+        field_values(header, "X-Robots-Tag") if b"x-robots-tag" in small else (),
         agent_token,
     )
     addresses = Addresses(_base_url(base, url), codec)

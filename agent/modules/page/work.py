@@ -14,7 +14,7 @@ from typing import Final
 
 from agent.modules.page.charset import charset_of
 from agent.modules.page.elements import elements
-from agent.modules.page.fields import field_values
+from agent.modules.page.fields import field_values, lowered
 from agent.modules.page.kinds import kind_of, may_hold_links
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import PageLinks, links_of
@@ -86,15 +86,19 @@ def _outward(urls: tuple[str, ...], page: Fetched) -> tuple[str, ...]:
 
 def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     header = page.capture.response_header
-    tags = field_values(header, "X-Robots-Tag")
+    small = lowered(header)
+    tags = field_values(header, "X-Robots-Tag") if b"x-robots-tag" in small else ()
     if not 200 <= (page.capture.status or 0) <= 299:
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
     media_type = page.capture.media_type
     if not may_hold_links(media_type):
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
-    encodings = ",".join(field_values(header, "Content-Encoding"))
+    encodings = ""
+    if b"content-encoding" in small:
+        encodings = ",".join(field_values(header, "Content-Encoding"))
     decoded = decode_content(page.capture.body, encodings, limits.max_decoded_bytes)
-    content_type = next(iter(field_values(header, "Content-Type")), "")
+    types = field_values(header, "Content-Type")
+    content_type = types[0] if types else ""
     kind = kind_of(media_type, decoded.body, page.url)
     if kind in ("xml", "text", "gzip") and len(decoded.body) >= limits.max_decoded_bytes:
         decoded = decode_content(page.capture.body, encodings, MAX_LIST_BYTES)
