@@ -68,13 +68,12 @@ _said: Final = lru_cache(maxsize=64)(_read)  # a server says the same of all its
 
 def declared_charset(body: bytes) -> str | None:
     """Return the codec that a page names itself, in XML's declaration or a `<meta>`, or None."""
-    start = body[:PRESCAN_BYTES]
-    usual = _USUAL.match(start)
+    usual = _USUAL.match(body, 0, PRESCAN_BYTES)
     if usual is not None:
         codec = _named(usual[1] or usual[2] or usual[3])
         if codec is not None:
             return codec
-    return _searched(start.decode("latin-1"))
+    return _searched(body[:PRESCAN_BYTES].decode("latin-1"))
 
 
 @lru_cache(maxsize=64)

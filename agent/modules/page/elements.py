@@ -26,12 +26,13 @@ __all__ = ["Element", "elements", "is_hard"]
 
 Element = tuple[str, Mapping[str, str | None]]
 
-# What `links.py` reads. The parser compares every element with every part: by an attribute that the
-# page has, or by a tag, that is quick; by an attribute that it has not, the name is looked up anew
-# for each element, at the price of three tags. So what most pages lack is asked for by its tag.
+# What `links.py` reads. The parser reads this line anew for each page, and compares every element
+# with every part: by an attribute that the page has, or by a tag, that is quick; by an attribute
+# that it has not, the name is looked up anew for each element, at the price of three tags. So what
+# most pages lack is asked for by its tag. An element that two parts fit is given twice.
 _SELECTOR: Final = (
-    "[href], [src], meta, form[action], object[data], img[srcset], source[srcset], video[poster], "
-    "link[imagesrcset], [background]"
+    "[background],[href],[src],meta,form,object,img[srcset],source[srcset],video[poster],"
+    "link[imagesrcset]"
 )
 _WANTED: Final = frozenset(
     (

@@ -64,10 +64,11 @@ def may_hold_links(media_type: str) -> bool:
 
 def kind_of(media_type: str, body: bytes, url: str) -> Kind:
     """Return what a decoded body is. media_type: as `Capture.media_type` says it."""
-    head = body[:HEAD_BYTES]
     if media_type in _HTML_TYPES:
         # Only after this look: a body like a feed is shown as one by browsers too.
-        return "xml" if head[:1] in b"<\xef \r\n" and _LOOKS_LIKE_LIST.match(head) else "html"
+        is_list = body[:1] in b"<\xef \r\n" and _LOOKS_LIKE_LIST.match(body, 0, HEAD_BYTES)
+        return "xml" if is_list else "html"
+    head = body[:HEAD_BYTES]
     unknown = media_type in _UNKNOWN_TYPES
     if head.startswith(b"\x1f\x8b") and (unknown or media_type in _PACKED_TYPES):
         return "gzip" if urlsplit(url).path.lower().endswith(".gz") else ""
