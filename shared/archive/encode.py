@@ -112,8 +112,8 @@ def encode_capture(capture: Capture) -> EncodedCapture:
             REVISIT_TYPE if revisit else media_type(capture.response_header),
             status_code(capture.response_header),
             digest,
-            offset=len(members),
-            length=len(answer_member),
+            len(members),
+            len(answer_member),
         ),
     )
 

@@ -215,7 +215,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         note,
         _validators(validators),
     )
-    links = Links(found, page.url, page.job, page.depth + 1, content=digest)
+    links = Links(found, page.url, page.job, page.depth + 1, 0, digest)
     return PageWork(processed, links)
 
 

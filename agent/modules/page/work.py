@@ -53,23 +53,18 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     encoded = encode_capture(capture)
-    links = Links(
-        found.urls,
-        referer=page.url,
-        from_job=page.job,
-        depth=page.depth + 1,
-        content=encoded.payload_digest,
-    )
+    # By place: names would cost a dictionary for each.
+    links = Links(found.urls, page.url, page.job, page.depth + 1, 0, encoded.payload_digest)
     processed = Processed(
-        encoded=encoded,
-        url=page.url,
-        host=page.host,
-        address=page.address,
-        job=page.job,
-        is_rules=page.is_rules,
-        outward=_outward(found.urls, page),
-        note=note,
-        validators=None if page.is_rules else validators_of(capture),
+        encoded,
+        page.url,
+        page.host,
+        page.address,
+        page.job,
+        page.is_rules,
+        _outward(found.urls, page),
+        note,
+        None if page.is_rules else validators_of(capture),
     )
     return PageWork(processed, links)
 
