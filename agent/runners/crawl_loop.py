@@ -21,6 +21,7 @@ from typing import Final, Protocol
 from agent.pipeline.messages import Tick
 from agent.pipeline.ports import Clock, Ledger
 from agent.runners.garbage import Garbage
+from agent.runners.gathering import GatheringLoop, GatheringSelector
 from agent.runners.in_process import InProcessRunner
 from agent.runners.pauses import Pauses
 from shared.archive.errors import DiskFullError
@@ -109,6 +110,7 @@ class CrawlLoop:
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
         self._garbage = Garbage()
+        self._gathering: GatheringSelector | None = None
 
     @property
     def paused(self) -> str:
@@ -122,6 +124,8 @@ class CrawlLoop:
         commit, and a new process goes on from there.
         """
         self._loop = asyncio.get_running_loop()
+        if isinstance(self._loop, GatheringLoop):
+            self._gathering = self._loop.gathering
         self._ended = self._loop.create_future()
         self._stop, self._drain_s, self._deadline_s = stop, drain_s, float("inf")
         self._runner.on_post(self._wake)
@@ -173,6 +177,8 @@ class CrawlLoop:
         self._runner.tick(Tick(now, self._clock.epoch_ms(), fetching, crowded))
         if self._watched.urgent or now - self._committed_s >= self._commit_s:
             self._commit()
+        if self._gathering is not None:
+            self._gathering.expect(self._watched.at_work)
         self.pauses.note(begun)
 
     def _is_quiet(self) -> bool:

@@ -5,21 +5,29 @@ worker's results. Each waking costs system calls, a turn of all modules and a lo
 whatever it brings. So the loop is not woken again before `GATHER_S` are over since it was last;
 what came meanwhile is taken together. A turn that takes longer than that waits for nothing.
 
+Where hundreds of requests are under way it waits longer, `EACH_S` for each of them: a tenth of
+what their answers are going to cost this process. Larger bunches go through the modules with fewer
+steps each, and the server and the page workers have the processors meanwhile.
+
 Invariant: what is ready inside the process is never put off, and nothing is put off for longer
-than `GATHER_S`: an address rests for seconds.
+than `MOST_S`: an address rests for seconds.
+Source: docs/adr/0078.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import time
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["GATHER_S", "GatheringSelector", "gathering_loop"]
+__all__ = ["GATHER_S", "GatheringLoop", "GatheringSelector", "gathering_loop"]
 
 GATHER_S: Final = 0.002
+EACH_S: Final = 20e-6
+MOST_S: Final = 0.006
 
 
 class GatheringSelector(selectors.EpollSelector):
@@ -32,10 +40,14 @@ class GatheringSelector(selectors.EpollSelector):
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         super().__init__()
-        self._gather_s = gather_s
+        self._least_s = self._gather_s = gather_s
         self._monotonic_s = monotonic_s
         self._sleep = sleep
-        self._woken_s = monotonic_s() - gather_s
+        self._woken_s = -math.inf
+
+    def expect(self, events: int) -> None:
+        """Learn how many events may come from what is under way."""
+        self._gather_s = max(self._least_s, min(events * EACH_S, MOST_S))
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready; timeout: seconds to wait for it, None: until something is."""
@@ -52,6 +64,14 @@ class GatheringSelector(selectors.EpollSelector):
         return ready
 
 
+class GatheringLoop(asyncio.SelectorEventLoop):
+    """An event loop on such a selector, which is `gathering`."""
+
+    def __init__(self) -> None:
+        self.gathering = GatheringSelector()
+        super().__init__(self.gathering)
+
+
 def gathering_loop() -> asyncio.AbstractEventLoop:
-    """Return a new event loop on such a selector."""
-    return asyncio.SelectorEventLoop(GatheringSelector())
+    """Return a new one."""
+    return GatheringLoop()

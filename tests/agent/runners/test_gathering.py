@@ -6,6 +6,7 @@ import asyncio
 import os
 import selectors
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -32,16 +33,22 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def selector(clock: Clock) -> Iterator[GatheringSelector]:
+@contextmanager
+def ready(least_s: float, clock: Clock) -> Iterator[GatheringSelector]:
     """A selector with one end of a pipe that is ready."""
     ours, theirs = os.pipe()
     os.write(theirs, b"x")
-    with GatheringSelector(0.5, clock.monotonic_s, clock.sleep) as it:
+    with GatheringSelector(least_s, clock.monotonic_s, clock.sleep) as it:
         it.register(ours, selectors.EVENT_READ)
         yield it
     os.close(ours)
     os.close(theirs)
+
+
+@pytest.fixture
+def selector(clock: Clock) -> Iterator[GatheringSelector]:
+    with ready(0.5, clock) as it:
+        yield it
 
 
 def test_it_is_not_woken_twice_within_a_moment(clock: Clock, selector: GatheringSelector) -> None:
@@ -72,6 +79,18 @@ def test_neither_callbacks_nor_timers_are_put_off(
     assert clock.slept == []
     selector.select(0.1)
     assert clock.slept == [pytest.approx(0.1)]
+
+
+@pytest.mark.parametrize(
+    ("events", "wait_s"), [(0, 0.002), (5, 0.002), (200, 0.004), (10_000, 0.006)]
+)
+def test_it_waits_longer_for_many(clock: Clock, events: int, wait_s: float) -> None:
+    """A tenth of what their answers cost; for few as long as for none, and never for long."""
+    with ready(0.002, clock) as selector:
+        selector.expect(events)
+        for _ in range(2):
+            selector.select()
+    assert clock.slept == [pytest.approx(wait_s)]
 
 
 def test_an_event_loop_runs_on_it() -> None:
