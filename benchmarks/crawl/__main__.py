@@ -93,6 +93,7 @@ def _compare(
     return found | {
         "pages": most,
         "each_pages_per_cpu_s": [round(pages_per_cpu_s([run])) for run in mine],
+        "loop_ms": [[run.name, round(run.cost.loop_ms, 2)] for run in runs],
         "pages_per_cpu_s": round(pages_per_cpu_s(mine)),
         "pages_per_s": round(pages_per_s(mine)),
         "rss_mb": round(max(run.cost.peak_bytes for run in mine) / 1e6),

@@ -25,18 +25,23 @@ from typing import Final
 __all__ = ["Cost", "measure"]
 
 SAMPLE_S: Final = 0.2
+LOOP_EVERY_S: Final = 0.5
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PAGE_BYTES: Final = resource.getpagesize()
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of a command and all its processes; `peak_bytes` resident, shared ones counted each time."""
+    """Of a command and all its processes; `peak_bytes` resident, shared ones counted each time.
+
+    loop_ms: of CPU time that a fixed loop took meanwhile, on the average: how slow the machine was.
+    """
 
     status: int
     cpu_s: float
     wall_s: float
     peak_bytes: int
+    loop_ms: float
 
 
 def measure(words: list[str], seconds: float, scratch: Path, **environment: str) -> Cost:
@@ -61,12 +66,15 @@ def measure(words: list[str], seconds: float, scratch: Path, **environment: str)
 def _run(out: Path, seconds: float, words: list[str]) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     peak, ended = _Peak(), threading.Event()
+    loops: list[float] = []
     begun_s = time.monotonic()
     process = subprocess.Popen(words)
 
     def watch() -> None:
         while not ended.wait(SAMPLE_S):
             peak.look()
+            if time.monotonic() - begun_s >= LOOP_EVERY_S * len(loops):
+                loops.append(_loop_ms())
             if time.monotonic() - begun_s > seconds:
                 for child in _descendants(os.getpid()):
                     with contextlib.suppress(ProcessLookupError):
@@ -82,8 +90,18 @@ def _run(out: Path, seconds: float, words: list[str]) -> None:
     ended.set()
     watcher.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cost = Cost(status, used.ru_utime + used.ru_stime, wall_s, peak.bytes)
+    loop_ms = sum(loops) / max(1, len(loops))
+    cost = Cost(status, used.ru_utime + used.ru_stime, wall_s, peak.bytes, loop_ms)
     out.write_text(json.dumps(asdict(cost)))
+
+
+def _loop_ms() -> float:
+    """Return how long a loop takes that is always the same: some 4 ms."""
+    begun_s, total, table = time.thread_time(), 0, {}
+    for number in range(60_000):
+        total += number * number % 7
+        table[number & 1023] = total
+    return 1000 * (time.thread_time() - begun_s)
 
 
 class _Peak:

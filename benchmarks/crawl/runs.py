@@ -21,7 +21,9 @@ OURS: Final = "ours"
 IN_A_ROW: Final = 2
 """Runs of ours before, between and behind the peers."""
 
-HEADING: Final = "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS"
+HEADING: Final = (
+    "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS  loop ms"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Run:
         return (
             f"  {self.name:17}{self.fetched.urls:7}{self.fetched.html:9}"
             f"{rate:13.0f}{1e6 / max(rate, 0.001):11.0f}"
-            f"{pages_per_s([self]):10.0f}{self.cost.peak_bytes / 1e6:9.0f}"
+            f"{pages_per_s([self]):10.0f}{self.cost.peak_bytes / 1e6:9.0f}{self.cost.loop_ms:9.2f}"
         )
 
 

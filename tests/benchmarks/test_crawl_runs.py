@@ -10,7 +10,7 @@ from benchmarks.crawl.runs import Run, order, over, pages_per_cpu_s
 
 
 def run(name: str, pages: int, cpu_s: float) -> Run:
-    return Run(name, Cost(0, cpu_s, cpu_s, 0), Fetched(pages, pages, pages, cpu_s))
+    return Run(name, Cost(0, cpu_s, cpu_s, 0, 4.0), Fetched(pages, pages, pages, cpu_s))
 
 
 def test_ours_runs_before_and_after_each_peer() -> None:
