@@ -3,7 +3,8 @@
 Words, for one kill:
 
     life        the time from the kill before (or the beginning) to this one; a request belongs to
-                the life in which the site saw it begin (`mono_start` in the simulated web's log)
+                the life in which the site saw it begin (`mono_start` in the simulated web's log),
+                so a life ends when the sites have read all that the dead process had sent
     started     requests for pages that began in the life, robots.txt left out
     acknowledged  captures that this life's commits made durable: those behind the last committed
                 length of the segments before, up to the committed length that the ledger names
@@ -23,7 +24,7 @@ import tempfile
 import time
 from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from tests.shared.archive.foreign import foreign_records
 
 __all__ = ["Kill", "Killings"]
 
+_OPEN_STATES = frozenset({"01", "08"})  # established, and closed by the other side only
 LOOK_EVERY = 20  # kills: what lies on the disk is read by readers that are not ours
 
 
@@ -60,9 +62,11 @@ class Killings:
         self.kills: list[Kill] = []
         self._read: dict[str, int] = {}  # bytes of each segment whose captures are known
         self._known: set[str] = set()
+        self._listening = _sockets_of(it.web.process.pid)
 
     def after_kill(self) -> None:
         """Take note of what the dead process had committed; changes nothing of it."""
+        self._it.until("the sites to read all that was sent", self._sites_are_left)
         at = time.monotonic()
         fresh = self._fresh_captures()
         doubled = fresh & self._known
@@ -123,6 +127,11 @@ class Killings:
                 self.kills[number].twice += 1
             assert len(numbers) == len(set(numbers)), f"{url} was asked for twice in one life"
 
+    def _sites_are_left(self) -> bool:
+        """Say whether no connection is open at the sites, nor waits there to be accepted."""
+        web = self._it.web
+        return not _connections_to(web.port) and _sockets_of(web.process.pid) <= self._listening
+
     def _fresh_captures(self) -> set[str]:
         """Return the URLs of what was committed since the last time."""
         folder = self._it.home / "crawl"
@@ -140,6 +149,24 @@ class Killings:
         folder = self._it.home / "crawl"
         for path, size in _committed(folder).items():
             _check_segment(path, size)
+
+
+def _sockets_of(pid: int) -> int:
+    """Return how many sockets a process has open."""
+    found = 0
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found += str(descriptor.readlink()).startswith("socket:")
+    return found
+
+
+def _connections_to(port: int) -> int:
+    """Return how many TCP connections to a port of this machine its owner has not closed."""
+    found = 0
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, here, _, state = line.split()[:4]
+        found += int(here.rpartition(":")[2], 16) == port and state in _OPEN_STATES
+    return found
 
 
 def check_segments(folder: Path) -> None:
