@@ -74,7 +74,7 @@ Outcome = Literal[
     "refused",  # nobody listens there
     "timeout",  # no first byte, or the total deadline
     "disconnected",  # the connection broke before the header was whole
-    "malformed",  # what came is no HTTP
+    "malformed",  # what came is no HTTP, or none that can be read
     "tls",  # certificate or handshake
     "forbidden_address",  # the name leads into a range that must not be crawled
     "no_permit",  # not sent: the permit was over; goes back to the frontier untouched

@@ -50,6 +50,7 @@ _NO_HTTP: Final = frozenset(
     (
         pycurl.E_UNSUPPORTED_PROTOCOL,  # an answer without a status line: HTTP/0.9
         pycurl.E_URL_MALFORMAT,
+        pycurl.E_BAD_CONTENT_ENCODING,  # a transfer encoding that nobody asked for
         _WEIRD_SERVER_REPLY,
         _TOO_LARGE,
     )

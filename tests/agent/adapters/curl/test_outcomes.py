@@ -19,6 +19,7 @@ from agent.adapters.curl.outcomes import classify
         (pycurl.E_PEER_FAILED_VERIFICATION, "tls"),
         (pycurl.E_SSL_CONNECT_ERROR, "tls"),
         (pycurl.E_UNSUPPORTED_PROTOCOL, "malformed"),
+        (pycurl.E_BAD_CONTENT_ENCODING, "malformed"),
         (100, "malformed"),
         (9999, "disconnected"),
     ],
