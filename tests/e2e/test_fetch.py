@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,9 +13,7 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchAnswer, FetchRequest
-from shared.archive.encode import encode_capture
 from tests.e2e.raw_server import Connection, RawServer
-from tests.fixtures_dir import FIXTURES
 
 pytestmark = pytest.mark.e2e
 
@@ -480,46 +476,6 @@ def test_requests_leave_from_the_given_address() -> None:
 
     asyncio.run(run())
     assert seen == ["127.0.0.9"]
-
-
-def responses() -> list[tuple[str, bytes]]:
-    path = FIXTURES / "http1-llhttp" / "cases.json"
-    if not path.exists():
-        return []
-    return [
-        (f"{row['file']}: {row['name']}", base64.b64decode(row["input_b64"]))
-        for row in json.loads(path.read_text())
-        if row["kind"] == "response"
-    ]
-
-
-def test_odd_answers_are_classified_and_the_next_page_fetched() -> None:
-    """Whatever a server says, one request ends in one outcome, and the next one works."""
-    cases = responses()
-    if not cases:
-        pytest.skip("no folder http1-llhttp under ../shared/fixtures")
-    outcomes: dict[str, int] = {}
-    possible = ("answered", "truncated", "disconnected", "malformed")
-
-    async def run() -> None:
-        async with RawServer(HELLO, address="127.0.0.2") as good, fetching() as fetcher:
-            for name, reply in cases:
-                async with RawServer(reply, close=True) as odd:
-                    answer = await get(fetcher, odd.url())
-                outcomes[answer.outcome] = outcomes.get(answer.outcome, 0) + 1
-                assert answer.outcome in possible, name
-                if answer.capture is None:
-                    assert answer.status == 0, name
-                else:
-                    encode_capture(answer.capture)
-                    assert answer.capture.body in reply.replace(b"\r\n", b"\n") or (
-                        answer.capture.body in reply or b"hunked" in reply
-                    ), name
-                healthy = await get(fetcher, good.url(), address="127.0.0.2")
-                assert healthy.outcome == "answered", name
-
-    asyncio.run(run())
-    assert set(outcomes) >= {"answered", "malformed"}
 
 
 def test_all_answers_together_keep_to_the_rate() -> None:
