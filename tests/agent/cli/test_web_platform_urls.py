@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from click.testing import CliRunner
 
@@ -19,15 +18,19 @@ from agent.cli import main
 from shared.errors import UrlError
 from shared.urls import canonical, split_host
 from tests.fixtures_dir import fixture_folder
+from tests.url_page import OF_THE_STANDARD, listed
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "urls.md"
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+CASES = (
+    *("urltestdata.json", "urltestdata-javascript-only.json"),
+    *("ada_extra_urltestdata.json", "ada_long_urltestdata.json"),
+)
 SCHEME = re.compile(r": scheme (.+), only http and https are crawled")
 REASONS = (
     ("credentials", "carries a user name or password"),
     ("length", "host name longer than"),
     ("no_base", "not a URL"),
 )
+SURROGATE = re.compile("[\ud800-\udfff]")
 NO_BASE = (None, "about:blank")  # what a browser has where there is no page; a crawler always has
 
 
@@ -38,21 +41,32 @@ def printed(text: str, base: str | None) -> tuple[str | None, str]:
     return (result.stdout.split("\t")[0], "") if result.exit_code == 0 else (None, result.stderr)
 
 
+def cases() -> list[tuple[str, str | None, str | None]]:
+    """Return (input, base, the standard's URL or None for a failure) of all files, each once."""
+    folder = fixture_folder("wpt-url")
+    found = {
+        (case["input"], case.get("base")): None if case.get("failure") else case["href"]
+        for name in CASES
+        for case in json.loads((folder / name).read_text())
+        if not isinstance(case, str)  # a comment
+    }
+    return [(text, base, wanted) for (text, base), wanted in found.items()]
+
+
 def differences() -> Iterator[tuple[str, str]]:
-    """Yield (reason, line) for each case of urltestdata.json with another outcome."""
-    for case in json.loads((fixture_folder("wpt-url") / "urltestdata.json").read_text()):
-        if isinstance(case, str):
-            continue
-        wanted = None if case.get("failure") else case["href"]
-        ours, error = printed(case["input"], case["base"])
+    """Yield (reason, line) for each case with another outcome."""
+    for text, base, wanted in cases():
+        ours, error = printed(text, base)
         if ours == wanted:
             continue
         scheme = SCHEME.search(error)
         if scheme is not None:
             yield "schemes", scheme[1]
             continue
-        line = json.dumps([case["input"], case["base"], wanted, ours])
-        if wanted is None:
+        line = json.dumps([text, base, wanted, ours])
+        if SURROGATE.search(text) and ours is None:
+            yield "surrogate", line
+        elif wanted is None:
             yield "accepted", line
         elif ours is not None:
             yield ("fragment" if ours == wanted.partition("#")[0] else "escapes"), line
@@ -72,11 +86,10 @@ def blocks() -> dict[str, list[str]]:
 
 def test_every_difference_is_listed_with_its_reason() -> None:
     """docs/urls.md and `prs url` agree, row by row; nothing that the standard refuses is taken."""
-    listed = {name: text.splitlines() for name, text in BLOCK.findall(PAGE.read_text())}
     actual = blocks()
     assert "accepted" not in actual
     assert "other" not in actual
-    assert actual == listed
+    assert actual == listed(OF_THE_STANDARD)
 
 
 def test_names_of_hosts_differ_in_their_length_only() -> None:
