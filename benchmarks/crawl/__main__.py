@@ -97,6 +97,7 @@ def _compare(
         "pages_per_cpu_s": round(pages_per_cpu_s(mine)),
         "pages_per_s": round(pages_per_s(mine)),
         "rss_mb": round(max(run.cost.peak_bytes for run in mine) / 1e6),
+        "worst_pause_ms": round(max(run.pauses.worst_ms for run in mine if run.pauses)),
         "share_of_limit": round(pages_per_s(mine) / limit, 3),
     }
 
@@ -104,18 +105,19 @@ def _compare(
 def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path) -> Run:
     tops = web.tops(nginx.port)
     if name == OURS:
-        cost, archived = ours.crawl(tops, LONGEST_S, scratch)
+        cost, archived, pauses = ours.crawl(tops, LONGEST_S, scratch)
         fetched = nginx.take_log()
         if archived.urls != fetched.urls or archived.records < fetched.urls:
             sys.exit(f"nginx saw {fetched.urls} URLs, the WARC holds {archived}")
     else:
         assert peers is not None
+        pauses = None
         program, *more = name.split("-")
         cost = peers.run(program, tops, LONGEST_S, scratch, *more)
         fetched = nginx.take_log()
     if cost.status:
         sys.exit(f"{name} ended with {cost.status}: see its output, kept with --folder")
-    return Run(name, cost, fetched)
+    return Run(name, cost, fetched, pauses)
 
 
 def _in_memory() -> Path | None:

@@ -8,6 +8,7 @@ waited for.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from benchmarks.crawl.measure import Cost, measure
 from tools.demo.system import BIN, Agent, Manager
 
-__all__ = ["Archived", "crawl"]
+__all__ = ["Archived", "Pauses", "crawl"]
 
 MANAGER: Final = """\
 [policy]
@@ -60,8 +61,16 @@ class Archived:
     urls: int
 
 
-def crawl(tops: list[str], seconds: float, scratch: Path) -> tuple[Cost, Archived]:
-    """Crawl the hosts of some top pages; return what the agent cost, and what it archived."""
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """The longest time that the loop which fetches did one thing only, and by a commit; ms."""
+
+    worst_ms: float
+    worst_commit_ms: float
+
+
+def crawl(tops: list[str], seconds: float, scratch: Path) -> tuple[Cost, Archived, Pauses]:
+    """Crawl the hosts of some top pages; return what the agent cost, archived, and held up."""
     manager = Manager(scratch / "manager", MANAGER).start()
     try:
         token = manager.prsm("agents", "token", "bench.example")["token"]
@@ -74,9 +83,11 @@ def crawl(tops: list[str], seconds: float, scratch: Path) -> tuple[Cost, Archive
         manager.prsm("rounds", "start", "--method", "random", "--no-probe")
         words = [str(BIN / "prs"), "run", "--once"]
         cost = measure(words, seconds, scratch / "measured", **agent.environment)
+        status = json.loads(agent.prs("status", "--json"))["status"]
     finally:
         manager.stop()
-    return cost, _archived(home)
+    pauses = Pauses(status["worst_pause_ms"], status["worst_commit_ms"])
+    return cost, _archived(home), pauses
 
 
 def _archived(home: Path) -> Archived:

@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.crawl.measure import Cost
 from benchmarks.crawl.nginx import Fetched
+from benchmarks.crawl.ours import Pauses
 
 __all__ = ["HEADING", "OURS", "Run", "order", "over", "pages_per_cpu_s", "pages_per_s"]
 
@@ -22,7 +23,8 @@ IN_A_ROW: Final = 2
 """Runs of ours before, between and behind the peers."""
 
 HEADING: Final = (
-    "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS  loop ms"
+    "  crawler            pages  of HTML  pages/CPU-s  us CPU/page   pages/s   MB RSS"
+    "  loop ms  pause ms"
 )
 
 
@@ -33,14 +35,17 @@ class Run:
     name: str
     cost: Cost
     fetched: Fetched
+    pauses: Pauses | None = None
 
     def line(self) -> str:
         """Return the row of the table."""
         rate = pages_per_cpu_s([self])
+        pause = f"{self.pauses.worst_ms:10.0f}" if self.pauses else ""
         return (
             f"  {self.name:17}{self.fetched.urls:7}{self.fetched.html:9}"
             f"{rate:13.0f}{1e6 / max(rate, 0.001):11.0f}"
-            f"{pages_per_s([self]):10.0f}{self.cost.peak_bytes / 1e6:9.0f}{self.cost.loop_ms:9.2f}"
+            f"{pages_per_s([self]):10.0f}{self.cost.peak_bytes / 1e6:9.0f}"
+            f"{self.cost.loop_ms:9.2f}{pause}"
         )
 
 

@@ -31,6 +31,7 @@ DOCUMENTATION: Final = {
 """Debian package: its folder below /usr/share/doc."""
 
 PAGE_BYTES: Final = 11_000
+LINKED: Final = 0.8  # of the files of documentation: others are linked from nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +99,5 @@ def real_web(folder: Path) -> Web:
         host = f"127.30.0.{number}"
         shutil.copytree(source, folder / host, ignore_dangling_symlinks=True)
         hosts.append(host)
-    return Web(folder, tuple(hosts))
+    pages = sum(1 for _ in folder.rglob("*.html"))
+    return Web(folder, tuple(hosts), int(LINKED * pages))
