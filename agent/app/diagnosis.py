@@ -26,7 +26,7 @@ from agent.settings.texts import is_loopback
 from shared.errors import SettingError
 from shared.naming import NameServers, NoAnswerError, NoSuchNameError
 
-__all__ = ["diagnose"]
+__all__ = ["diagnose", "look_at_way"]
 
 _ASKED = "www.example.com"  # any name: whether a server answers is the question
 
@@ -128,6 +128,13 @@ async def _name_servers(settings: Settings) -> Check:
     return Check("name servers", f"{asked}: answer")
 
 
+async def look_at_way(settings: Settings, identity: Identity) -> None:
+    """Raise LinkError, with what to do, unless the manager is reached; its key is not judged."""
+    for check in await _manager(settings, identity):
+        if check.name == "manager" and not check.good:
+            raise LinkError(f"{check.said}; {check.remedy}")
+
+
 async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     host = urlsplit(identity.manager).hostname or ""
     proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
@@ -151,6 +158,9 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
         async with client_of(settings, identity) as client:
             _, date = await client.is_restart()
     except RefusedError as error:
+        if not error.by_manager:
+            said = f"{identity.manager}: another than a manager answers ({error})"
+            return [*checks, Check("manager", said, _way_out(said))]
         reached = Check("manager", f"{identity.manager} answers")
         return [*checks, reached, Check("key", str(error), remedy(error).removeprefix("; "))]
     except (LinkError, HomeError) as error:
@@ -176,5 +186,8 @@ def _without_password(proxy: str) -> str:
 
 def _way_out(said: str) -> str:
     if "CERTIFICATE" in said.upper():
-        return "if a firewall opens TLS here, set manager.ca_file to its authority's certificate"
+        return (
+            "if a firewall opens TLS here, set manager.ca_file to its authority's certificate, or "
+            "let prs enrol --ca-file FILE do it"
+        )
     return "check the network, the firewall, manager.url and manager.proxy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -21,6 +21,7 @@ from shared.wire.positions import Position, position_of_text
 __all__ = ["Answers", "ask", "check_contact", "hours_of", "own_name"]
 
 ALWAYS: Final = "always"
+ALL_DAY: Final = ("00:00-24:00",)
 _Value = TypeVar("_Value")
 
 
@@ -36,10 +37,12 @@ class Answers:
     weekend: tuple[str, ...] | None
     starter: Starter
     position: Position | None = None
+    ca_file: str = ""
+    proxy: str = ""
 
     @property
     def given(self) -> dict[str, dict[str, object]]:
-        """Return what a new prs.toml says otherwise than by default."""
+        """Return what prs.toml is to say, by group."""
         found: dict[str, dict[str, object]] = {}
         if self.contact:
             found["robot"] = {"contact": self.contact}
@@ -49,6 +52,9 @@ class Answers:
         }
         if windows:
             found["windows"] = windows
+        way = {"ca_file": self.ca_file, "proxy": self.proxy}
+        if any(way.values()):
+            found["manager"] = {name: value for name, value in way.items() if value}
         return found
 
 
@@ -59,12 +65,17 @@ def hours_of(text: str) -> tuple[str, ...]:
     """
     word = text.strip().lower()
     if word == ALWAYS:
-        return ("00:00-24:00",)
+        return ALL_DAY
     if word == "never":
         return ()
     hours = tuple(one.strip() for one in text.split(","))
     check_texts(_with(WindowSettings(weekday=hours)))
     return hours
+
+
+def _words(hours: tuple[str, ...]) -> str:
+    """Return hours as a person types them: the inverse of `hours_of`."""
+    return "never" if not hours else ALWAYS if hours == ALL_DAY else ", ".join(hours)
 
 
 def check_contact(text: str) -> str:
@@ -78,20 +89,22 @@ def own_name() -> str:
     return socket.getfqdn().lower().rstrip(".")
 
 
-def ask(known: Answers) -> Answers:
-    """Ask a person for what the command line did not say."""
+def ask(known: Answers, settings: Settings) -> Answers:
+    """Ask a person for what the command line did not say; what prs.toml says is offered."""
     url = known.url or _asked("Address of the manager", lambda text: check_manager_url(text, "URL"))
     token = known.token or _asked("Join token", str.strip)
     name = known.name or _asked("Name of this robot", check_agent_name, default=own_name())
     contact = known.contact or _asked(
-        "Mail address, for owners of sites that the robot visits", check_contact
+        "Mail address, for owners of sites that the robot visits",
+        check_contact,
+        default=settings.robot.contact or None,
     )
-    weekday, weekend = known.weekday, known.weekend
+    weekday, weekend, hours = known.weekday, known.weekend, settings.windows
     if weekday is None:
         click.echo(f"Hours by this machine's clock: {ALWAYS}, never, or 02:00-08:00", err=True)
-        weekday = _asked("  Monday to Friday", hours_of, default=ALWAYS)
+        weekday = _asked("  Monday to Friday", hours_of, default=_words(hours.weekday))
     if weekend is None:
-        weekend = _asked("  Saturday and Sunday", hours_of, default=ALWAYS)
+        weekend = _asked("  Saturday and Sunday", hours_of, default=_words(hours.weekend))
     position = known.position
     if position is None:
         click.echo("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
@@ -100,7 +113,17 @@ def ask(known: Answers) -> Answers:
     if starter == "none":
         first: Starter = "cron" if shutil.which("crontab") else "none"
         starter = click.prompt("Started by", type=click.Choice(STARTERS), default=first, err=True)
-    return Answers(url, token, name, contact, weekday, weekend, starter, position)
+    return replace(
+        known,
+        url=url,
+        token=token,
+        name=name,
+        contact=contact,
+        weekday=weekday,
+        weekend=weekend,
+        starter=starter,
+        position=position,
+    )
 
 
 def _asked(question: str, look: Callable[[str], _Value], default: str | None = None) -> _Value:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from urllib.request import getproxies
 
 import click
 
-from agent.app.diagnosis import diagnose
+from agent.app.diagnosis import diagnose, look_at_way
 from agent.app.life import client_of
 from agent.app.starting import STARTERS, Starter, arrange, start_lines
 from agent.cli.asking import Answers, ask, check_contact, hours_of, own_name
 from agent.cli.options import Place, in_words, pass_place
 from agent.cli.showing import check_lines
+from agent.link.client import tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
-from agent.settings import Home, Settings, check_manager_url, documented
+from agent.settings import Home, Settings, check_manager_url, write_settings
 from shared.wire.names import check_agent_name
 from shared.wire.positions import position_of_text
 
@@ -28,9 +30,15 @@ __all__ = ["enrol"]
 @click.argument("manager_url", metavar="URL", default="")
 @click.argument("token", default="")
 @click.option("--name", default="", help="The agent's name; default: this machine's.")
-@click.option("--contact", help="Mail address for owners of sites, for a new prs.toml.")
-@click.option("--weekday", help="Hours Monday to Friday, for a new prs.toml: 02:00-08:00, always.")
-@click.option("--weekend", help="Hours Saturday and Sunday, for a new prs.toml.")
+@click.option("--contact", help="Mail address for owners of sites.")
+@click.option("--weekday", help="Hours Monday to Friday: 02:00-08:00, always.")
+@click.option("--weekend", help="Hours Saturday and Sunday.")
+@click.option(
+    "--ca-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="PEM file of who signs the manager's certificate, where a firewall opens TLS.",
+)
+@click.option("--proxy", default="", help="To the manager: http://proxy.example.org:8080.")
 @click.option("--position", default="", help="Where it stands, for the map: 35.03,135.78.")
 @click.option(
     "--start", "starter", type=click.Choice(STARTERS), default="none", help="Who starts it."
@@ -44,13 +52,16 @@ def enrol(
     contact: str | None,
     weekday: str | None,
     weekend: str | None,
+    ca_file: Path | None,
+    proxy: str,
     position: str,
     starter: Starter,
 ) -> None:
     """Join the crawl of the manager at URL with a one-time TOKEN from its administrator.
 
-    Without them it asks for all that it needs, tries it, and has the agent started. The same
-    command again is harmless, also after its answer was lost.
+    Without them it asks for all that it needs, tries it, and has the agent started. What is said
+    here is written into prs.toml; the rest of it stays. The same command again is harmless, also
+    after its answer was lost.
     """
     asks = not (manager_url and token)
     if asks and not sys.stdin.isatty():
@@ -66,15 +77,17 @@ def enrol(
             None if weekend is None else hours_of(weekend),
             starter,
             position_of_text(position),
+            str(ca_file.absolute()) if ca_file else "",
+            proxy,
         )
-        answers = ask(answers) if asks else answers
+        if ca_file:
+            tls_context(ca_file)
+        answers = ask(answers, settings) if asks else answers
         home = Home(place.path)
         home.make()
+        settings = _write(settings, answers)
         identity = asyncio.run(_enrol(settings, home, answers))
-        if not home.settings.exists():
-            home.settings.write_text(documented(**_given(settings, answers)))
         click.echo(f"enrolled as {identity.name} at {identity.manager}")
-        settings = place.settings()
         if answers.starter == "none":
             for line in start_lines(settings):
                 click.echo(f"for cron: {line}")
@@ -91,17 +104,43 @@ def enrol(
                 click.echo(line)
 
 
+def _write(before: Settings, answers: Answers) -> Settings:
+    """Write the answers into prs.toml, tell what they change in it, and return what holds."""
+    path = Home(before.home).settings
+    had_one = path.exists()
+    given = _given(before, answers)
+    settings = write_settings(before.home, given)
+    changed = [
+        f"{group}.{name}"
+        for group, values in given.items()
+        for name in values
+        if getattr(getattr(before, group), name) != getattr(getattr(settings, group), name)
+    ]
+    if had_one and changed:
+        click.echo(f"changed in {path}: {', '.join(changed)}")
+    return settings
+
+
 def _given(settings: Settings, answers: Answers) -> dict[str, dict[str, object]]:
-    """Return what a new prs.toml says. A proxy of this shell is nothing that cron would know."""
-    proxy = getproxies().get("https", "")
+    """Return what prs.toml is to say. A proxy of this shell is nothing that cron would know.
+
+    A URL or a name that stands there would go before those of the key that is made now.
+    """
     given = answers.given
-    if proxy and not settings.manager.proxy and answers.url.startswith("https:"):
-        given["manager"] = {"proxy": proxy}
+    way = given.setdefault("manager", {})
+    site, proxy = settings.manager, getproxies().get("https", "")
+    if proxy and not (answers.proxy or site.proxy) and answers.url.startswith("https:"):
+        way["proxy"] = proxy
+    if site.url:
+        way["url"] = answers.url
+    if site.name and answers.name:
+        way["name"] = answers.name
     return given
 
 
 async def _enrol(settings: Settings, home: Home, answers: Answers) -> Identity:
     url, name = answers.url, answers.name or check_agent_name(own_name())
+    await look_at_way(settings, Identity(url, name, "", ""))
 
     async def hand_in(key: str) -> None:
         async with client_of(settings, Identity(url, name, "", "")) as client:

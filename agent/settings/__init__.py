@@ -1,6 +1,7 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
 `crawling` and `residence` declare them, `groups` puts them together, `reading` reads `prs.toml`,
+`writing` writes into it,
 `texts` checks those with a form of their own,
 `asked` lays the manager's wishes over them, `live` says which can change while the agent runs,
 `home` names the files beside them.
@@ -32,6 +33,7 @@ from agent.settings.texts import (
     day_windows,
     window_minutes,
 )
+from agent.settings.writing import write_settings
 
 __all__ = [
     "SETTINGS_FILE",
@@ -58,4 +60,5 @@ __all__ = [
     "taken_up",
     "tightened",
     "window_minutes",
+    "write_settings",
 ]

@@ -15,7 +15,7 @@ from agent.settings.texts import check_texts
 from shared.errors import SettingError
 from shared.settings import Form
 
-__all__ = ["SETTINGS_FILE", "check_can_run", "documented", "read_settings"]
+__all__ = ["FORM", "SETTINGS_FILE", "check_can_run", "documented", "read_settings"]
 
 SETTINGS_FILE: Final = "prs.toml"
 FORM: Final = Form(Settings, head="Settings of this agent.", example="windows.zone=Asia/Tokyo")

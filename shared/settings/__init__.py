@@ -2,6 +2,7 @@
 
     fields   one setting: its value, unit, default, range, and the reason for them
     file     the file and `--set`: read, refused with a sentence, printed with all defaults
+    merging  values written into a file that a person keeps
     texts    texts with a form of their own that both programs take
 
 Which settings there are, and what must fit together, is each program's own.

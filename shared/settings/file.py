@@ -14,6 +14,7 @@ from typing import Any
 
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
+from shared.settings.merging import merged
 
 __all__ = ["Form"]
 
@@ -47,6 +48,24 @@ class Form:
         values = self._read_file(path, must_exist=must_exist)
         for override in overrides:
             self._override(values, override)
+        return self._checked(values)
+
+    def with_values(
+        self, path: Path, given: Mapping[str, Mapping[str, object]]
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the file with these values, by group, in it, and each group, checked.
+
+        Nothing is written. A missing file: all settings, as `documented`. Raises SettingError.
+        """
+        try:
+            text = merged(path.read_text("utf-8"), given, str(path))
+        except FileNotFoundError:
+            text = self.documented(given)
+        except (OSError, UnicodeError) as error:
+            raise SettingError(f"{path}: cannot be read ({error})") from error
+        return text, self._checked(self._parsed(text, path))
+
+    def _checked(self, values: Values) -> dict[str, Any]:
         for group in values:
             if group not in self._groups:
                 message = f"{group}: unknown group of settings{nearest(group, self._groups)}"
@@ -94,6 +113,9 @@ class Form:
             return {}
         except (OSError, UnicodeError) as error:
             raise SettingError(f"{path}: cannot be read ({error})") from error
+        return self._parsed(text, path)
+
+    def _parsed(self, text: str, path: Path) -> Values:
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:

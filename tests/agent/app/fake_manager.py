@@ -8,6 +8,7 @@ recording everything with its time.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -69,6 +70,7 @@ class FakeManager:
 
     def __post_init__(self) -> None:
         self.lock = threading.RLock()
+        self._scheme = "http"
         handler = type("Bound", (Handler,), {"manager": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -77,7 +79,12 @@ class FakeManager:
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}"
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self._scheme = "https"
 
     def __enter__(self) -> FakeManager:
         self._thread.start()
