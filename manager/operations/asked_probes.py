@@ -118,7 +118,7 @@ def _agents(tx: Transaction, name: str) -> list[int]:
     taking = {row.name: row.id for row in members(tx)}
     if not name:
         if not taking:
-            raise ConflictError("no agent has called yet: let one join with `prsm agent token`")
+            raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
         return list(taking.values())
     if name in taking:
         return [taking[name]]

@@ -123,7 +123,7 @@ def start_in(
         )
     taking = [agent.id for agent in members(tx)]
     if not taking:
-        raise ConflictError("no agent has called yet: let one join with `prsm agent token`")
+        raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
     # They are told in terms of a round; what is not fetched yet is given out again in this one.
     rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetching.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")

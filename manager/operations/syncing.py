@@ -225,7 +225,7 @@ def _message(row: AgentRow, permit: Permit | None) -> str:
     if permit is not None:
         return ""
     if not row.subscribed:
-        return "this agent has left; `prs subscribe` brings it back"
+        return "this agent has left; `prs resume` brings it back"
     if row.rejoined:
         return "the permit of this agent's old key is not over yet: fetching begins after it"
     return "take the list (M1) and sync again: the one held is older than the last take-over"
