@@ -173,9 +173,6 @@ class _Run:
             version = ""
         if state.pin and not version and running != state.pin:
             version = state.pin
-        if not version and not running and trusted.releases:
-            version = max(trusted.releases, key=version_key)
-            self._say(f"offer: none; the newest that is signed is {version}")
         if not version or version == running:
             self._say(f"offer: nothing new ({why})")
             return None

@@ -156,7 +156,8 @@ def set_minimum_version(db: Database, version: str, actor: Actor, now_ms: int) -
 def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
     """Return what an agent is to run, by its pin or its ring.
 
-    running: the version that it says it runs; one that is unknown is offered the newest.
+    running: the version that it says it runs; one that is unknown is offered the newest of its
+    ring, and its launcher installs nothing else.
     """
     with db.read() as tx:
         found = releases.all_releases(tx)

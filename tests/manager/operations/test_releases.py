@@ -149,13 +149,19 @@ def test_rings_widen_and_a_halt_stops_them(centre: Centre) -> None:
 
 
 def test_nobody_is_offered_less_than_it_runs(centre: Centre) -> None:
-    """But by a pin; an unknown version is offered what is rolled out."""
+    """But by a pin; an unknown version is offered what is rolled out to it, and nothing newer."""
     roll_out(centre.db, "1.0", "all", LOCAL, centre.clock())
     agent = centre.agent("a.example")
     assert centre.offered(agent, "1.2") == ""
     assert centre.offered(agent, "1.0") == ""
     assert centre.offered(agent, "0.9") == "1.0"
     assert centre.offered(agent, "") == centre.offered(agent, "weird") == "1.0"
+    centre.publish("1.1")
+    roll_out(centre.db, "1.1", "canary", LOCAL, centre.clock())
+    assert centre.offered(agent, "") == "1.0"
+    roll_out(centre.db, "1.1", "all", LOCAL, centre.clock())
+    halt(centre.db, "1.1", LOCAL, centre.clock())
+    assert centre.offered(agent, "") == "1.0"
     pin_version(centre.db, agent.name, "1.0", LOCAL, centre.clock())
     assert centre.offered(agent, "1.2") == "1.0"
     pin_version(centre.db, agent.name, "", LOCAL, centre.clock())
