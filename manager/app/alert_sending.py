@@ -75,7 +75,7 @@ def mail_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) ->
                 if settings.smtp_tls:
                     server.starttls(context=ssl.create_default_context())
                 if settings.smtp_user:
-                    server.login(settings.smtp_user, settings.smtp_password)
+                    _log_in(server, settings)
                 server.send_message(mail)
         except (OSError, smtplib.SMTPException) as error:
             raise SendingError(
@@ -83,6 +83,17 @@ def mail_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) ->
             ) from error
 
     return send
+
+
+def _log_in(server: smtplib.SMTP, settings: AlertSettings) -> None:
+    try:
+        server.login(settings.smtp_user, settings.smtp_password)
+    except UnicodeError:
+        # Its own words would hold a letter of the password.
+        raise SendingError(
+            "alerts.smtp_user, alerts.smtp_password: hold a letter that is not ASCII, which no "
+            "login of a mail server takes; choose others"
+        ) from None
 
 
 def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> Sender:
@@ -107,7 +118,7 @@ def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int])
             answer = httpx.post(
                 settings.webhook_url, content=body, headers=headers, timeout=TIMEOUT_S
             )
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise SendingError(f"alerts.webhook_url: {error}") from error
         if not answer.is_success:
             raise SendingError(f"alerts.webhook_url: answered {answer.status_code}")

@@ -1,7 +1,8 @@
 """Look for troubles by the clock, and hand messages to mail and webhook until they take them.
 
-Invariant: one way that fails does not hold up the other; what it did not take is tried again with
-the next look, bounded, while this manager leads.
+Invariant: one way that fails, however it fails, does not hold up the other; what it did not take is
+tried again with the next look, bounded, while this manager leads. A way that takes nothing for a
+while is a trouble itself.
 """
 
 from __future__ import annotations
@@ -9,23 +10,54 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from cryptography import x509
 
-from manager.app.alert_sending import SendingError
 from manager.db import Database
-from manager.operations.alert_views import AlertDesk, Way
-from manager.operations.alerting import Limits, Message, messages
+from manager.errors import PrsmError
+from manager.operations.alert_views import WAY, AlertDesk, Way, why_not_sent
+from manager.operations.alerting import Expiry, Limits, Message, Trouble, messages
 from manager.operations.standing import Standing
 from manager.settings import AlertSettings, Settings
 
-__all__ = ["Alerts", "alert_desk", "certificate_ends_ms"]
+__all__ = ["Alerts", "alert_desk", "certificate_expiry"]
 
 WAITING: Final = 1_000
+DEAF_S: Final = 600.0
+"""A mail server may ask to be tried again some minutes later; that is no trouble."""
+CERTIFICATE: Final = "the TLS certificate"
 
 _log: Final = logging.getLogger(__name__)
+
+
+@dataclass
+class _Line:
+    """What waits for a way, and since when it takes nothing; None: it took the last."""
+
+    way: Way
+    waiting: deque[Message] = field(default_factory=lambda: deque(maxlen=WAITING))
+    deaf_ms: int | None = None
+    why: str = ""
+
+    def send(self, now_ms: int) -> None:
+        if not self.waiting:
+            return
+        try:
+            self.way.send(list(self.waiting))
+        except Exception as error:  # noqa: BLE001 - the other ways are to be tried
+            self.deaf_ms = now_ms if self.deaf_ms is None else self.deaf_ms
+            self.why = why_not_sent(error)
+            unforeseen = None if isinstance(error, PrsmError) else error
+            _log.warning(
+                "%s: %s; %d messages wait for the next try", self.way.name, self.why,
+                len(self.waiting), exc_info=unforeseen,
+            )  # fmt: skip
+        else:
+            self.waiting.clear()
+            self.deaf_ms = None
 
 
 class Alerts:
@@ -37,31 +69,33 @@ class Alerts:
     def __init__(self, db: Database, desk: AlertDesk, now_ms: Callable[[], int]) -> None:
         self._db = db
         self._desk = desk
-        self._waiting = [(way, deque[Message](maxlen=WAITING)) for way in desk.ways]
+        self._lines = [_Line(way) for way in desk.ways]
         self._now_ms = now_ms
 
     def look(self) -> int:
         """Tell what is due; return how much. Raises BusyError."""
-        desk = self._desk
+        desk, now_ms = self._desk, self._now_ms()
         made = messages(
             self._db,
             desk.standing(),
             desk.expiries(),
             desk.limits,
             desk.resend_s,
-            self._now_ms(),
+            now_ms,
+            self._deaf(now_ms),
         )
-        for way, waiting in self._waiting:
-            waiting.extend(made)
-            if not waiting:
-                continue
-            try:
-                way.send(list(waiting))
-            except SendingError as error:
-                _log.warning("%s; %d messages wait for the next try", error, len(waiting))
-            else:
-                waiting.clear()
+        for line in self._lines:
+            line.waiting.extend(made)
+            line.send(now_ms)
         return len(made)
+
+    def _deaf(self, now_ms: int) -> list[Trouble]:
+        """Return the ways that take nothing."""
+        return [
+            Trouble(f"{WAY}{line.way.name}", f"nobody is told by {line.way.name}: {line.why}")
+            for line in self._lines
+            if line.deaf_ms is not None and now_ms - line.deaf_ms >= DEAF_S * 1000
+        ]
 
 
 def alert_desk(
@@ -73,17 +107,20 @@ def alert_desk(
     path = settings.server.tls_certificate
     return AlertDesk(
         standing,
-        lambda: [("the TLS certificate", certificate_ends_ms(Path(path)))] if path else [],
+        lambda: [certificate_expiry(Path(path))] if path else [],
         _limits(settings.alerts),
         settings.alerts.resend_s,
         ways,
     )
 
 
-def certificate_ends_ms(path: Path) -> int:
-    """Return when the first certificate of a PEM file ends."""
-    first = x509.load_pem_x509_certificates(path.read_bytes())[0]
-    return round(first.not_valid_after_utc.timestamp() * 1000)
+def certificate_expiry(path: Path) -> Expiry:
+    """Return when the first certificate of a PEM file ends, or why nobody can tell."""
+    try:
+        first = x509.load_pem_x509_certificates(path.read_bytes())[0]
+    except (OSError, ValueError, x509.InvalidVersion) as error:
+        return Expiry(CERTIFICATE, None, f"cannot be read: {error}; see server.tls_certificate")
+    return Expiry(CERTIFICATE, round(first.not_valid_after_utc.timestamp() * 1000))
 
 
 def _limits(settings: AlertSettings) -> Limits:

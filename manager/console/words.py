@@ -117,6 +117,7 @@ def _words(_language: str) -> dict[str, str]:
         "disk": pgettext("kind", "disk"),
         "round": pgettext("kind", "round"),
         "expiry": pgettext("kind", "expiry"),
+        "way": pgettext("kind", "way"),
         "full": pgettext("condition", "full"),
         "difference": pgettext("condition", "difference"),
         "since": pgettext("condition", "since"),

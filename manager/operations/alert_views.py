@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from manager.db import alerting
 from manager.db.alerting import SilenceRow
 from manager.db.engine import Database
 from manager.errors import PrsmError
 from manager.operations.actor import Actor, note_alone
-from manager.operations.alerting import Limits, Message, look
+from manager.operations.alerting import Expiry, Limits, Message, Trouble, look
 from manager.operations.silences import list_silences
 from manager.operations.standing import Standing
 
-__all__ = ["AlertDesk", "Alerts", "Going", "SentTest", "Way", "current_alerts", "send_test"]
+__all__ = [
+    "WAY",
+    "AlertDesk",
+    "Alerts",
+    "Going",
+    "SentTest",
+    "Way",
+    "current_alerts",
+    "send_test",
+    "why_not_sent",
+]
+
+WAY: Final = "way:"
+"""How the key of a trouble begins that is a way by which nobody is reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How people are told. to: whom, without secrets. send: raises PrsmError."""
+    """How people are told. to: whom, without secrets. send: raises PrsmError, or anything."""
 
     name: str
     to: str
@@ -28,10 +42,13 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class AlertDesk:
-    """What alerts are made from: how things stand, what ends when, limits, and who is told."""
+    """What alerts are made from: how things stand, what ends when, limits, and who is told.
+
+    expiries: raises nothing; what cannot be read says so.
+    """
 
     standing: Callable[[], Standing]
-    expiries: Callable[[], Sequence[tuple[str, int]]]
+    expiries: Callable[[], Sequence[Expiry]]
     limits: Limits
     resend_s: float
     ways: Sequence[Way]
@@ -78,6 +95,8 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     silences = list_silences(db, now_ms)
     with db.read() as tx:
         told = {row.key: row for row in alerting.all_told(tx)}
+    # Only who sends knows of these, and that is another manager, maybe.
+    found += [Trouble(row.key, row.text) for row in told.values() if row.key.startswith(WAY)]
     open_now = {row.key: row for row in silences if row.holds(now_ms)}
     window = open_now.get("")
     going = []
@@ -107,6 +126,11 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     )
 
 
+def why_not_sent(error: Exception) -> str:
+    """Return why a way did not take a message; what nobody thought of is said with its kind."""
+    return str(error) if isinstance(error, PrsmError) else f"{type(error).__name__}: {error}"
+
+
 def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
     """Send everybody who is told of troubles a message that says it is none."""
     text = f"this is a test by {actor.name}: nothing is wrong, and alerts reach you"
@@ -115,8 +139,8 @@ def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[
     for way in desk.ways:
         try:
             way.send(made)
-        except PrsmError as error:
-            results.append(SentTest(way.name, way.to, str(error)))
+        except Exception as error:  # noqa: BLE001 - one way that fails does not hold up the other
+            results.append(SentTest(way.name, way.to, why_not_sent(error)))
         else:
             results.append(SentTest(way.name, way.to, ""))
     said = {result.way: result.error or "taken" for result in results}

@@ -23,6 +23,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.standing import Standing
 
 __all__ = [
+    "Expiry",
     "Limits",
     "Message",
     "Trouble",
@@ -48,6 +49,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Expiry:
+    """What ends when. until_ms: None: nobody can tell. wrong: what else is to be told of it."""
+
+    name: str
+    until_ms: int | None
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """key: `kind:subject`. text: one sentence, which may hold what others chose."""
 
@@ -68,14 +78,14 @@ class Message:
 def troubles(
     seen: Standing,
     moves: int,
-    expiries_ms: Sequence[tuple[str, int]],
+    expiries: Sequence[Expiry],
     updates: Mapping[int, AgentReleaseRow],
     limits: Limits,
     now_ms: int,
 ) -> list[Trouble]:
     """Return what is wrong now.
 
-    moves: assignments closed in a day. expiries_ms: what ends when. updates: by number of agent.
+    moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
     """
     found = list(_of_agents(seen, updates, limits, now_ms))
     if limits.moves_a_day and moves > limits.moves_a_day:
@@ -88,12 +98,24 @@ def troubles(
         days = (now_ms - seen.last_round_ms) / DAY_MS
         if days > limits.round_days:
             found.append(Trouble("round:", f"no round has begun for {days:.0f} days"))
-    for name, until_ms in expiries_ms:
-        days = (until_ms - now_ms) / DAY_MS
-        if limits.expiry_days and days < limits.expiry_days:
-            when = f"ends in {days:.0f} days" if days > 0 else f"ended {-days:.0f} days ago"
-            found.append(Trouble(f"expiry:{name}", f"{name} {when}"))
+    if limits.expiry_days:
+        found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
     return found
+
+
+def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Trouble]:
+    for one in expiries:
+        said = []
+        if one.until_ms is not None:
+            days = (one.until_ms - now_ms) / DAY_MS
+            if days < expiry_days:
+                said.append(
+                    f"ends in {days:.0f} days" if days > 0 else f"ended {-days:.0f} days ago"
+                )
+        if one.wrong:
+            said.append(one.wrong)
+        if said:
+            yield Trouble(f"expiry:{one.name}", f"{one.name} {'; '.join(said)}")
 
 
 def _of_agents(
@@ -148,13 +170,17 @@ def due(
 def messages(
     db: Database,
     seen: Standing,
-    expiries_ms: Sequence[tuple[str, int]],
+    expiries: Sequence[Expiry],
     limits: Limits,
     resend_s: float,
     now_ms: int,
+    more: Sequence[Trouble] = (),
 ) -> list[Message]:
-    """Return what is to be told now, and write down that it was."""
-    found = look(db, seen, expiries_ms, limits, now_ms)
+    """Return what is to be told now, and write down that it was.
+
+    more: troubles that only the caller knows of.
+    """
+    found = [*look(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
         told = alerting.all_told(tx)
         open_keys = {row.key for row in alerting.silences_since(tx, now_ms) if row.holds(now_ms)}
@@ -174,7 +200,7 @@ def messages(
 def look(
     db: Database,
     seen: Standing,
-    expiries_ms: Sequence[tuple[str, int]],
+    expiries: Sequence[Expiry],
     limits: Limits,
     now_ms: int,
 ) -> list[Trouble]:
@@ -182,7 +208,7 @@ def look(
     moves = db.kept.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
         updates = _updates(tx)
-        ends = [*expiries_ms, *_signed(tx, now_ms)]
+        ends = [*expiries, *_signed(tx, now_ms)]
     return troubles(seen, moves, ends, updates, limits, now_ms)
 
 
@@ -203,7 +229,7 @@ def _moves(db: Database, now_ms: int) -> int:
         return standing.moved_since(tx, now_ms - DAY_MS)
 
 
-def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:
+def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
     """Yield when signed files of releases end: what only a person renews, long before the others.
 
     Those of the signing process are renewed by the clock; that it does not is seen a day before.
@@ -213,4 +239,4 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[tuple[str, int]]:
         if row is not None:
             by_itself = role in ("snapshot", "timestamp")
             if not by_itself or row.expires_ms - now_ms < DAY_MS:
-                yield f"release {role}", row.expires_ms
+                yield Expiry(f"release {role}", row.expires_ms)

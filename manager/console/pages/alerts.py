@@ -30,7 +30,7 @@ __all__ = ["PAGES"]
 
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
-KINDS: Final = ("agent", "update", "churn", "disk", "round", "expiry")
+KINDS: Final = ("agent", "update", "churn", "disk", "round", "expiry", "way")
 TOLD: Final = ("yes", "silent")
 KEYS: Final[dict[str, Callable[[Going], Any]]] = {
     "what": lambda one: one.key,

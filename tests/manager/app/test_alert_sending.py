@@ -8,22 +8,25 @@ import http.server
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
 
 from manager.app.alert_sending import SendingError, mail_sender, signature, ways, webhook_sender
 from manager.app.alerts import Alerts, alert_desk
+from manager.operations.alert_views import Way, send_test
 from manager.operations.alerting import Message
 from manager.operations.audit import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
-from tests.manager.running import Running, running
+from tests.manager.running import LOCAL, Running, running
 
 URL = "https://prsm.example.org/"
 NOW_MS = 1_790_000_000_000
@@ -42,13 +45,19 @@ class Mailbox:
         return "250 OK"
 
 
+def _nobody(*_: object) -> AuthResult:
+    return AuthResult(success=False)
+
+
 @contextmanager
-def smtp() -> Iterator[tuple[Mailbox, int]]:
+def smtp(*, login: bool = False) -> Iterator[tuple[Mailbox, int]]:
+    """Give a mail server. login: it offers one."""
     mailbox = Mailbox()
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
-    controller = Controller(mailbox, hostname="127.0.0.1", port=port, ready_timeout=60)
+    offered: dict[str, Any] = {"auth_require_tls": False, "authenticator": _nobody} if login else {}
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port, ready_timeout=60, **offered)
     controller.start()
     try:
         yield mailbox, port
@@ -182,6 +191,97 @@ def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:
     assert webhook == {"way": "webhook", "to": "http://127.0.0.1/...", "error": ""}
     assert "nothing is wrong" in json.loads(got[0][1])["alerts"][0]["text"]
     assert (row.action, row.actor_name) == ("alerts.test", "local")
+
+
+def test_a_certificate_that_cannot_be_read_silences_nobody(tmp_path: Path) -> None:
+    """It is a trouble itself, in the alerts too, and the others are told as ever."""
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    key.write_text("a key")
+    for body in (None, b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"):
+        data = tmp_path / f"data-{'gone' if body is None else len(body)}"
+        data.mkdir()
+        certificate.write_bytes(body or b"")
+        paths = (f'server.tls_certificate="{certificate}"', f'server.tls_key="{key}"')
+        with receiving() as (got, url), running(data, *paths) as prsm:
+            if body is None:
+                certificate.unlink()
+            prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
+            prsm.clock.advance(40 * 3600)
+            assert looked(prsm, AlertSettings(webhook_url=url)).look() == 2
+            shown = prsm.local.get("/api/v1/alerts").json()["troubles"]
+        told = {one["key"]: one["text"] for one in json.loads(got[0][1])["alerts"]}
+        assert told == {one["key"]: one["text"] for one in shown}
+        assert set(told) == {"agent:a.example", "expiry:the TLS certificate"}
+        assert "the TLS certificate cannot be read: " in told["expiry:the TLS certificate"]
+
+
+def test_a_password_that_no_server_takes_holds_up_no_webhook(tmp_path: Path) -> None:
+    """The other way is told at once, and after ten minutes that nobody is told by this one."""
+    with (
+        smtp(login=True) as (mailbox, port),
+        receiving() as (got, url),
+        running(tmp_path) as prsm,
+    ):
+        settings = AlertSettings(
+            mail_to=("ops@example.org",),
+            smtp_port=port,
+            smtp_user="ops",
+            smtp_password="pässword",
+            webhook_url=url,
+        )
+        alerts = looked(prsm, settings)
+        prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
+        prsm.clock.advance(40 * 3600)
+        assert alerts.look() == 1
+        assert len(got) == 1
+        assert alerts.look() == 0
+        prsm.clock.advance(601)
+        assert alerts.look() == 1
+        ((one,),) = [json.loads(body)["alerts"] for _, body in got[1:]]
+        shown = prsm.local.get("/api/v1/alerts").json()["troubles"]
+    assert (one["key"], one["state"]) == ("way:mail", "begun")
+    assert "alerts.smtp_password" in one["text"]
+    assert "ä" not in one["text"]
+    assert one["text"] in [trouble["text"] for trouble in shown]
+    assert mailbox.mails == []
+
+
+def test_what_nobody_thought_of_is_one_ways_trouble(tmp_path: Path) -> None:
+    """It is told by the others, it is over when the way takes something, and a test says it."""
+    said: list[list[Message]] = []
+    broken = True
+
+    def odd(made: Sequence[Message]) -> None:
+        if broken:
+            raise LookupError("no such place")
+        said.append(list(made))
+
+    with receiving() as (got, url), running(tmp_path) as prsm:
+        desk = replace(
+            prsm.manager.alerts,
+            ways=[Way("odd", "x", odd), *ways(AlertSettings(webhook_url=url), URL, prsm.clock)],
+        )
+        alerts = Alerts(prsm.manager.led, desk, prsm.clock)
+        results = send_test(prsm.manager.db, desk, LOCAL, prsm.clock())
+        assert [one.error for one in results] == ["LookupError: no such place", ""]
+        prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
+        prsm.clock.advance(40 * 3600)
+        assert alerts.look() == 1
+        prsm.clock.advance(601)
+        assert alerts.look() == 1
+        broken = False
+        assert alerts.look() == 0
+        assert alerts.look() == 1
+    told = [one for _, body in got[1:] for one in json.loads(body)["alerts"]]
+    assert [(one["key"], one["state"]) for one in told] == [
+        ("agent:a.example", "begun"),
+        ("way:odd", "begun"),
+        ("way:odd", "over"),
+    ]
+    assert [[one.key for one in made] for made in said] == [
+        ["agent:a.example", "way:odd"],
+        ["way:odd"],
+    ]
 
 
 def test_addresses_are_checked_at_the_start(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
 from manager.errors import NotFoundError
 from manager.operations.alerting import (
+    Expiry,
     Limits,
     Message,
     Trouble,
@@ -103,7 +104,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
         )
     }
     bad = replace(seen, disk_free_bytes=10, last_round_ms=world.now_ms - 20 * DAY_MS)
-    expiries = [("the TLS certificate", world.now_ms + 3 * DAY_MS)]
+    expiries = [Expiry("the TLS certificate", world.now_ms + 3 * DAY_MS)]
     found = {
         one.key: one.text for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
     }
@@ -114,7 +115,11 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
         "round:": "no round has begun for 20 days",
         "expiry:the TLS certificate": "the TLS certificate ends in 3 days",
     }
-    assert troubles(seen, 10, [("x", world.now_ms + 30 * DAY_MS)], {}, LIMITS, world.now_ms) == []
+    fine = [Expiry("x", world.now_ms + 30 * DAY_MS)]
+    assert troubles(seen, 10, fine, {}, LIMITS, world.now_ms) == []
+    unknown = [Expiry("x", None, "cannot be read: no such file")]
+    (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
+    assert found_ == Trouble("expiry:x", "x cannot be read: no such file")
     off = Limits(0, 0, 0, 0, 0)
     assert [one.key for one in troubles(bad, 99, expiries, updates, off, world.now_ms)] == [
         "update:a"
