@@ -9,7 +9,8 @@
 
 The media type is asked first, but servers send feeds as HTML, sitemaps as plain text, and packed
 files as anything; so the first bytes have the last word where the two disagree in a way that
-browsers know too.
+browsers know too. A packed file whose packing was taken off as a Content-Encoding is what it is
+then, and a list of links in a file of no type is one.
 Source: WHATWG MIME Sniffing, 7 (feed or HTML) and 8; sitemaps.org; jsonfeed.org.
 """
 
@@ -28,10 +29,12 @@ HEAD_BYTES: Final = 2048
 
 _HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 _UNKNOWN_TYPES: Final = ("unk", "unknown/unknown", "application/unknown", "*/*")
-_PACKED_TYPES: Final = (
+# Of packed files, and of those that a server knows no type of: `binary` is what S3 says then.
+_FILE_TYPES: Final = (
     *("application/gzip", "application/x-gzip", "application/x-gunzip", "application/gzipped"),
-    *("application/octet-stream", "application/xml", "text/xml", "text/plain", "text/html"),
+    *("application/octet-stream", "binary/octet-stream"),
 )
+_PACKED_TYPES: Final = (*_FILE_TYPES, "application/xml", "text/xml", "text/plain", "text/html")
 _JSON_TYPES: Final = ("application/feed+json", "application/json")
 
 # Each step of these has one way to match, so that no body makes them try all ways in turn.
@@ -64,18 +67,19 @@ def may_hold_links(media_type: str) -> bool:
 
 def kind_of(media_type: str, body: bytes, url: str) -> Kind:
     """Return what a decoded body is. media_type: as `Capture.media_type` says it."""
+    if body.startswith(b"\x1f\x8b") and media_type in (*_PACKED_TYPES, *_UNKNOWN_TYPES):
+        return "gzip" if urlsplit(url).path.lower().endswith(".gz") else ""
     if media_type in _HTML_TYPES:
         # Only after this look: a body like a feed is shown as one by browsers too.
         is_list = body[:1] in b"<\xef \r\n" and _LOOKS_LIKE_LIST.match(body, 0, HEAD_BYTES)
         return "xml" if is_list else "html"
     head = body[:HEAD_BYTES]
-    unknown = media_type in _UNKNOWN_TYPES
-    if head.startswith(b"\x1f\x8b") and (unknown or media_type in _PACKED_TYPES):
-        return "gzip" if urlsplit(url).path.lower().endswith(".gz") else ""
     if media_type in _JSON_TYPES:
         return "json" if _JSON_FEED.search(head) else ""
-    if media_type == "text/plain" or unknown or media_type.endswith(("/xml", "+xml")):
-        return _by_content(head, unknown=unknown, plain=media_type == "text/plain")
+    unknown = media_type in _UNKNOWN_TYPES
+    plain = media_type == "text/plain" or media_type in _FILE_TYPES
+    if plain or unknown or media_type.endswith(("/xml", "+xml")):
+        return _by_content(head, unknown=unknown, plain=plain)
     return ""
 
 

@@ -24,7 +24,7 @@ from shared.archive.content_coding import decode_content
 __all__ = ["MAX_LIST_BYTES", "Listed", "list_of"]
 
 MAX_LIST_BYTES: Final = 50_000_000
-"""Decoded bytes of a sitemap. Source: sitemaps.org says 50 MB."""
+"""Decoded bytes of a sitemap, however few were sent. Source: sitemaps.org says 50 MB."""
 
 PIECE_BYTES: Final = 64 * 1024
 _URL_LINE: Final = re.compile(

@@ -6,6 +6,7 @@ import gzip
 import pickle
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,6 +172,28 @@ def test_sitemaps_and_feeds_are_sources_of_links() -> None:
     assert work(b"<rss><channel><link>/x</link></channel></rss>").links.urls == (
         "http://www.a.example/x",
     )
+
+
+@pytest.mark.parametrize(
+    ("media_type", "encoding"),
+    [
+        ("application/x-gzip", "gzip"),
+        ("application/octet-stream", "gzip"),
+        ("application/octet-stream", ""),
+        ("binary/octet-stream", ""),
+        ("text/html", ""),
+    ],
+)
+def test_a_packed_sitemap_is_read_however_it_is_labelled(media_type: str, encoding: str) -> None:
+    """Servers call the packing a type, an encoding, both, or nothing."""
+    body = gzip.compress(b"<urlset><url><loc>http://www.a.example/p</loc></url></urlset>")
+    fields = f"Content-Type: {media_type}\r\n" + (
+        f"Content-Encoding: {encoding}\r\n" if encoding else ""
+    )
+    page = fetched(body, f"HTTP/1.1 200 OK\r\n{fields}\r\n".encode())
+    done = work_on(replace(page, url="http://www.a.example/sitemap.xml.gz"), LIMITS)
+    assert done.links.urls == ("http://www.a.example/p",)
+    assert done.processed.note == ""
 
 
 def test_an_index_names_so_many_sitemaps_and_no_index() -> None:
