@@ -5,7 +5,8 @@ leaves by `outside`: of a host that we hold nothing of, its top page, once; of a
 directory that others own, or of a job that is done or rests, the page itself. All else is counted
 with its reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
-cost of one look-up. For this a URL is remembered only if no other page could change its lot.
+cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
+equal pages hold back is asked about again, and counted once.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
 the limit of pages (dedup, frontier), forbidden addresses (the resolver).
 Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
@@ -20,7 +21,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.recent import Recent
 from agent.modules.suffix import is_registrable
-from agent.modules.traps import Traps
+from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
 from shared.frozen import frozen
@@ -29,6 +30,7 @@ from shared.urls import host_of
 __all__ = ["Filter"]
 
 SORTED_REMEMBERED: Final = 1 << 17  # URLs about which nothing new can be found out
+HELD_REMEMBERED: Final = 1 << 15  # URLs that equal pages hold back
 OUTSIDE_REMEMBERED: Final = 100_000  # URLs that need not be reported twice
 HOSTS_REMEMBERED: Final = 100_000
 
@@ -88,6 +90,7 @@ class Filter:
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
+        self._held = Recent(HELD_REMEMBERED)
 
     def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
         limits, stop = self._limits, self._stopped.add
@@ -103,6 +106,8 @@ class Filter:
                     stop("too many redirects", url)
                 continue
             for url in self._sorted.unknown(links.urls):
+                if hash(url) in self._held and self._traps.holds_back(url):
+                    continue
                 output = self._one(url, links)
                 if output is not None:
                     yield output
@@ -135,6 +140,9 @@ class Filter:
             if self._reported.add(host.key):
                 return "outside", Outside(_top_page(url), links.referer)
         elif reason := self._traps.reason(url):
+            if reason == SAME_CONTENT:
+                self._sorted.forget(hash(url))
+                self._held.add(hash(url))
             stop(reason, url)
         else:
             depth, redirects = links.depth, links.redirects

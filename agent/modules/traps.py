@@ -27,7 +27,10 @@ from typing import Final
 from agent.modules.limits import CrawlLimits
 from agent.modules.recent import Recent
 
-__all__ = ["Traps"]
+__all__ = ["SAME_CONTENT", "Traps"]
+
+SAME_CONTENT: Final = "same content under many URLs"
+"""The one reason that another page may end: what it stops may come again."""
 
 SESSION_VARIANTS: Final = 2
 ORDERS: Final = 2
@@ -99,7 +102,16 @@ class Traps:
         reason = self._by_session(url)
         if not reason and mark >= 0:
             reason = self._by_query(url, mark)
-        return reason or self._by_date(url, start, mark) or self._by_content(url, start)
+        reason = reason or self._by_date(url, start, mark)
+        return reason or (SAME_CONTENT if self.holds_back(url) else "")
+
+    def holds_back(self, url: str) -> bool:
+        """Tell whether the last pages with such URLs were equal; the sample is let through."""
+        shapes = self._equal.get(url[: url.index("/", 8)])
+        if shapes is None:
+            return False
+        _, equal, _ = shapes.get(_shape(url), (0, 0, 0))
+        return equal >= self._limits.same_content and hash(url) % ONE_IN != 0
 
     def saw(self, url: str, content: str) -> None:
         """Take note of a page that was fetched. content: a digest of its body."""
@@ -155,15 +167,6 @@ class Traps:
         if self._dates.admits(hash(_shape(url)), hash(url)):
             return ""
         return "calendar without end"
-
-    def _by_content(self, url: str, start: int) -> str:
-        shapes = self._equal.get(url[:start])
-        if shapes is None:
-            return ""
-        _, equal, _ = shapes.get(_shape(url), (0, 0, 0))
-        if equal < self._limits.same_content or hash(url) % ONE_IN == 0:
-            return ""
-        return "same content under many URLs"
 
 
 class Variants:
