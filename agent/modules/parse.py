@@ -2,7 +2,8 @@
 
 Invariant: links leave before the page that holds them, so that a page is kept only when what it
 leads to is entered in the queues. The links of a page that has very many leave in portions, each
-in a round of its own, so that no page holds up the others.
+in a round of its own, so that no page holds up the others. A page that leads nowhere still says by
+its digest that it was seen: equal pages without links are a trap as well.
 Leaves to others: everything about a page's bytes (the page worker, which may be a process).
 """
 
@@ -62,6 +63,13 @@ class Parse:
                 self._done(_Rest(work, sent + PORTION))
                 continue
             self.at_work -= 1
-            if left:
+            if left or _is_seen(work):
                 yield "links", replace(links, urls=links.urls[sent:]) if sent else links
             yield "processed", work.processed
+
+
+def _is_seen(work: PageWork) -> bool:
+    """Tell whether a page without links is one that the site gave as a page."""
+    processed = work.processed
+    status = processed.encoded.entry.status
+    return status is not None and 200 <= status <= 299 and not processed.is_rules

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from agent.modules.parse import Parse
 from agent.pipeline.messages import Fetched, Links
 from shared.archive.capture import Capture
@@ -27,14 +31,28 @@ def test_links_leave_before_the_page_that_holds_them() -> None:
     assert parse.at_work == 0
 
 
-def test_a_page_without_links_sends_none() -> None:
-    """Most of what is no HTML leads nowhere: no empty message for it."""
+@pytest.mark.parametrize(
+    ("status", "is_rules", "ports"),
+    [
+        (200, False, ["links", "processed"]),
+        (203, False, ["links", "processed"]),
+        (302, False, ["processed"]),
+        (404, False, ["processed"]),
+        (200, True, ["processed"]),
+    ],
+)
+def test_a_page_without_links_says_that_it_was_seen(
+    status: int, is_rules: bool, ports: list[str]
+) -> None:
+    """Only by this are equal pages noticed; errors, redirects and rules need no such message."""
+    header = HTML.replace(b"200", b"%d" % status)
+    page = replace(PAGE, capture=replace(PAGE.capture, response_header=header), is_rules=is_rules)
     worker = FakeWorker({})
     back: list[object] = []
     parse = Parse(worker, back.append)
-    list(parse.handle("pages", [PAGE]))
+    list(parse.handle("pages", [page]))
     worker.answer()
-    assert [port for port, _ in parse.handle("answer", back)] == ["processed"]
+    assert [port for port, _ in parse.handle("answer", back)] == ports
 
 
 def test_very_many_links_leave_in_portions_before_their_page() -> None:

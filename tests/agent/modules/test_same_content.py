@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
+import pytest
+
 from agent.modules.counts import StopCounts
 from agent.modules.filter import Filter
 from agent.modules.limits import CrawlLimits
@@ -20,6 +22,7 @@ from tests.agent.fakes import HTML
 
 HOST = "http://a.example.jp:80/"
 SITE = "http://a.example.jp"
+PDF = HTML.replace(b"text/html", b"application/pdf")
 LINKED = b'<a href="/"></a>'
 
 
@@ -69,6 +72,32 @@ def page_with(urls: set[str]) -> bytes:
 
 
 ITEMS = {f"{SITE}/item?id={number}" for number in range(1000, 1200)}
+
+
+@pytest.mark.parametrize(
+    ("body", "header"),
+    [
+        (LINKED, HTML),
+        (b"<p>Not found.", HTML),
+        (b"", HTML),
+        (b"<meta name=robots content=nofollow>" + LINKED, HTML),
+        (b"%PDF-", PDF),
+    ],
+)
+def test_equal_pages_are_noticed_with_links_and_without(body: bytes, header: bytes) -> None:
+    """A site that says `not found` with status 200 to every number is not asked for them all."""
+    way = Way()
+    way.fall_in(body, header)
+    passed = way.take("/list", page_with(ITEMS))
+    assert len(passed) < len(ITEMS) / 2
+    assert way.stopped.count(SAME_CONTENT) == len(ITEMS - passed)
+
+
+def test_errors_are_no_pages() -> None:
+    """What a site says to be missing may look alike, and closes nothing."""
+    way = Way()
+    way.fall_in(b"<p>Not found.", HTML.replace(b"200 OK", b"404 Not Found"))
+    assert way.take("/list", page_with(ITEMS)) == ITEMS
 
 
 def test_what_was_held_back_passes_when_a_page_is_different() -> None:
