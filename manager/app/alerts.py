@@ -11,10 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
-
-from cryptography import x509
 
 from manager.db import Database
 from manager.errors import PrsmError
@@ -23,12 +20,11 @@ from manager.operations.alerting import Expiry, Limits, Message, Trouble, messag
 from manager.operations.standing import Standing
 from manager.settings import AlertSettings, Settings
 
-__all__ = ["Alerts", "alert_desk", "certificate_expiry"]
+__all__ = ["Alerts", "alert_desk"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
 """A mail server may ask to be tried again some minutes later; that is no trouble."""
-CERTIFICATE: Final = "the TLS certificate"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -101,26 +97,17 @@ class Alerts:
 def alert_desk(
     settings: Settings,
     standing: Callable[[], Standing],
+    expiries: Callable[[], Sequence[Expiry]],
     ways: Sequence[Way],
 ) -> AlertDesk:
     """Return what alerts are made from, as the settings have it."""
-    path = settings.server.tls_certificate
     return AlertDesk(
         standing,
-        lambda: [certificate_expiry(Path(path))] if path else [],
+        expiries,
         _limits(settings.alerts),
         settings.alerts.resend_s,
         ways,
     )
-
-
-def certificate_expiry(path: Path) -> Expiry:
-    """Return when the first certificate of a PEM file ends, or why nobody can tell."""
-    try:
-        first = x509.load_pem_x509_certificates(path.read_bytes())[0]
-    except (OSError, ValueError, x509.InvalidVersion) as error:
-        return Expiry(CERTIFICATE, None, f"cannot be read: {error}; see server.tls_certificate")
-    return Expiry(CERTIFICATE, round(first.not_valid_after_utc.timestamp() * 1000))
 
 
 def _limits(settings: AlertSettings) -> Limits:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from manager.app.alert_sending import ways
 from manager.app.alerts import alert_desk
+from manager.app.certificate import Certificate, certificate_of
 from manager.app.keeping import Archive, Readers, open_archive
 from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
@@ -67,6 +68,7 @@ class Manager:
     bundles: Bundles
     signing: SigningClient
     alerts: AlertDesk
+    certificate: Certificate | None
     now_ms: Callable[[], int]
 
     @property
@@ -128,6 +130,7 @@ def _put_together(
     identity: Identity,
     learner: Learner,
 ) -> Manager:
+    certificate = certificate_of(settings.server)
     leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
     leadership.step()
     led = db.fenced(leadership.fence)
@@ -197,8 +200,10 @@ def _put_together(
         alert_desk(
             settings,
             standing,
+            lambda: [certificate.expiry()] if certificate else [],
             ways(settings.alerts, settings.server.public_url, now_ms),
         ),
+        certificate,
         now_ms,
     )
 

@@ -46,6 +46,7 @@ ACCEPT_S: Final = 1.0
 CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
 READY_S: Final = 10.0
+CERTIFICATE_S: Final = 10.0
 
 _log: Final = logging.getLogger(__name__)
 
@@ -112,6 +113,7 @@ def _serve(
         asyncio.run(
             run_servers(
                 manager.settings,
+                manager.certificate,
                 listeners,
                 wrapped(app, manager, local=False),
                 wrapped(app, manager, local=True),
@@ -153,6 +155,8 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
     # By itself only where nothing is read yet: it costs a second of a processor.
     clock.every(READY_S, "intake child", workers.begin, at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
+    if manager.certificate is not None:
+        clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     manager.archive.begin(clock, manager.leadership, db)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)

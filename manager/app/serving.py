@@ -21,6 +21,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from manager.app.certificate import Certificate
 from manager.settings import ServerSettings, Settings
 from manager.store import StoreError
 from shared.errors import SettingError
@@ -147,18 +148,23 @@ def _unix_socket(path: Path) -> socket.socket:
 
 async def run_servers(
     settings: Settings,
+    certificate: Certificate | None,
     listeners: Listeners,
     public: ASGIApp,
     local: ASGIApp,
     on_ready: Callable[[], None],
     on_stop: Callable[[], None],
 ) -> None:
-    """Serve both applications until SIGTERM or SIGINT. on_stop: lets go what would never end."""
+    """Serve both applications until SIGTERM or SIGINT.
+
+    certificate: of the TCP listener; None: it speaks plain HTTP. on_stop: lets go what would never
+    end.
+    """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="request"))
     servers = [
-        (_Server(_config(settings, public, tls=True)), listeners.tcp),
-        (_Server(_config(settings, local, tls=False)), listeners.local),
+        (_Server(_config(settings, public, certificate)), listeners.tcp),
+        (_Server(_config(settings, local, None)), listeners.local),
     ]
 
     def stop() -> None:
@@ -175,9 +181,8 @@ async def run_servers(
     await asyncio.gather(*serving)
 
 
-def _config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
+def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -> uvicorn.Config:
     server = settings.server
-    secured = tls and bool(server.tls_certificate)
     protocol = type("Impatient", (_ImpatientH11,), {"head_s": settings.limits.request_head_s})
     return uvicorn.Config(
         app,
@@ -190,6 +195,5 @@ def _config(settings: Settings, app: ASGIApp, *, tls: bool) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=settings.limits.connections,
         timeout_graceful_shutdown=round(server.stop_s),
-        ssl_certfile=server.tls_certificate if secured else None,
-        ssl_keyfile=server.tls_key if secured else None,
+        ssl_context_factory=(lambda *_: certificate.context) if certificate else None,
     )

@@ -20,12 +20,13 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
 from manager.app.alert_sending import SendingError, mail_sender, signature, ways, webhook_sender
-from manager.app.alerts import Alerts, alert_desk
+from manager.app.alerts import Alerts
 from manager.operations.alert_views import Way, send_test
 from manager.operations.alerting import Message
 from manager.operations.audit import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
+from tests.manager.certificates import write_certificate, write_key
 from tests.manager.running import LOCAL, Running, running
 
 URL = "https://prsm.example.org/"
@@ -143,7 +144,7 @@ def test_who_does_not_answer_is_an_error_in_words() -> None:
 
 def looked(prsm: Running, settings: AlertSettings) -> Alerts:
     manager = prsm.manager
-    desk = alert_desk(manager.settings, manager.alerts.standing, ways(settings, URL, prsm.clock))
+    desk = replace(manager.alerts, ways=ways(settings, URL, prsm.clock))
     return Alerts(manager.led, desk, prsm.clock)
 
 
@@ -196,23 +197,22 @@ def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:
 def test_a_certificate_that_cannot_be_read_silences_nobody(tmp_path: Path) -> None:
     """It is a trouble itself, in the alerts too, and the others are told as ever."""
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    key.write_text("a key")
-    for body in (None, b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"):
-        data = tmp_path / f"data-{'gone' if body is None else len(body)}"
-        data.mkdir()
-        certificate.write_bytes(body or b"")
-        paths = (f'server.tls_certificate="{certificate}"', f'server.tls_key="{key}"')
-        with receiving() as (got, url), running(data, *paths) as prsm:
-            if body is None:
-                certificate.unlink()
-            prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
-            prsm.clock.advance(40 * 3600)
-            assert looked(prsm, AlertSettings(webhook_url=url)).look() == 2
-            shown = prsm.local.get("/api/v1/alerts").json()["troubles"]
-        told = {one["key"]: one["text"] for one in json.loads(got[0][1])["alerts"]}
-        assert told == {one["key"]: one["text"] for one in shown}
-        assert set(told) == {"agent:a.example", "expiry:the TLS certificate"}
-        assert "the TLS certificate cannot be read: " in told["expiry:the TLS certificate"]
+    write_key(key, write_certificate(certificate, "prsm", days=5000))
+    paths = (f'server.tls_certificate="{certificate}"', f'server.tls_key="{key}"')
+    with receiving() as (got, url), running(tmp_path / "data", *paths) as prsm:
+        served = prsm.manager.certificate
+        assert served is not None
+        prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
+        prsm.clock.advance(40 * 3600)
+        alerts = looked(prsm, AlertSettings(webhook_url=url))
+        certificate.write_bytes(b"")
+        assert not served.refresh()
+        assert alerts.look() == 2
+        shown = prsm.local.get("/api/v1/alerts").json()["troubles"]
+    told = {one["key"]: one["text"] for one in json.loads(got[0][1])["alerts"]}
+    assert told == {one["key"]: one["text"] for one in shown}
+    assert set(told) == {"agent:a.example", "expiry:the TLS certificate"}
+    assert "the TLS certificate cannot be loaded again: " in told["expiry:the TLS certificate"]
 
 
 def test_a_password_that_no_server_takes_holds_up_no_webhook(tmp_path: Path) -> None:

@@ -1,0 +1,108 @@
+"""The manager's own TLS certificate: loaded at the start, and again when its files change.
+
+Invariant: a certificate that does not fit its key, or cannot be read, is never served; the one
+before is served on, and what is wrong is told. Each connection gets the newest by the callback of
+its greeting, so that nothing is changed in a context that other connections use.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+
+from manager.operations.alerting import Expiry
+from manager.settings import ServerSettings
+from shared.errors import SettingError
+
+__all__ = ["Certificate", "certificate_of"]
+
+NAME: Final = "the TLS certificate"
+
+_log: Final = logging.getLogger(__name__)
+
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is served. until_ms: when the certificate ends."""
+
+    stamp: Stamp
+    context: ssl.SSLContext
+    until_ms: int
+
+
+class Certificate:
+    """The certificate that is served, and how it stands with its files."""
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        """Load it; raises SettingError."""
+        self._paths = (certificate, key)
+        self._wrong = ""
+        try:
+            self._served = self._load()
+        except (OSError, ValueError, x509.InvalidVersion) as error:
+            raise SettingError(
+                f"server.tls_certificate = {certificate}, server.tls_key = {key}: {error}; give "
+                "PEM files: the certificate with its chain, and its key without a password"
+            ) from error
+        self.context: Final = self._served.context
+        """What the listener is given; a connection takes the newest one itself."""
+        self.context.sni_callback = self._give_newest
+
+    def refresh(self) -> bool:
+        """Load what was renewed; tell whether it is served now. Called by the clock."""
+        try:
+            if self._stamp() == self._served.stamp:
+                self._wrong = ""
+                return False
+            self._served = self._load()
+        except (OSError, ValueError, x509.InvalidVersion) as error:
+            if self._wrong != str(error):
+                _log.warning("%s: %s; the one before is served on", NAME, error)
+            self._wrong = str(error)
+            return False
+        self._wrong = ""
+        _log.info("%s was renewed and is served now", NAME)
+        return True
+
+    def expiry(self) -> Expiry:
+        """Return when the certificate ends that is served, and what is wrong with its files."""
+        wrong = ""
+        if self._wrong:
+            wrong = (
+                f"cannot be loaded again: {self._wrong}; what was loaded before is served until "
+                "the manager ends; mend server.tls_certificate and server.tls_key"
+            )
+        return Expiry(NAME, self._served.until_ms, wrong)
+
+    def _give_newest(
+        self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext
+    ) -> None:
+        connection.context = self._served.context
+
+    def _load(self) -> _Loaded:
+        # Looked at before it is read: what changes meanwhile is seen by the next look.
+        stamp = self._stamp()
+        certificate, key = self._paths
+        first = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # With a password nobody is asked for one on the terminal.
+        context.load_cert_chain(certificate, key, password="")
+        return _Loaded(stamp, context, round(first.not_valid_after_utc.timestamp() * 1000))
+
+    def _stamp(self) -> Stamp:
+        found = [path.stat() for path in self._paths]
+        return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in found)
+
+
+def certificate_of(server: ServerSettings) -> Certificate | None:
+    """Return the certificate of the settings, loaded; None: there is none. Raises SettingError."""
+    if not server.tls_certificate:
+        return None
+    return Certificate(Path(server.tls_certificate), Path(server.tls_key))
