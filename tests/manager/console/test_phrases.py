@@ -136,7 +136,15 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ),
         (
             "Step 1: a gives b 3 units (2.0 s). Makespan 4.5 s (a).",
-            "段階 1: a から b へ 3 担当単位(2.0 秒)。全体の所要時間 4.5 秒(a)。",
+            "段階 1: a から b へ 3 件の担当単位(2.0 秒)。全体の所要時間 4.5 秒(a)。",
+        ),
+        (
+            "9 times nearer than the other agents' distances make expect",
+            "距離は、他のロボットの距離からの予測の 9 分の 1",
+        ),
+        (
+            "2 times farther than the other agents' distances make expect",
+            "距離は、他のロボットの距離からの予測の 2 倍",
         ),
         ("agent a is late: it has never called", "ロボット a は遅延: まだ一度も通信がありません"),
         (
