@@ -5,13 +5,15 @@ manager, whatever the network delays and the manager's clock does. What the two 
 
 - The agent counts from the *sending* of the sync, on a clock that runs on through sleep
   (CLOCK_BOOTTIME), and stops starting requests one request deadline and one interval earlier
-  (`end_at_agent`). The manager counts from when it handled the sync, which was later. So the last
-  request is over, and its address has rested, before the manager can give the unit away.
-- The manager's time never runs backwards between two ticks (`manager_time`). Where a tick finds
-  that the clock leapt or stood, all permits move with it first (`extension_ms`); nothing is ever
-  ended but by a tick. A step too small to be seen is covered by `slack`: every permit is kept as
-  long again as the longest gap that counts as none. That covers one unseen step in a permit's
-  life, and a permit in use is renewed every minute.
+  (`end_at_agent`). The manager counts from the latest moment at which it may have handled the sync.
+  So the last request is over, and its address has rested, before it can give the unit away.
+- The manager's time is that of its ticks. Any manager may handle a sync, and its clock may be wrong
+  by a month in either direction, so it is not asked: a permit counts from the longest gap after the
+  last tick. Either the next tick comes by then, or it finds that the clock leapt or stood, and
+  moves all permits with it first (`extension_ms`); nothing is ever ended but by a tick.
+- A step too small to be seen is covered too: every permit is kept as long again as the longest gap
+  that counts as none. That covers one unseen step in a permit's life, and a permit in use is
+  renewed every minute.
 - After a reboot, and after a list older than the fence, an agent has no permit (`renew`). The
   fence is what keeps an agent that was written off from coming back with its old list.
 
@@ -55,17 +57,17 @@ class Permit:
         return now_ms >= self.until_ms
 
     def renew(
-        self, generation_held: int, at_ms: int, duration_ms: int, slack_ms: int
+        self, generation_held: int, last_tick_ms: int, duration_ms: int, longest_gap_ms: int
     ) -> Permit | None:
-        """Return the permit that a sync handled at `at_ms` brings, or None: take M1 first.
+        """Return the permit that a sync handled after a tick brings, or None: take M1 first.
 
-        at_ms: `manager_time` of the handling. duration_ms: what the agent is told. slack_ms: the
-        longest gap between ticks that counts as none. Renewing never makes a permit shorter.
+        duration_ms: what the agent is told. longest_gap_ms: between two ticks, that counts as none;
+        once for the time since the last, once for a step. Renewing never makes a permit shorter.
         """
         if generation_held < self.fence_generation:
             return None
-        epoch = self.epoch + 1 if self.is_over(at_ms) else self.epoch
-        until_ms = max(self.until_ms, at_ms + duration_ms + slack_ms)
+        epoch = self.epoch + 1 if self.is_over(last_tick_ms) else self.epoch
+        until_ms = max(self.until_ms, last_tick_ms + longest_gap_ms + duration_ms + longest_gap_ms)
         return replace(self, epoch=epoch, until_ms=until_ms)
 
     def extend(self, by_ms: int) -> Permit:
@@ -82,9 +84,13 @@ class Permit:
         return replace(self, until_ms=0, fence_generation=fence_generation)
 
 
-def manager_time(now_ms: int, last_tick_ms: int) -> int:
-    """Return the time by which permits are given: the clock's, but never before the last tick."""
-    return max(now_ms, last_tick_ms)
+def manager_time(now_ms: int, last_tick_ms: int, longest_gap_ms: int) -> int:
+    """Return when a message came, as ticks count: by the clock of who took it, as far as it may be.
+
+    Not before the last tick, and by no more than the longest gap after it: a clock that says
+    something else is wrong, or the next tick moves with it what was written down.
+    """
+    return min(max(now_ms, last_tick_ms), last_tick_ms + longest_gap_ms)
 
 
 def extension_ms(last_tick_ms: int, now_ms: int, longest_gap_ms: int) -> int:

@@ -15,7 +15,7 @@ from manager.db.engine import Database, Transaction
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.permits import end_permit, renew_permit
+from manager.operations.permits import contact_time, end_permit, renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.syncing import sync
 
@@ -35,15 +35,16 @@ def renew_plain(tx: Transaction, row: AgentRow, what: str, now_ms: int, policy: 
     It has no fence: it does not say which list it holds. What it may fetch twice after a
     take-over is shown, not prevented.
     """
+    at_ms = contact_time(tx, now_ms, policy)
     agents.update(
         tx,
         row.id,
         lost_ms=None,
         returned=row.returned or row.lost_ms is not None,
-        last_contact_ms=now_ms,
+        last_contact_ms=at_ms,
         last_contact=what,
     )
-    renew_permit(tx, replace(row, fence_generation=0), 0, now_ms, policy.plain_renewal_s, policy)
+    renew_permit(tx, replace(row, fence_generation=0), 0, at_ms, policy.plain_renewal_s, policy)
     return agents.by_id(tx, row.id) or row
 
 
@@ -70,7 +71,8 @@ def _noted(
         raise ForbiddenError(f"agent {agent.name} does not exist any more")
     if row.is_plain and row.retired_ms is None:
         return renew_plain(tx, row, what, now_ms, policy)
-    agents.update(tx, row.id, last_contact_ms=now_ms, last_contact=what)
+    at_ms = contact_time(tx, now_ms, policy)
+    agents.update(tx, row.id, last_contact_ms=at_ms, last_contact=what)
     return row
 
 

@@ -23,6 +23,7 @@ from manager.operations.enrolment import AgentIdentity
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.granting import grant_waiting
 from manager.operations.list_orders import orders_of
+from manager.operations.permits import contact_time
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import ListLine
@@ -52,6 +53,7 @@ def current_list(
     Raises ForbiddenError for an agent that was retired.
     """
     with db.write() as tx:
+        now_ms = contact_time(tx, now_ms, policy)
         row = agents.by_id(tx, agent.id)
         if row is None or row.retired_ms is not None:
             raise ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")

@@ -2,7 +2,8 @@
 
 Invariant: a permit is renewed only for a list that is not older than the fence, and not before the
 permit of a key that it replaced is over. The rules are those of `manager.assignment.permits`; who
-calls `end_permit` has freed the agent's rights in the same transaction.
+calls `end_permit` has freed the agent's rights in the same transaction. Of several managers each
+has its own clock: what agents do is written down by that of the ticks (`contact_time`, ADR 152).
 """
 
 from __future__ import annotations
@@ -15,30 +16,51 @@ from manager.operations.policy import Policy
 from shared.wire.sync import Permit as SyncPermit
 
 __all__ = [
+    "contact_time",
     "end_permit",
     "renew_permit",
     "renewed",
 ]
 
 
+def contact_time(tx: Transaction, now_ms: int, policy: Policy) -> int:
+    """Return when a message came, as ticks count. now_ms: by the clock of the manager it came to.
+
+    Before the first tick of all there is no other.
+    """
+    last_tick_ms = clock.last_tick(tx)
+    if last_tick_ms is None:
+        return now_ms
+    return manager_time(now_ms, last_tick_ms, round(policy.gap_s * 1000))
+
+
 def renew_permit(
     tx: Transaction,
     row: AgentRow,
     generation_held: int,
-    now_ms: int,
+    at_ms: int,
     duration_s: float,
     policy: Policy,
 ) -> SyncPermit | None:
-    """Renew the permit, or return None: not a member, an old list, or another key's not over."""
+    """Renew the permit, or return None: not a member, an old list, or another key's not over.
+
+    at_ms: `contact_time` of the message that renews it.
+    """
     last_tick_ms = clock.last_tick(tx)
-    kept = renewed(row, generation_held, now_ms, last_tick_ms, duration_s, policy)
+    kept = renewed(
+        row,
+        generation_held,
+        at_ms if last_tick_ms is None else last_tick_ms,
+        duration_s,
+        policy,
+    )
     if kept is None:
         return None
     agents.update(
         tx,
         row.id,
         permit_epoch=kept.epoch,
-        permit_set_ms=now_ms,
+        permit_set_ms=at_ms,
         permit_until_ms=kept.until_ms,
     )
     return SyncPermit(epoch=kept.epoch, duration_s=duration_s)
@@ -47,8 +69,7 @@ def renew_permit(
 def renewed(
     row: AgentRow,
     generation_held: int,
-    now_ms: int,
-    last_tick_ms: int | None,
+    last_tick_ms: int,
     duration_s: float,
     policy: Policy,
 ) -> Permit | None:
@@ -56,10 +77,9 @@ def renewed(
     if not row.subscribed or row.rejoined:
         return None
     kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)
-    at_ms = manager_time(now_ms, last_tick_ms or now_ms)
     # 0: no list is in force there, and the one that it takes next is new.
     held = generation_held or row.fence_generation
-    return kept.renew(held, at_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
+    return kept.renew(held, last_tick_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
 
 
 def end_permit(tx: Transaction, row: AgentRow) -> None:

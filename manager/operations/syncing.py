@@ -23,7 +23,7 @@ from manager.errors import PrsmError
 from manager.operations.collection_orders import order_message
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.fleet_rules import settings_for
-from manager.operations.permits import renewed
+from manager.operations.permits import contact_time, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.sending_limits import sending_of
 from manager.operations.sync_refusals import refusal_of
@@ -83,9 +83,12 @@ def sync_all(
 ) -> list[SyncAnswer | PrsmError]:
     """Do `sync` for some agents, each once, in one transaction; return answers or refusals.
 
+    now_ms: by the clock of the manager that was asked; all that is written down and answered is by
+    that of the ticks (`contact_time`).
     fleet: how many agents take part, if the caller knows. What is noted of a refused one is kept.
     """
     with db.write() as tx:
+        at_ms = contact_time(tx, now_ms, policy)
         minimum = releases.minimum(tx)
         refused: dict[int, PrsmError] = {}
 
@@ -94,7 +97,7 @@ def sync_all(
             passed = []
             for one in some:
                 row = rows.get(one.agent.id)
-                why = refusal_of(tx, one.agent, row, one.request, one.key_hash, minimum, now_ms)
+                why = refusal_of(tx, one.agent, row, one.request, one.key_hash, minimum, at_ms)
                 if why is not None:
                     refused[one.agent.id] = why
                 elif row is not None:
@@ -103,11 +106,11 @@ def sync_all(
 
         telling = good([one for one in asked if has_news(one.request)])
         if telling:
-            take_news(tx, [(one.agent, row, one.request) for one, row in telling], now_ms)
+            take_news(tx, [(one.agent, row, one.request) for one, row in telling], at_ms)
         again = agents.by_ids(tx, [row.id for _, row in telling])
         passed = [(one, again[row.id]) for one, row in telling]
         passed += good([one for one in asked if not has_news(one.request)])
-        answers = _Answering(tx, now_ms, policy, fleet).answers(passed) if passed else {}
+        answers = _Answering(tx, at_ms, policy, fleet).answers(passed) if passed else {}
     return [refused.get(one.agent.id) or answers[one.agent.id] for one in asked]
 
 
@@ -115,12 +118,14 @@ class _Answering:
     """What holds for all syncs of a transaction, asked once."""
 
     def __init__(self, tx: Transaction, now_ms: int, policy: Policy, fleet: int | None) -> None:
+        """now_ms: as ticks count."""
         self._tx = tx
         self._now_ms = now_ms
         self._policy = policy
         self._fleet = agents.active(tx) if fleet is None else fleet
         self._settings = settings_for(tx, None)
-        self._last_tick_ms = clock.last_tick(tx)
+        last_tick_ms = clock.last_tick(tx)
+        self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
         self._withdrawal = withdrawals.newest(tx)
         current = rounds.open_round(tx)
         self._round = current.number if current is not None else rounds.last_number(tx)
@@ -163,9 +168,7 @@ class _Answering:
         """Return the answer to one agent, and the columns of it that change."""
         now_ms, policy = self._now_ms, self._policy
         changed = state_of(row, request, now_ms)
-        kept = renewed(
-            row, request.generation_held, now_ms, self._last_tick_ms, policy.permit_s, policy
-        )
+        kept = renewed(row, request.generation_held, self._last_tick_ms, policy.permit_s, policy)
         permit = None
         changed |= {
             "permit_epoch": row.permit_epoch,

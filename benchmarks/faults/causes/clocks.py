@@ -1,4 +1,4 @@
-"""Clocks that jump by 30 days, at the leader and at PostgreSQL, and back (libfaketime).
+"""Clocks that jump by 30 days, at the leader, a follower and PostgreSQL, and back (libfaketime).
 
 The process starts with the right time and a file that says by how much it is wrong; the file
 changes while it runs: the time of day jumps, as by a wrong NTP server. `monotonic`, at PostgreSQL:
@@ -16,7 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from benchmarks.faults.causes.killed import lose_agent
 from benchmarks.faults.fault import Fault, Trial
+from benchmarks.faults.ground import GAP_S, PERMIT_S
 from tools.demo.system import BIN
 
 __all__ = [
@@ -33,6 +35,8 @@ READ_S: Final = 1.5
 
 LASTS_S: Final = 4.0
 DAY_S: Final = 86_400
+CALLED_S: Final = 10.0
+"""All agents are known to have called within it: they do each second or two."""
 YOUNG_S: Final = 60
 SLEEPING: Final = Path(__file__).parents[1] / "sleeping"
 
@@ -65,6 +69,50 @@ def set_clock(offset: Path, days: int) -> None:
     part.chmod(0o644)
     part.replace(offset)
     time.sleep(READ_S)
+
+
+def _at_follower(trial: Trial, days: int) -> None:
+    """Half of the syncs come to it. Permits last no longer by it, and nobody seems to be silent."""
+    ground = trial.ground
+    ground.clocks_right = False
+    offset = trial.folder / f"follower{days}"
+    set_clock(offset, 0)
+    wrong, leader = ground.replicas
+    with ground.supervisor.paused(wrong.name):
+        wrong.stop()
+        wrong.start_with(environment(offset, monotonic=False))
+        trial.wait("the other manager leads", lambda: leader.leads(ground.sample().leader))
+        set_clock(offset, days)
+        trial.gone()
+        trial.recovered()
+        trial.lasts(LASTS_S)
+        for _ in range(10):
+            trial.lasts(LASTS_S / 10)
+            _judge_agents(trial)
+        lose_agent(trial)
+        trial.recovered()
+        trial.claim("who leads has the right clock", leader.leads(ground.sample().leader))
+        set_clock(offset, 0)
+        trial.gone()
+        trial.recovered()
+        wrong.stop()
+        wrong.program.environment = dict(wrong.plain_environment)
+        wrong.begin()
+    trial.wait("the manager answers with its own clock", wrong.answers)
+
+
+def _judge_agents(trial: Trial) -> None:
+    """What the tables say of agents is by the leader's clock, which is that of this machine."""
+    rows = trial.ground.postgres.run_sql(
+        "SELECT name, last_contact_ms, permit_until_ms FROM agents "
+        f"WHERE name IN ({', '.join(repr(one.name) for one in trial.ground.agents)})"
+    )
+    now_s = time.time()
+    for name, called_ms, until_ms in rows:
+        ago_s = now_s - int(str(called_ms)) / 1000
+        trial.claim(f"{name} called {ago_s:.0f} s ago", -GAP_S - 1 < ago_s < CALLED_S)
+        left_s = int(str(until_ms)) / 1000 - now_s
+        trial.claim(f"{name}: permit for {left_s:.0f} s", left_s < PERMIT_S + 2 * GAP_S + 1)
 
 
 def _at_manager(trial: Trial, days: int, *, monotonic: bool) -> None:
@@ -148,6 +196,17 @@ def _faults() -> list[Fault]:
                 bound = partial(act, days=days, monotonic=monotonic)
                 needs = needs_time_namespaces if monotonic and where == "leader" else _needs
                 made.append(Fault(name, promise, bound, needs=needs, clocks=True))
+    made += (
+        Fault(
+            f"clock-follower{days:+d}d",
+            "permits end when they should, nobody seems late",
+            partial(_at_follower, days=days),
+            needs=_needs,
+            clocks=True,
+            limit_s=400,
+        )
+        for days in (30, -30)
+    )
     return made
 
 

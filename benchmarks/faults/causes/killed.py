@@ -16,7 +16,7 @@ from benchmarks.faults.replica import Replica
 from benchmarks.faults.supervisor import RESTART_S
 from tools.demo.system import Agent
 
-__all__ = ["FAULTS"]
+__all__ = ["FAULTS", "lose_agent"]
 
 _chance: Final = random.Random(6)
 
@@ -99,8 +99,8 @@ def _agent(trial: Trial) -> None:
         left -= len(dying)
 
 
-def _lost_agent(trial: Trial) -> None:
-    """It stays away: its units are with others soon after its permit, and not before."""
+def lose_agent(trial: Trial) -> None:
+    """An agent stays away: its units are with others soon after its permit, and not before."""
     ground = trial.ground
     agent = ground.agents[-1]
     owned = (
@@ -151,6 +151,6 @@ FAULTS: Final = [
     Fault("leader-killed", "it or the other leads, in a later epoch", _leader, 25, 2, limit_s=600),
     Fault("postgres-killed", "managers wait for it", _postgres, 25, 2, limit_s=600),
     Fault("agent-killed", "it goes on where it was", _agent, 25, 3, limit_s=400),
-    Fault("agent-lost", "its units are others' after its permit", _lost_agent),
+    Fault("agent-lost", "its units are others' after its permit", lose_agent),
     Fault("power-cut", "all start at once, in any order", _power_cut, 3, 1),
 ]

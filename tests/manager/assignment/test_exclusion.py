@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from manager.assignment import Permit, end_at_agent, extension_ms, manager_time
+from manager.assignment import Permit, end_at_agent, extension_ms
 from manager.assignment.rights import (
     Free,
     Held,
@@ -223,8 +223,7 @@ class Exclusion(RuleBasedStateMachine):
             server.changed |= self.right != before
         self.right = acknowledge(self.right, sent.agent, sent.generation_held)
         held = sent.generation_held or server.permit.fence_generation
-        at_ms = manager_time(self.clock_ms, self.last_tick_ms)
-        renewed = server.permit.renew(held, at_ms, PERMIT_MS, LONGEST_GAP_MS)
+        renewed = server.permit.renew(held, self.last_tick_ms, PERMIT_MS, LONGEST_GAP_MS)
         if renewed is not None:
             server.permit = renewed
         return SyncAnswered(sent, renewed is not None, server.generation)
@@ -360,6 +359,27 @@ def test_who_was_written_off_does_not_come_back_with_its_list() -> None:
     model.sync_list_and_sync(0)
     assert model.robots[0].end_ms > model.real_ms
     model.never_two()
+
+
+def test_a_permit_counts_from_the_latest_moment_that_may_be() -> None:
+    """It was renewed long after a tick, and then the clock stepped on, too little to be seen."""
+    model = Exclusion()
+    model.tick(favours=0, acts=True)
+    model.sync_list_and_sync(0)
+    model.time_passes(LONGEST_GAP_MS)
+    model.a_sync(0)
+    model.tick(favours=0, acts=False)
+    model.the_managers_clock_slips_unseen(LONGEST_GAP_MS)
+    for _ in range(3 * PERMIT_MS):
+        model.tick(favours=1, acts=False)
+        model.it_is_granted(1, Kind.CRAWL)  # where it is free
+        model.tick(favours=1, acts=False)
+        model.sync_list_and_sync(1)
+        model.never_two()
+        if model.robots[0].believes(model.real_ms):
+            model.a_request_starts(0, DEADLINE_MS)
+        model.time_passes(1)
+    assert model.robots[1].believes(model.real_ms)
 
 
 def test_a_right_does_pass_on() -> None:

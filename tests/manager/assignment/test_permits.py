@@ -30,8 +30,8 @@ def test_a_permit_is_over_at_its_end() -> None:
 
 
 def test_a_first_permit_begins_an_epoch() -> None:
-    """A new agent gets epoch 1, for as long as it is told and the slack."""
-    assert Permit().renew(0, 5000, 2 * HOUR, GAP) == Permit(1, 5000 + 2 * HOUR + GAP, 0)
+    """A new agent gets epoch 1, for as long as it is told and two gaps."""
+    assert Permit().renew(0, 5000, 2 * HOUR, GAP) == Permit(1, 5000 + 2 * HOUR + 2 * GAP, 0)
 
 
 def test_renewing_keeps_the_epoch() -> None:
@@ -50,7 +50,7 @@ def test_an_agent_that_was_written_off_needs_a_new_list() -> None:
     """After expiry no list older than the fence brings a permit."""
     over = Permit(3, 1000, 0).expire(next_generation=9)
     assert over.renew(8, 2000, HOUR, GAP) is None
-    assert over.renew(9, 2000, HOUR, GAP) == Permit(4, 2000 + HOUR + GAP, 9)
+    assert over.renew(9, 2000, HOUR, GAP) == Permit(4, 2000 + HOUR + 2 * GAP, 9)
 
 
 def test_an_expired_permit_is_not_revived_by_an_outage() -> None:
@@ -87,13 +87,16 @@ def test_a_fence_never_falls() -> None:
 
 
 def test_the_agent_ends_first() -> None:
-    """Counted from sending, a deadline and an interval earlier: over before the manager's."""
-    sent_ms, handled_ms = 1000, 1400
+    """Counted from sending, a deadline and an interval earlier: over before the manager's.
+
+    It was sent as long after the last tick as may be, and the manager's clock steps unseen.
+    """
+    last_tick_ms, sent_ms, step_ms = 1000, 1000 + GAP, GAP
     mine = end_at_agent(sent_ms, HOUR, deadline_ms=60_000, interval_ms=20_000)
-    theirs = Permit().renew(0, handled_ms, HOUR, GAP)
-    assert mine == 1000 + HOUR - 80_000
+    theirs = Permit().renew(0, last_tick_ms, HOUR, GAP)
+    assert mine == sent_ms + HOUR - 80_000
     assert theirs is not None
-    assert mine + 60_000 + 20_000 <= theirs.until_ms
+    assert mine + 60_000 + 20_000 + step_ms <= theirs.until_ms
 
 
 @pytest.mark.parametrize("duration_ms", [80_000, 10_000])
@@ -136,10 +139,13 @@ def test_an_outage_costs_no_agent_its_permit() -> None:
     assert moved.until_ms - now_ms == permit.until_ms - last_ms
 
 
-def test_the_managers_time_never_runs_back() -> None:
-    """Between a set-back and the tick that notices, permits are given by the last tick's time."""
-    assert manager_time(500, last_tick_ms=900) == 900
-    assert manager_time(950, last_tick_ms=900) == 950
+@pytest.mark.parametrize(
+    ("clock_ms", "came_ms"),
+    [(500, 900), (900, 900), (950, 950), (1000, 1000), (1001, 1000), (10**12, 1000)],
+)
+def test_a_message_comes_after_a_tick_and_soon(clock_ms: int, came_ms: int) -> None:
+    """The clock of who took it counts as far as it agrees with the ticks, and no further."""
+    assert manager_time(clock_ms, 900, longest_gap_ms=100) == came_ms
 
 
 HISTORY = [HeldEpoch(1, 7, 0, 100), HeldEpoch(2, 8, 150, 300), HeldEpoch(3, 7, 300, None)]

@@ -119,6 +119,11 @@ class Fleet(RuleBasedStateMachine):
             self.world.change_leader(-seconds)
             self.world.check_exclusive()
 
+    @rule(seconds=st.sampled_from([-90_000, -50, 0, 50, 90_000]))
+    def reach_follower(self, seconds: int) -> None:
+        """From now on agents reach another manager, whose clock differs from the leader's."""
+        self.world.reach_follower(seconds)
+
     @rule()
     def tick(self) -> None:
         """Names are resolved and the manager ticks."""

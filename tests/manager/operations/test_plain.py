@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from manager.db.engine import Database
 from manager.operations.agents import agent_detail, set_next_list_limit
 from manager.operations.checks import check
@@ -68,6 +70,29 @@ def test_a_round_with_the_five_messages_only(database: Database) -> None:
     assert current_round(database) is None
     assert host_detail(database, "h1.jp").units[0].volume_kb == 100
     assert check(database) == []
+
+
+@pytest.mark.parametrize("days", [-30, 30])
+def test_a_message_to_a_manager_with_a_wrong_clock_lasts_no_longer(
+    database: Database, days: int
+) -> None:
+    """Its permit and its last contact are by the leader's clock."""
+    world = with_plain(database)
+    world.tick()
+    world.wait(40)
+    policy = world.policy
+    for said in ("record", "list"):
+        world.reach_follower(days * 86_400)
+        if said == "list":
+            world.take_list("p")
+        else:
+            note_message(database, world.agents["p"].identity, said, world.served_ms, policy)
+        row = agent_detail(database, "p", world.now_ms, policy).view.row
+        assert row.last_contact == said
+        assert row.last_contact_ms is not None
+        assert abs(row.last_contact_ms - world.now_ms) <= 60_000
+        lasts_ms = row.permit_until_ms - world.now_ms
+        assert policy.plain_renewal_s * 1000 <= lasts_ms <= (policy.plain_renewal_s + 120) * 1000
 
 
 def test_a_list_asked_for_twice_is_the_same(database: Database) -> None:

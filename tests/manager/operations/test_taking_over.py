@@ -115,6 +115,52 @@ def test_a_clock_that_jumps_ends_nobody_s_permit(database: Database, days: int) 
     assert check(database) == []
 
 
+@pytest.mark.parametrize("days", [-30, 30])
+def test_another_manager_s_clock_puts_no_take_over_off(database: Database, days: int) -> None:
+    """One sync came to a manager whose clock is wrong by a month; then its agent dies."""
+    world, owner, other = two(database)
+    world.reach_follower(days * 86_400)
+    world.call(owner)
+    world.reach_follower(0)
+    world.call(owner)
+    assert H1 in world.agents[owner].fetchable(world.true_ms)
+    tick_for(world, 560, other)
+    assert owner_of(world) == owner
+    tick_for(world, 160, other)
+    assert owner_of(world) == other
+
+
+@pytest.mark.parametrize("days", [-30, 30])
+def test_a_leap_before_the_tick_puts_no_take_over_off(database: Database, days: int) -> None:
+    """A sync comes between the leap of the leader's clock and the tick that notices it."""
+    world, owner, other = two(database)
+    world.leap(days * 86_400)
+    world.call(owner)
+    tick_for(world, 560, other)
+    assert owner_of(world) == owner
+    tick_for(world, 200, other)
+    assert owner_of(world) == other
+
+
+@pytest.mark.parametrize("days", [-30, 30])
+def test_who_calls_a_manager_with_a_wrong_clock_is_not_late(database: Database, days: int) -> None:
+    """What is known of agents, and the time that they are told, is the leader's."""
+    world, owner, other = two(database)
+    world.reach_follower(days * 86_400)
+    for _ in range(5):
+        world.wait(40)
+        world.tick()
+        for name in (owner, other):
+            world.call(name)
+            assert world.sync(name).server_time_ms - world.now_ms in range(61_000)
+            view = agent_detail(database, name, world.now_ms, world.policy).view
+            assert view.liveness.state in ("working", "idle")
+            assert view.row.last_contact_ms is not None
+            assert abs(view.row.last_contact_ms - world.now_ms) <= 60_000
+            assert abs(view.row.skew_ms) <= 60_000
+    assert check(database) == []
+
+
 def test_a_clock_that_was_set_back_holds_nothing_up(database: Database) -> None:
     """What was due before the jump is due after it: names, probes, the end of the round."""
     world = World(database)

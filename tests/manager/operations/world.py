@@ -135,6 +135,7 @@ class World:
         self.policy = policy
         self.true_ms = 1_000_000_000_000
         self.leapt_ms = 0
+        self.follower_ms = 0
         self.epoch = 0
         self.agents: dict[str, FakeAgent] = {}
         self.address: dict[str, tuple[str, ...]] = {}
@@ -145,6 +146,11 @@ class World:
         """Return what the manager's clock shows."""
         return self.true_ms + self.leapt_ms
 
+    @property
+    def served_ms(self) -> int:
+        """Return what the clock of the manager that agents reach shows, where it does not lead."""
+        return self.now_ms + self.follower_ms
+
     def wait(self, seconds: float) -> None:
         """Let time pass."""
         self.true_ms += round(seconds * 1000)
@@ -152,6 +158,13 @@ class World:
     def leap(self, seconds: float) -> None:
         """Let the manager's clock jump, while no time passes."""
         self.leapt_ms += round(seconds * 1000)
+
+    def reach_follower(self, seconds: float) -> None:
+        """Let agents reach a manager whose clock is so much ahead of the leader's; 0: the leader.
+
+        It stays so until this is called again.
+        """
+        self.follower_ms = round(seconds * 1000)
 
     def join(self, *names: str, kind: str = "sync", speed: float = 1.0) -> None:
         """Let agents enrol and, where they sync, call for the first time."""
@@ -227,7 +240,7 @@ class World:
         sent_ms = self.true_ms
         request = self.request(name)
         self.before_call()
-        answer = sync(self.db, agent.identity, request, self.now_ms, self.policy)
+        answer = sync(self.db, agent.identity, request, self.served_ms, self.policy)
         if not answer_lost:
             self.take_answer(name, answer, sent_ms, len(request.finished))
         return answer
@@ -247,7 +260,7 @@ class World:
         """Let an agent take M1 and work from it; return its generation."""
         agent = self.agents[name]
         self.before_call()
-        version = current_list(self.db, agent.identity, self.now_ms, self.policy)
+        version = current_list(self.db, agent.identity, self.served_ms, self.policy)
         head, *items = orders(version.lines)
         assert isinstance(head, ListHead)
         assert head.generation == version.generation
