@@ -20,7 +20,7 @@ import re
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-__all__ = ["HEAD_BYTES", "Kind", "kind_of", "may_hold_links"]
+__all__ = ["HEAD_BYTES", "Kind", "is_data", "kind_of", "may_hold_links"]
 
 Kind = Literal["html", "xml", "json", "text", "gzip", ""]
 
@@ -35,6 +35,7 @@ _FILE_TYPES: Final = (
     *("application/octet-stream", "binary/octet-stream"),
 )
 _PACKED_TYPES: Final = (*_FILE_TYPES, "application/xml", "text/xml", "text/plain", "text/html")
+_GZIP: Final = b"\x1f\x8b"
 _JSON_TYPES: Final = ("application/feed+json", "application/json")
 
 # Each step of these has one way to match, so that no body makes them try all ways in turn.
@@ -65,9 +66,16 @@ def may_hold_links(media_type: str) -> bool:
     )
 
 
+def is_data(media_type: str, body: bytes) -> bool:
+    """Tell whether a file of no type, sent without an encoding, is neither a list nor packed."""
+    if media_type not in _FILE_TYPES or body.startswith(_GZIP):
+        return False
+    return not kind_of(media_type, body, "")
+
+
 def kind_of(media_type: str, body: bytes, url: str) -> Kind:
     """Return what a decoded body is. media_type: as `Capture.media_type` says it."""
-    if body.startswith(b"\x1f\x8b") and media_type in (*_PACKED_TYPES, *_UNKNOWN_TYPES):
+    if body.startswith(_GZIP) and media_type in (*_PACKED_TYPES, *_UNKNOWN_TYPES):
         return "gzip" if urlsplit(url).path.lower().endswith(".gz") else ""
     if media_type in _HTML_TYPES:
         # Only after this look: a body like a feed is shown as one by browsers too.

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from agent.modules.page.fields import field_values
-from agent.modules.page.kinds import may_hold_links
+from agent.modules.page.kinds import is_data, may_hold_links
 from agent.pipeline.validators import ETAG, MODIFIED
 from shared.archive.capture import Capture
 from shared.archive.encode import payload_digest
@@ -35,9 +35,11 @@ def validators_of(capture: Capture) -> tuple[str, str] | None:
     """
     if capture.status != 200 or capture.truncated or capture.revisit or not capture.body:
         return None
-    if may_hold_links(capture.media_type):
+    header, media_type = capture.response_header, capture.media_type
+    if may_hold_links(media_type) and (
+        not is_data(media_type, capture.body) or field_values(header, "Content-Encoding")
+    ):
         return "", ""
-    header = capture.response_header
     return _one(header, "ETag", ETAG), _one(header, "Last-Modified", MODIFIED)
 
 

@@ -55,6 +55,24 @@ def test_what_may_hold_links_is_fetched_whole() -> None:
     assert validators_of(capture('ETag: "a"\r\n')) == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("fields", "body", "etag"),
+    [
+        ("application/octet-stream", b"\0\1\2", '"a"'),
+        ("binary/octet-stream", b"\x89PNG", '"a"'),
+        ("binary/octet-stream", b"<urlset></urlset>", ""),
+        ("binary/octet-stream", b"http://a.example/1\n", ""),
+        ("application/octet-stream", b"\x1f\x8b\x08", ""),
+        ("application/octet-stream\r\nContent-Encoding: deflate", b"\x78\x9c", ""),
+        ("text/plain", b"\0\1\2", ""),
+    ],
+)
+def test_a_file_of_no_type_is_asked_for_conditionally(fields: str, body: bytes, etag: str) -> None:
+    """While it is what it was it holds no links; a list, or what may be one, is fetched whole."""
+    file = capture(f'Content-Type: {fields}\r\nETag: "a"\r\n', body)
+    assert validators_of(file) == (etag, "")
+
+
 def test_nothing_refers_to_what_is_not_whole() -> None:
     """Errors, cut bodies, empty ones and revisits are no originals."""
     page = capture('Content-Type: image/png\r\nETag: "a"\r\n')
