@@ -13,7 +13,7 @@ from agent.app.files import files_needed
 from agent.app.life import client_of
 from agent.app.running import identity_of
 from agent.app.site import windows_of
-from agent.app.starting import arranged, start_lines
+from agent.app.starting import arranged, start_lines, starts
 from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds
@@ -76,7 +76,7 @@ def _start(settings: Settings) -> Check:
         said = arranged(settings.home)
     except HomeError as error:
         return Check("start", f"unknown: {error}")
-    lines = [line.strip() for line in said[1:] if line.startswith("  ")]
+    lines = [line.strip() for line in said[1:] if line.startswith("  ") and starts(line)]
     if lines and _times(lines) != _times(start_lines(settings)):
         return Check("start", "; ".join(said), "these are not of today's hours: prs schedule cron")
     return Check("start", "; ".join(said))

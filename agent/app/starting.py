@@ -17,21 +17,26 @@ from agent.adapters.clock import SystemClock
 from agent.app.site import windows_of
 from agent.control.cron_times import cron_times
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
-from agent.control.units import install_unit, remove_unit, unit_path
+from agent.control.units import install_timer, install_unit, remove_units, timer_path, unit_path
 from agent.control.zone import system_zone
 from agent.link.memory import Memory
 from agent.settings import Home, Settings
 
-__all__ = ["STARTERS", "Starter", "arrange", "arranged", "program", "start_lines", "update_lines"]
+__all__ = [
+    "STARTERS",
+    "Starter",
+    "arrange",
+    "arranged",
+    "program",
+    "start_lines",
+    "starts",
+    "update_lines",
+]
 
 Starter = Literal["cron", "systemd", "none"]
 STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
 
-NO_CRON: Final = (
-    "this machine has no cron (no command crontab), so nobody looks for releases by the day: "
-    "install one and say this again, or have a timer of yours call prs update --quiet; the manager "
-    "can order an update, too"
-)
+NO_TIMER: Final = "nobody looks for releases by the day: prs schedule systemd writes a timer"
 
 
 def program(home: Path) -> list[str]:
@@ -63,13 +68,23 @@ def update_lines(settings: Settings) -> list[str]:
     """Return the line by which cron looks for a release once a day; none: not from an archive."""
     if not _is_from_archive():
         return []
+    hour, minute = _update_time(settings)
+    return [f"{minute} {hour} * * * {cron_command(_update_words(settings.home))}"]
+
+
+def _update_time(settings: Settings) -> tuple[int, int]:
+    """Return hour and minute at which this installation looks for a release.
+
+    Half an hour beside the minute at which the agent itself is started.
+    """
     chance = random.SystemRandom()
     home = Home(settings.home)
     memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
-    # Half an hour beside the minute at which the agent itself is started.
-    minute, hour = (memory.spread_minute + 30) % 60, memory.spread_minute * 7 % 24
-    command = cron_command([*program(settings.home), "update", "--quiet"])
-    return [f"{minute} {hour} * * * {command}"]
+    return memory.spread_minute * 7 % 24, (memory.spread_minute + 30) % 60
+
+
+def _update_words(home: Path) -> list[str]:
+    return [*program(home), "update", "--quiet"]
 
 
 def _is_from_archive() -> bool:
@@ -81,33 +96,32 @@ def arrange(settings: Settings, starter: Starter) -> list[str]:
     home = settings.home.absolute()
     words = [*program(home), "run", "--quiet", "--replace-hung"]
     said: list[str] = []
-    if starter != "systemd" and remove_unit(home):
+    if starter != "systemd" and remove_units(home):
         said.append("systemd does not start it any more")
     if starter == "systemd":
         said += install_unit(home, words)
+        if _is_from_archive():
+            said += install_timer(home, _update_words(home), *_update_time(settings))
     if starter == "cron":
         lines = [*start_lines(settings), *update_lines(settings)]
         write_crontab(with_block(read_crontab(), home, lines))
         said += ["cron starts it:", *(f"  {line}" for line in lines)]
     elif shutil.which("crontab"):
-        lines = update_lines(settings) if starter == "systemd" else []
-        said += _instead(home, lines)
-    elif starter == "systemd" and _is_from_archive():
-        said.append(NO_CRON)
+        said += _take_out(home)
     return said
 
 
-def _instead(home: Path, lines: list[str]) -> list[str]:
-    """Take the agent out of the crontab, but for these lines; return what to tell."""
+def _take_out(home: Path) -> list[str]:
+    """Take the agent out of the crontab; return what to tell."""
     table = read_crontab()
     before = block_in(table, home)
-    if before != lines:
-        write_crontab(with_block(table, home, lines))
-    said = ["cron does not start it any more"] if any(map(_starts, before)) else []
-    return [*said, *(["cron updates it:", *(f"  {line}" for line in lines)] if lines else [])]
+    if before:
+        write_crontab(with_block(table, home, []))
+    return ["cron does not start it any more"] if any(map(starts, before)) else []
 
 
-def _starts(line: str) -> bool:
+def starts(line: str) -> bool:
+    """Tell whether a line of cron starts the agent; else it looks for a release."""
     return not line.endswith(" update --quiet")
 
 
@@ -117,10 +131,13 @@ def arranged(home: Path) -> list[str]:
     said: list[str] = []
     if shutil.which("crontab"):
         lines = block_in(read_crontab(), home)
-        what = "starts" if any(map(_starts, lines)) else "updates"
+        what = "starts" if any(map(starts, lines)) else "updates"
         said += [f"cron {what} it:", *(f"  {line}" for line in lines)] if lines else []
     if unit_path(home).exists():
+        by_cron = bool(said)
         said.append(f"systemd starts it: {unit_path(home)}")
-        if not shutil.which("crontab") and _is_from_archive():
-            said.append(NO_CRON)
+        if timer_path(home).exists():
+            said.append(f"systemd looks for releases: {timer_path(home)}")
+        elif _is_from_archive() and not by_cron:
+            said.append(NO_TIMER)
     return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]

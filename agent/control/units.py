@@ -1,7 +1,7 @@
-"""The systemd unit of one agent, of the user's own manager: no root is needed.
+"""The systemd units of one agent, of the user's own manager: no root is needed.
 
-systemd ends a process that gives no sign of life for as long as one that hangs
-(`agent.control.lock`), and starts the next.
+One runs the agent; a timer has another look for a release each day. systemd ends a process that
+gives no sign of life for as long as one that hangs (`agent.control.lock`), and starts the next.
 """
 
 from __future__ import annotations
@@ -9,13 +9,26 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from agent.control.lock import HUNG_S
 from agent.errors import HomeError
 
-__all__ = ["install_unit", "remove_unit", "unit_path", "unit_text"]
+__all__ = [
+    "install_timer",
+    "install_unit",
+    "remove_units",
+    "timer_path",
+    "timer_text",
+    "unit_path",
+    "unit_text",
+    "update_text",
+]
+
+SPREAD_S: Final = 3600
+"""Beside the installation's own time: after a power cut all timers of a site are due at once."""
 
 
 def unit_path(home: Path) -> Path:
@@ -23,6 +36,11 @@ def unit_path(home: Path) -> Path:
     config = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     number = hashlib.sha256(str(home).encode()).hexdigest()[:8]
     return Path(config) / "systemd" / "user" / f"prs-{number}.service"
+
+
+def timer_path(home: Path) -> Path:
+    """Return where the timer for releases of a home lies, beside the unit that it starts."""
+    return unit_path(home).with_name(f"{unit_path(home).stem}-update.timer")
 
 
 def unit_text(home: Path, words: Sequence[str]) -> str:
@@ -35,7 +53,7 @@ Description=PRS web robot in {_escaped(str(home))}
 After=network-online.target
 
 [Service]
-ExecStart={" ".join(f'"{_escaped(word)}"' for word in words)}
+ExecStart={_command(words)}
 Restart=on-failure
 RestartSec=60
 TimeoutStopSec=60
@@ -47,33 +65,91 @@ WantedBy=default.target
 """
 
 
+def update_text(home: Path, words: Sequence[str]) -> str:
+    """Return a unit that looks for a release once; what it starts again lives on after it."""
+    return f"""[Unit]
+Description=Look for a release of the PRS web robot in {_escaped(str(home))}
+After=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart={_command(words)}
+KillMode=process
+"""
+
+
+def timer_text(home: Path, hour: int, minute: int) -> str:
+    """Return a timer that starts the unit of its name once a day; missed: with the machine."""
+    return f"""[Unit]
+Description=Look each day for a release of the PRS web robot in {_escaped(str(home))}
+
+[Timer]
+OnCalendar=*-*-* {hour:02}:{minute:02}:00
+RandomizedDelaySec={SPREAD_S}
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+
+
 def install_unit(home: Path, words: Sequence[str]) -> list[str]:
     """Write and start the unit; return what a person should know. Raises HomeError, OSError."""
     path = unit_path(home)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(unit_text(home, words))
-    try:
-        _systemctl("daemon-reload")
-        _systemctl("enable", "--now", path.name)
-    except HomeError:
-        path.unlink()
-        raise
-    lingers = _run("loginctl", "enable-linger").returncode == 0
+    _install({path: unit_text(home, words)}, path.name)
     said = [f"systemd runs {path}; systemctl --user status {path.name} shows it"]
-    if not lingers:
+    if not _lingers():
         said.append("it ends when you log out; root may change that: loginctl enable-linger USER")
     return said
 
 
-def remove_unit(home: Path) -> bool:
-    """Stop and remove the unit; tell whether there was one. Raises HomeError, OSError."""
-    path = unit_path(home)
-    if not path.exists():
+def install_timer(home: Path, words: Sequence[str], hour: int, minute: int) -> list[str]:
+    """Have a command that updates called each day; return what to tell. Raises HomeError, OSError.
+
+    hour, minute: by the clock of this machine.
+    """
+    path = timer_path(home)
+    texts = {
+        path.with_suffix(".service"): update_text(home, words),
+        path: timer_text(home, hour, minute),
+    }
+    _install(texts, path.name)
+    return [f"systemd looks for releases, each day about {hour:02}:{minute:02}: {path}"]
+
+
+def remove_units(home: Path) -> bool:
+    """Stop and remove all; tell whether systemd started the agent. Raises HomeError, OSError."""
+    unit, timer = unit_path(home), timer_path(home)
+    there = [path for path in (timer, unit) if path.exists()]
+    for path in there:
+        _systemctl("disable", "--now", path.name)
+        path.unlink()
+    timer.with_suffix(".service").unlink(missing_ok=True)
+    if there:
+        _systemctl("daemon-reload")
+    return unit in there
+
+
+def _install(texts: Mapping[Path, str], started: str) -> None:
+    """Write units and start one of them; where systemd cannot, leave none of them."""
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    try:
+        _systemctl("daemon-reload")
+        _systemctl("enable", "--now", started)
+    except HomeError:
+        for path in texts:
+            path.unlink()
+        raise
+
+
+def _lingers() -> bool:
+    """Have the units outlive this login; tell whether they do."""
+    try:
+        return _run("loginctl", "enable-linger").returncode == 0
+    except HomeError:  # a machine without logind
         return False
-    _systemctl("disable", "--now", path.name)
-    path.unlink()
-    _systemctl("daemon-reload")
-    return True
 
 
 def _systemctl(*words: str) -> None:
@@ -94,6 +170,10 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
         raise HomeError(
             f"this machine has no systemd (no command {words[0]}): prs schedule cron"
         ) from error
+
+
+def _command(words: Sequence[str]) -> str:
+    return " ".join(f'"{_escaped(word)}"' for word in words)
 
 
 def _escaped(text: str) -> str:

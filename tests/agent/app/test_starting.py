@@ -1,4 +1,4 @@
-"""Cron looks for a release once a day, where the agent was installed from an archive."""
+"""Cron or systemd looks for a release once a day, where an archive was installed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent.app import starting
+from agent.app.diagnosis import _start
 from agent.app.starting import update_lines
-from agent.control.units import unit_path
+from agent.control.crontab import with_block
+from agent.control.units import timer_path, unit_path
 from agent.settings import Home, read_settings
 
 
@@ -28,24 +30,77 @@ def test_cron_looks_for_a_release_once_a_day(
     assert update_lines(settings) == [line], "not drawn anew each time"
 
 
-def test_without_cron_somebody_else_must_look_for_releases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a machine whose cron and systemd take all; return the file with the crontab."""
+    table = tmp_path / "table"
+    table.touch()
+    scripts = {
+        "crontab": f'[ -e {table} ] || [ "$1" = - ] || {{ echo no crontab >&2; exit 1; }}\n'
+        f'[ "$1" = -l ] && exec /bin/cat {table}\n'
+        f'[ "$1" = -r ] && exec /bin/rm {table}\nexec /bin/cat > {table}\n',
+        "systemctl": "exit 0\n",
+    }
+    (tmp_path / "bin").mkdir()
+    for name, text in scripts.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return table
+
+
+def test_systemd_looks_for_releases_itself(
+    tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A service alone would stay on its release for ever, and nobody would know."""
+    """By a timer, where it was installed from an archive; cron has nothing to do with it."""
     home = tmp_path / "prs"
     Home(home).make()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(starting, "install_unit", lambda *_: ["systemd runs it"])
-    monkeypatch.delenv("PRS_PROGRAM", raising=False)
-    assert starting.arrange(read_settings(home), "systemd") == ["systemd runs it"]
+    settings = read_settings(home)
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    said = starting.arrange(read_settings(home), "systemd")
-    assert said[1:] == [starting.NO_CRON]
-    assert starting.arranged(home) == [
-        "nobody starts it: prs schedule cron, or prs schedule systemd"
-    ]
-    unit = unit_path(home)
-    unit.parent.mkdir(parents=True)
-    unit.touch()
-    assert starting.arranged(home)[1:] == [starting.NO_CRON]
+    starting.arrange(settings, "cron")
+    hour = update_lines(settings)[0].split()[1]
+    (machine.parent / "bin" / "crontab").rename(machine.parent / "crontab")
+    said = starting.arrange(settings, "systemd")
+    assert said[-1].startswith("systemd looks for releases, each day about ")
+    timer = timer_path(home)
+    assert f"OnCalendar=*-*-* {int(hour):02}:" in timer.read_text()
+    words = f'"/home/robot/prs/bin/prs" "--home" "{home}" "update" "--quiet"'
+    assert f"ExecStart={words}\n" in timer.with_suffix(".service").read_text()
+    shown = [f"systemd starts it: {unit_path(home)}", f"systemd looks for releases: {timer}"]
+    assert starting.arranged(home) == shown
+    (machine.parent / "crontab").rename(machine.parent / "bin" / "crontab")
+    assert starting.arrange(settings, "systemd")[-1] == "cron does not start it any more"
+    assert not machine.exists(), "it held nothing else"
+    assert starting.arrange(settings, "none") == ["systemd does not start it any more"]
+    assert not list(timer.parent.iterdir())
+
+
+def test_a_service_from_before_there_were_timers(
+    tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would stay on its release for ever: that is said, with what to do."""
+    home = tmp_path / "prs"
+    Home(home).make()
+    unit_path(home).parent.mkdir(parents=True)
+    unit_path(home).touch()
+    monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
+    assert starting.arranged(home)[1:] == [starting.NO_TIMER]
+    lines = update_lines(read_settings(home))
+    machine.write_text(with_block("", home, lines))
+    assert starting.arranged(home)[0] == "cron updates it:"
+    assert starting.NO_TIMER not in starting.arranged(home)
+
+
+def test_the_line_of_updates_is_none_of_the_hours(
+    tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`prs doctor` blames lines of hours that were changed since, and no others."""
+    home = tmp_path / "prs"
+    Home(home).make()
+    monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
+    starting.arrange(read_settings(home), "cron")
+    assert machine.read_text().count("update --quiet") == 1
+    assert _start(read_settings(home)).good
+    nights = read_settings(home, ['windows.weekday=["02:00-08:00"]'])
+    assert "prs schedule cron" in _start(nights).remedy
