@@ -1,6 +1,7 @@
 """`python -m launcher`: update this site, pin it, or give it the first root.
 
-Exit codes: 0 up to date, 1 it could not be updated (the last line says why), 2 wrong command line.
+Exit codes: 0 up to date, 1 it could not be updated (the last line says why), 2 wrong command line;
+of --self-test: 0 it works, 1 it does not, 3 the manager was not reached.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Final
 
 from tuf.api.metadata import Metadata, Root
 
-from launcher.errors import LauncherError
+from launcher.bundle import UNREACHED
+from launcher.errors import LauncherError, OfflineError
 from launcher.place import Journal, Place, write_whole
+from launcher.rehearsal import rehearse
 from launcher.state import read_state, write_state
 from launcher.update import tell, update
 from shared.versions import is_version
@@ -29,12 +32,11 @@ PATIENCE_S: Final = 180.0
 def main() -> int:
     """Do what the command line says; return the exit code."""
     options = _options()
-    if options.self_test:
-        print("launcher works")
-        return 0
     home = options.home.expanduser().absolute()
     data = (options.data or home / "data").expanduser().absolute()
     place = Place(home, data)
+    if options.self_test:
+        return _test(place, whole=options.data is not None)
     try:
         place.own.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.versions.mkdir(exist_ok=True)
@@ -49,6 +51,18 @@ def main() -> int:
     except (LauncherError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
+
+
+def _test(place: Place, *, whole: bool) -> int:
+    """Say that this launcher works. whole: try all of an update that changes nothing."""
+    try:
+        if whole:
+            rehearse(place)
+        print("launcher works")
+    except (LauncherError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return UNREACHED if isinstance(error, OfflineError) else 1
+    return 0
 
 
 def _act(place: Place, options: argparse.Namespace) -> int:

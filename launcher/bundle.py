@@ -15,15 +15,17 @@ import tarfile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from launcher.errors import BrokenError, LauncherError, RefusedError
+from launcher.errors import BrokenError, LauncherError, OfflineError, RefusedError
 from launcher.place import Place
 
-__all__ = ["install", "try_launcher"]
+__all__ = ["UNREACHED", "install", "try_launcher"]
 
 INSTALL_S: Final = 3600
 TRY_S: Final = 300
 TOLD: Final = 700
 MOST_FILES: Final = 10_000
+UNREACHED: Final = 3
+"""The exit code of a launcher's self-test that did not reach the manager."""
 
 
 def install(archive: Path, version: str, place: Place) -> None:
@@ -42,12 +44,13 @@ def install(archive: Path, version: str, place: Place) -> None:
 
 
 def try_launcher(version: str, place: Place) -> None:
-    """Have the new release's own launcher say a word: it must be able to replace itself.
+    """Have the new release's own launcher rehearse an update: it must be able to replace itself.
 
-    Raises LauncherError, BrokenError.
+    Raises LauncherError, BrokenError, OfflineError (it did not reach the manager).
     """
     words = [str(place.python(version)), "-I", "-m", "launcher", "--home", str(place.home)]
-    said = _run([*words, "--self-test"], f"the launcher of {version}", TRY_S)
+    words += ["--data", str(place.data), "--self-test"]
+    said = _run(words, f"the launcher of {version}", TRY_S, UNREACHED)
     if "launcher works" not in said:
         raise BrokenError(f"the launcher of {version} does not work: {said[-TOLD:]}")
 
@@ -83,7 +86,8 @@ def _unpacked(archive: Path, target: Path) -> Path:
     return folders[0]
 
 
-def _run(words: list[str], what: str, seconds: float) -> str:
+def _run(words: list[str], what: str, seconds: float, unreached: int = 0) -> str:
+    """Return what a program says. unreached: its code where the network failed; 0: it has none."""
     try:
         with subprocess.Popen(
             words,
@@ -105,7 +109,8 @@ def _run(words: list[str], what: str, seconds: float) -> str:
     except OSError as error:
         raise BrokenError(f"{what}: {error}") from error
     if process.returncode:
-        raise BrokenError(f"{what} ended with {process.returncode}: {said[-TOLD:].strip()}")
+        why = f"{what} ended with {process.returncode}: {said[-TOLD:].strip()}"
+        raise OfflineError(why) if process.returncode == unreached else BrokenError(why)
     return said
 
 

@@ -2,7 +2,7 @@
 
     recover   what a killed launcher left         download  the file, as long and hashed as signed
     refresh   the signed files, from the root on  install   beside the others, without a network
-    offer     what the manager wants run here     test      its own launcher starts
+    offer     what the manager wants run here     test      its own launcher rehearses all this
     decide    newer than all before, not bad      switch, sync, good or back (`switching`)
 
 Invariant: `current` leads to a whole release at every moment, and never to one that is lower than
@@ -129,13 +129,27 @@ class _Run:
                 self._begin("install", version)
                 install(archive, version, self._place)
             self._begin("test", version)
-            try_launcher(version, self._place)
+            self._test(version)
         except (RefusedError, BrokenError) as error:
             if version != state.good:
                 shutil.rmtree(self._place.release(version), ignore_errors=True)
             outcome = "failed" if isinstance(error, BrokenError) else "refused"
             return Outcome(version, outcome, self._step, str(error))
         return None
+
+    def _test(self, version: str) -> None:
+        """Have the release's launcher try itself; where only it misses the manager, it is broken.
+
+        Raises OfflineError: this one does not reach the manager either; LauncherError, BrokenError.
+        """
+        for last in (False, True):
+            try:
+                try_launcher(version, self._place)
+                break
+            except OfflineError as error:
+                self._manager.offer(self._place.running())
+                if last:
+                    raise BrokenError(f"{error}; the one that runs here does reach it") from error
 
     def _remember(self, state: State, release: Release, outcome: Outcome) -> None:
         """Tell the manager that a release failed here, the first time, and keep that it did."""
