@@ -28,7 +28,8 @@ def pid_of_agent(site: Site) -> int:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return int(json.loads(path.read_bytes())["pid"])
+            said = path.read_bytes()
+            return int(json.loads(said)["pid"]) if said else 0  # it has the lock, and writes
     return 0
 
 
