@@ -7,8 +7,8 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from manager.api.door import Door, Viewer
-from manager.operations.managers import Managers, list_managers
+from manager.api.door import Admin, Door, Viewer
+from manager.operations.managers import Managers, forget_manager, list_managers
 
 __all__ = ["router"]
 
@@ -19,3 +19,9 @@ router: Final = APIRouter(prefix="/api/v1", tags=["managers"])
 async def managers(door: Door, _: Viewer) -> Managers:
     """Show the managers, and which of them leads."""
     return await asyncio.to_thread(list_managers, door.db)
+
+
+@router.post("/managers/{name}/forget", status_code=204)
+async def forget(door: Door, actor: Admin, name: str) -> None:
+    """Know no more of a manager that was taken away for good; one that serves is refused."""
+    await asyncio.to_thread(forget_manager, door.db, name, actor, door.now_ms())

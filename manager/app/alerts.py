@@ -113,6 +113,7 @@ def alert_desk(
 def _limits(settings: AlertSettings) -> Limits:
     return Limits(
         late_s=settings.late_s,
+        manager_s=settings.manager_s,
         moves_a_day=settings.moves_a_day,
         disk_bytes=settings.disk_bytes,
         expiry_days=settings.expiry_days,

@@ -133,7 +133,7 @@ class Leadership:
         sent_s = self._sent_s = self._clock_s()
         try:
             place = f"{socket.gethostname()}, process {os.getpid()}"
-            seen = live(self._db, self.name, place, version("prsm"), self._now_ms())
+            seen = live(self._db, self.name, place, version("prsm"), self._now_ms(), self._dead)
             self._found(seen, sent_s)
         except BusyError as error:
             self._is_gone(error, sent_s)
@@ -154,7 +154,7 @@ class Leadership:
             self._thread.join()
         self._until_s = 0.0
         try:
-            leave(self._db, self.name, self._now_ms())
+            leave(self._db, self.name)
         except BusyError as error:
             _log.warning("could not say that this manager ends: %s", error)
 

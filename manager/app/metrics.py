@@ -174,6 +174,7 @@ class _Tables(Collector):
         yield _one("prsm_segments", "That are given away.", seen.segments)
         yield _one("prsm_segment_bytes", "All of them together.", seen.segment_bytes)
         yield _one("prsm_round", "Number of the newest.", seen.round)
+        yield _by("prsm_managers", "Known, by state.", "state", _managers(seen))
         yield _by("prsm_agents", "By state.", "state", seen.agents)
         yield _by("prsm_round_units", "Of the open round, by state.", "state", seen.units)
         yield _by("prsm_transfers", "From agents, by state.", "state", seen.transfers)
@@ -187,6 +188,11 @@ class _Tables(Collector):
                 except BusyError:
                     self._seen = None
             return self._seen
+
+
+def _managers(seen: Standing) -> dict[str, int]:
+    silent = sum(one.is_silent for one in seen.managers)
+    return {"serving": len(seen.managers) - silent, "silent": silent}
 
 
 def _one(name: str, said: str, value: float) -> Metric:

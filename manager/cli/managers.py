@@ -1,6 +1,9 @@
-"""`prsm managers`: which processes serve the database, and which leads."""
+"""`prsm managers`: which processes serve the database, which leads; forget one that is gone."""
 
 from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -10,27 +13,45 @@ from manager.cli.options import Place, json_option, pass_place
 __all__ = ["managers"]
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @json_option
 @pass_place
-def managers(place: Place, as_json: bool) -> None:
-    """Show the managers of this database, which of them leads, and the last tick."""
+@click.pass_context
+def managers(context: click.Context, place: Place, as_json: bool) -> None:
+    """The managers of this database; alone, it shows which of them leads, and the last tick."""
+    if context.invoked_subcommand is not None:
+        return
     seen = place.calls.get("/managers")
     if as_json:
         showing.as_json(seen)
         return
     showing.table(
-        ("manager", "version", "since", "last sign of life", ""),
+        ("manager", "place", "version", "since", "last sign of life", ""),
         (
             (
+                one["name"],
                 one["place"],
                 one["version"],
                 showing.time_text(one["started_ms"]),
                 showing.time_text(one["seen_ms"]),
-                f"leads, epoch {seen['epoch']}" if one["leads"] else "",
+                _part(one, seen["epoch"]),
             )
             for one in seen["managers"]
         ),
         "Nobody serves this database.",
     )
     showing.facts((("last tick", showing.time_text(seen["last_tick_ms"])),))
+
+
+def _part(one: dict[str, Any], epoch: int) -> str:
+    if one["leads"]:
+        return f"leads, epoch {epoch}"
+    return "silent" if one["is_silent"] else "stands by"
+
+
+@managers.command()
+@click.argument("name")
+@pass_place
+def forget(place: Place, name: str) -> None:
+    """Know no more of the manager NAME, which was taken away for good."""
+    place.calls.post(f"/managers/{quote(name, safe='')}/forget")

@@ -28,6 +28,7 @@ __all__ = [
     "Notice",
     "agent_notices",
     "alert_notices",
+    "manager_notices",
     "notices",
     "signature_notices",
     "spoken_detail",
@@ -105,6 +106,24 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
         who=who,
     )
     return [Notice("bad", _("The manager"), link("audit"), text)]
+
+
+def manager_notices(managers: Managers) -> list[Notice]:
+    """Return which managers are silent: where there were two, nobody is there for the other."""
+    return [
+        Notice(
+            "bad",
+            spoken(one.place),
+            link("settings"),
+            _(
+                "has given no sign of life for %(time)s; if it was taken away for good, "
+                "`prsm managers forget` says so.",
+                time=figures.duration(one.silent_ms),
+            ),
+        )
+        for one in managers.managers
+        if one.is_silent
+    ]
 
 
 def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice]:

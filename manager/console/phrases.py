@@ -156,6 +156,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     # Alerts, releases, what became of something
     lazy("agent %(name)s is %(state)s: %(why)s"),
     lazy("agent %(name)s did not update to %(said)s"),
+    lazy("manager %(place)s has given no sign of life for %(time)s"),
+    lazy("if it was taken away for good, run `prsm managers forget %(name)s`"),
     lazy("%(number)s units changed hands in a day, more than %(limit)s"),
     lazy("the centre has %(size)s of disk left"),
     lazy("no round has begun for %(days)s days"),

@@ -113,6 +113,7 @@ def _words(_language: str) -> dict[str, str]:
         "user": pgettext("kind", "user"),
         "client": pgettext("kind", "client"),
         "clock": pgettext("kind", "clock"),
+        "manager": pgettext("kind", "manager"),
         "churn": pgettext("kind", "churn"),
         "disk": pgettext("kind", "disk"),
         "round": pgettext("kind", "round"),

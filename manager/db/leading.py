@@ -70,20 +70,23 @@ def take(tx: Transaction, name: str, now_ms: int) -> int:
     return epoch
 
 
-def beat(tx: Transaction, name: str, place: str, version: str, now_ms: int) -> None:
-    """Give a sign of life. Writes no row but one's own: it need not wait for its turn."""
+def beat(tx: Transaction, name: str, place: str, version: str, now_ms: int, dead: str = "") -> None:
+    """Give a sign of life. Writes no row but one's own: it need not wait for its turn.
+
+    dead: the manager in whose place this one began; the first sign removes it.
+    """
     mine = managers.update().where(managers.c.name == name)
     if tx.changed(mine.values(beats=managers.c.beats + 1, seen_ms=now_ms)):
         return
+    tx.execute(managers.delete().where(managers.c.name == dead))
     row = {"name": name, "place": place, "version": version, "beats": 1}
     tx.insert_new(managers, [{**row, "started_ms": now_ms, "seen_ms": now_ms}])
 
 
-def forget(tx: Transaction, name: str, seen_before_ms: int) -> None:
-    """Remove a manager that ends, and those that were killed long ago; nobody leads after it."""
+def forget(tx: Transaction, name: str) -> None:
+    """Remove a manager that ends, or ended; where it led nobody does after it."""
     tx.execute(leader.update().where(leader.c.holder == name).values(holder="", since_ms=None))
-    gone = sa.or_(managers.c.name == name, managers.c.seen_ms < seen_before_ms)
-    tx.execute(managers.delete().where(gone))
+    tx.execute(managers.delete().where(managers.c.name == name))
 
 
 def vacate(tx: Transaction) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import LivenessState
+from manager.assignment.words import spoken_duration
 from manager.db import alerting, releases, standing
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database, Transaction
@@ -42,6 +43,7 @@ class Limits:
     """From when on something is a trouble; 0: never."""
 
     late_s: float
+    manager_s: float
     moves_a_day: int
     disk_bytes: int
     expiry_days: float
@@ -87,7 +89,7 @@ def troubles(
 
     moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
     """
-    found = list(_of_agents(seen, updates, limits, now_ms))
+    found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
     if limits.moves_a_day and moves > limits.moves_a_day:
         text = f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
         found.append(Trouble("churn:", text))
@@ -136,6 +138,17 @@ def _of_agents(
             if update.detail:
                 said += f": {update.detail[:200]}"
             yield Trouble(f"update:{row.name}", f"agent {row.name} did not update to {said}")
+
+
+def _of_managers(seen: Standing, limits: Limits) -> Iterable[Trouble]:
+    for one in seen.managers:
+        if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
+            text = (
+                f"manager {one.place} has given no sign of life for "
+                f"{spoken_duration(one.silent_ms)}; if it was taken away for good, run "
+                f"`prsm managers forget {one.name}`"
+            )
+            yield Trouble(f"manager:{one.place}", text)
 
 
 def due(

@@ -3,6 +3,8 @@
 The leader gives signs of life. One that gives none for a term, by the clock of who watches, is
 replaced; no two clocks are compared. Invariant: a leader is replaced in a write transaction and
 with a greater epoch, so what it still begins to write is refused (`check_leading`).
+Who was killed stays known until it begins again in its place, or somebody says that it was taken
+away: of two managers that are one, people are told (`alerting`).
 """
 
 from __future__ import annotations
@@ -10,31 +12,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from manager.assignment import manager_time
+from manager.assignment.words import spoken_duration
 from manager.db import clock, leading
 from manager.db.engine import Database, Transaction
 from manager.db.leading import LeaderRow
-from manager.errors import NotLeadingError
-from manager.operations.actor import CLOCK, note
+from manager.errors import ConflictError, NotFoundError, NotLeadingError
+from manager.operations.actor import CLOCK, Actor, note
 
 __all__ = [
     "LeaderRow",
     "Managers",
     "ServingManager",
     "check_leading",
+    "forget_manager",
     "leave",
     "list_managers",
     "live",
+    "managers_of",
     "seen_lately",
     "take_lead",
 ]
 
-FORGET_MS: Final = 24 * 3_600_000
-"""Managers that were killed are shown for a day."""
+SILENT_MS: Final = 600_000
+"""Who was silent for so long does not serve: a restart, or a cut in the network, takes less."""
+SERVES_MS: Final = 60_000
+APART_MS: Final = 60_000
+"""A sign of life is no later after the last tick, whatever the clock of who gives it says."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServingManager:
-    """A manager, its last sign of life, and whether it leads."""
+    """A manager, its last sign of life, and whether it leads.
+
+    silent_ms: how long before the leader's newest sign that was; no clock of who asks counts.
+    is_silent: so long that it does not serve.
+    """
 
     name: str
     place: str
@@ -42,6 +55,8 @@ class ServingManager:
     started_ms: int
     seen_ms: int
     leads: bool
+    silent_ms: int
+    is_silent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +74,17 @@ class Managers:
     held_until_ms: int
 
 
-def live(db: Database, name: str, place: str, version: str, now_ms: int) -> LeaderRow:
-    """Give a sign of life, and return who leads. Raises BusyError."""
+def live(
+    db: Database, name: str, place: str, version: str, now_ms: int, dead: str = ""
+) -> LeaderRow:
+    """Give a sign of life, and return who leads. Raises BusyError.
+
+    dead: the manager that served in this place before, and certainly ended; empty: none.
+    """
     with db.aside() as tx:
-        leading.beat(tx, name, place, version, now_ms)
+        last_ms = clock.last_tick(tx)
+        at_ms = now_ms if last_ms is None else manager_time(now_ms, last_ms, APART_MS)
+        leading.beat(tx, name, place, version, at_ms, dead)
     with db.read() as tx:
         return leading.current(tx)
 
@@ -90,36 +112,58 @@ def check_leading(tx: Transaction, name: str, epoch: int) -> None:
         )
 
 
-def leave(db: Database, name: str, now_ms: int) -> None:
+def leave(db: Database, name: str) -> None:
     """Lead no more and serve no more, so that another may lead at once."""
     with db.write() as tx:
-        leading.forget(tx, name, now_ms - FORGET_MS)
+        leading.forget(tx, name)
+
+
+def forget_manager(db: Database, name: str, actor: Actor, now_ms: int) -> None:
+    """Know no more of a manager that was taken away. Raises NotFoundError, ConflictError."""
+    with db.write() as tx:
+        found = [one for one in managers_of(tx) if one.name == name]
+        if not found:
+            raise NotFoundError(f"manager {name[:253]}: there is none; see `prsm managers`")
+        if found[0].silent_ms < SERVES_MS:
+            raise ConflictError(
+                f"manager {name}: gave a sign of life {spoken_duration(found[0].silent_ms)} ago; "
+                "end it first, then it is forgotten by itself"
+            )
+        leading.forget(tx, name)
+        note(tx, now_ms, actor, "manager.forget", name, place=found[0].place)
+
+
+def managers_of(tx: Transaction) -> list[ServingManager]:
+    """Return all managers that serve, or were killed and have not begun again, the oldest first."""
+    holder = leading.current(tx).holder
+    rows = leading.all_managers(tx)
+    newest_ms = max((row.seen_ms for row in rows), default=0)
+    now_ms = next((row.seen_ms for row in rows if row.name == holder), newest_ms)
+    # A sign in the future is one from before the time of ticks was set back.
+    silent = [abs(now_ms - row.seen_ms) for row in rows]
+    return [
+        ServingManager(
+            row.name,
+            row.place,
+            row.version,
+            row.started_ms,
+            row.seen_ms,
+            row.name == holder,
+            silent_ms,
+            silent_ms > SILENT_MS,
+        )
+        for row, silent_ms in zip(rows, silent, strict=True)
+    ]
 
 
 def list_managers(db: Database) -> Managers:
-    """Return all managers that serve, or did within the last day and were killed."""
+    """Return all managers that are known, and which leads."""
     with db.read() as tx:
         leader = leading.current(tx)
-        rows = leading.all_managers(tx)
+        found = managers_of(tx)
         last_ms = clock.last_tick(tx)
         held_until_ms = clock.held_until(tx)
-    return Managers(
-        [
-            ServingManager(
-                row.name,
-                row.place,
-                row.version,
-                row.started_ms,
-                row.seen_ms,
-                row.name == leader.holder,
-            )
-            for row in rows
-        ],
-        leader.epoch,
-        leader.since_ms,
-        last_ms,
-        held_until_ms,
-    )
+    return Managers(found, leader.epoch, leader.since_ms, last_ms, held_until_ms)
 
 
 def seen_lately(db: Database, since_ms: int) -> list[str]:

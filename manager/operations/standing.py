@@ -10,6 +10,7 @@ from pathlib import Path
 from manager.db import clock, leading, rounds, standing
 from manager.db.engine import Database
 from manager.operations.agents import AgentView, list_agents
+from manager.operations.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
 
 __all__ = ["Standing", "how_it_stands"]
@@ -34,6 +35,7 @@ class Standing:
     units: dict[str, int]
     transfers: dict[str, int]
     views: list[AgentView]
+    managers: list[ServingManager]
 
 
 def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
@@ -65,6 +67,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             units=units,
             transfers=standing.transfers_by_state(tx),
             views=views,
+            managers=managers_of(tx),
         )
 
 

@@ -36,6 +36,13 @@ class AlertSettings:
     late_s: float = setting(
         600.0, unit="s", least=0, most=30 * DAY_S, reason="an agent that did not call as promised"
     )
+    manager_s: float = setting(
+        600.0,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="another manager that gives no sign of life: one is left, or none",
+    )
     moves_a_day: int = setting(
         100_000, unit="units", least=0, most=10**9, reason="changed hands: agents come and go"
     )

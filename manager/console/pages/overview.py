@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from manager.assignment import LivenessState
 from manager.console.access import Page
-from manager.console.attention import notices, signature_notices, tick_notices
+from manager.console.attention import manager_notices, notices, signature_notices, tick_notices
 from manager.console.pages.activity import activity_of
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
@@ -61,7 +61,8 @@ def overview(visit: Visit) -> Response:
     hosts = _host_numbers(visit)
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
-    wanting = tick_notices(list_managers(visit.db), visit.now_ms)
+    managers = list_managers(visit.db)
+    wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit))
     progress = _progress(visit)

@@ -141,6 +141,17 @@ def test_nobody_waits_for_a_leader_that_is_dead(shared: Database) -> None:
         import_hosts(led, [(1, "h1.jp")], ADMIN, 1)
 
 
+def test_who_begins_again_is_one_manager(shared: Database) -> None:
+    """Of who was killed in its place nothing is known any more; another that died is still."""
+    time = Time()
+    one, two = made(shared, time), made(shared, time)
+    one.step()
+    two.step()
+    again = made(shared, time, dead=one.name)
+    again.step()
+    assert [each.name for each in list_managers(shared).managers] == [two.name, again.name]
+
+
 def test_jobs_are_for_the_leader(shared: Database) -> None:
     """Others skip them; the first of each epoch comes with what must be done before it."""
     time = Time()

@@ -9,10 +9,17 @@ from dataclasses import replace
 import pytest
 
 from manager.assignment import Liveness, LivenessState
-from manager.console.attention import Notice, agent_notices, notices, spoken_detail
+from manager.console.attention import (
+    Notice,
+    agent_notices,
+    manager_notices,
+    notices,
+    spoken_detail,
+)
 from manager.console.language import speak
 from manager.operations.agents import AgentRow, AgentView, list_agents
 from manager.operations.audit import AuditRow
+from manager.operations.managers import Managers, ServingManager
 from manager.operations.unheld import Unheld
 from tests.manager.running import Running
 
@@ -93,6 +100,15 @@ def test_an_alert_is_told_in_the_language_of_the_page() -> None:
     said = copy_context().run(say)
     assert "消息不明" in said
     assert said.endswith("理由 最終通信は9 時間前, ページ 3, others 2")
+
+
+def test_a_manager_that_is_silent_is_told() -> None:
+    """Where there were two, one is left; one that serves is no notice."""
+    seen = ServingManager("one", "one.example, process 7", "1", 0, NOW_MS, True, 0, False)
+    gone = replace(seen, name="two", leads=False, silent_ms=3 * HOUR_MS, is_silent=True)
+    (notice,) = manager_notices(Managers([seen, gone], 1, NOW_MS, NOW_MS, 0))
+    assert notice.weight == "bad"
+    assert "no sign of life for 3\u00a0h; " in notice.text
 
 
 def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:

@@ -11,7 +11,7 @@ from manager.db import alerting, releases
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
-from manager.errors import NotFoundError
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.alerting import (
     Expiry,
     Limits,
@@ -22,6 +22,13 @@ from manager.operations.alerting import (
     troubles,
 )
 from manager.operations.audit import audit_page
+from manager.operations.managers import (
+    LeaderRow,
+    forget_manager,
+    list_managers,
+    live,
+    take_lead,
+)
 from manager.operations.rollouts import halt, roll_out
 from manager.operations.silences import (
     add_window,
@@ -36,7 +43,9 @@ from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
 DAY_MS = 86_400_000
-LIMITS = Limits(late_s=60, moves_a_day=10, disk_bytes=1000, expiry_days=21, round_days=14)
+LIMITS = Limits(
+    late_s=60, manager_s=600, moves_a_day=10, disk_bytes=1000, expiry_days=21, round_days=14
+)
 RESEND_S = 3600.0
 
 
@@ -51,6 +60,57 @@ def told(world: World, limits: Limits = LIMITS) -> list[Message]:
 def told_keys(database: Database) -> list[str]:
     with database.read() as tx:
         return [row.key for row in alerting.all_told(tx)]
+
+
+def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
+    database: Database,
+) -> None:
+    """Of two there is one: after ten minutes by the signs of the leader, whatever clocks say."""
+    world = World(database)
+
+    def live_on(minutes: int, *names: str) -> None:
+        for _ in range(minutes):
+            world.wait(60)
+            for name in names:
+                live(database, name, f"{name}.example, process 7", "1", world.now_ms)
+
+    live_on(1, "one", "two", "three")
+    take_lead(database, "one", LeaderRow("", 0, None, None), world.now_ms)
+    live_on(10, "one", "three")
+    assert told(world) == []
+    live_on(1, "one", "three")
+    (begun,) = told(world)
+    assert (begun.key, begun.state) == ("manager:two.example, process 7", "begun")
+    assert "no sign of life for 11 min; " in begun.text
+    assert "`prsm managers forget two`" in begun.text
+    live(database, "again", "two.example, process 8", "1", world.now_ms, dead="two")
+    (over,) = told(world)
+    assert (over.key, over.state) == (begun.key, "over")
+    live_on(11, "one", "again")
+    assert [one.state for one in told(world)] == ["begun"]
+    with pytest.raises(ConflictError, match="end it first"):
+        forget_manager(database, "again", ADMIN, world.now_ms)
+    forget_manager(database, "three", ADMIN, world.now_ms)
+    assert [one.state for one in told(world)] == ["over"]
+    with pytest.raises(NotFoundError, match="see `prsm managers`"):
+        forget_manager(database, "three", ADMIN, world.now_ms)
+    assert [one.name for one in list_managers(database).managers] == ["one", "again"]
+
+
+@pytest.mark.parametrize("days", [-30, 30])
+def test_a_manager_with_a_wrong_clock_is_not_silent(database: Database, days: int) -> None:
+    """And one that was killed is, though its last sign was by another leader's clock."""
+    world = World(database)
+    world.tick()
+    live(database, "one", "one", "1", world.now_ms)
+    take_lead(database, "one", LeaderRow("", 0, None, None), world.now_ms)
+    live(database, "wrong", "wrong", "1", world.now_ms + days * DAY_MS)
+    live(database, "dead", "dead", "1", world.now_ms)
+    assert [one.is_silent for one in list_managers(database).managers] == [False] * 3
+    world.change_leader(days * 86_400)
+    for name in ("one", "wrong"):
+        live(database, name, name, "1", world.now_ms)
+    assert [one.is_silent for one in list_managers(database).managers] == [False, False, True]
 
 
 def test_an_agent_that_is_late_is_told_once_and_again_and_when_it_is_back(
@@ -120,7 +180,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     unknown = [Expiry("x", None, "cannot be read: no such file")]
     (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
     assert found_ == Trouble("expiry:x", "x cannot be read: no such file")
-    off = Limits(0, 0, 0, 0, 0)
+    off = Limits(0, 0, 0, 0, 0, 0)
     assert [one.key for one in troubles(bad, 99, expiries, updates, off, world.now_ms)] == [
         "update:a"
     ]
