@@ -35,7 +35,8 @@ class GettingOn:
         counted = session.reports.counters()
         progress.look(
             "requests",
-            done=counted.requests + counted.pages,
+            # At a low rate of the site's own a page may take longer than any deadline.
+            done=counted.requests + counted.pages + session.passed_bytes,
             busy=session.crawl.at_work > 0 and not (session.paused or parts.permission.disk),
             limit_s=2 * session.settings.limits.total_s + PAGE_S,
         )

@@ -201,6 +201,11 @@ class CrawlSession:
             if self._earlier is not None:
                 self._earlier.close()
 
+    @property
+    def passed_bytes(self) -> int:
+        """Return how many bytes came in under a limit of the rate; 0: none was set yet."""
+        return self._fetcher.passed_bytes
+
     def retune(self, settings: Settings) -> None:
         """Go on under other settings; what is under way ends as it was begun."""
         self.settings = settings

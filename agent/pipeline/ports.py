@@ -89,7 +89,7 @@ class FetchAnswer:
     """What came of a FetchRequest; `capture` is None where no header came.
 
     It is also the message that gives the token of its turn's address back, and one line of the
-    crawl log.
+    crawl log. elapsed_ms: without the pauses that a limit of our own rate made.
     """
 
     request: FetchRequest

@@ -63,7 +63,11 @@ class LimitSettings:
         30.0, unit="s", least=0.1, most=600, reason="until an answer begins, connecting included"
     )
     total_s: float = setting(
-        300.0, unit="s", least=0.1, most=HOUR_S, reason="for a whole fetch; a permit ends so early"
+        300.0,
+        unit="s",
+        least=0.1,
+        most=HOUR_S,
+        reason="for a whole fetch, without waiting for bytes_per_s; a permit ends so early",
     )
     least_bytes_per_s: int = setting(
         100, unit="bytes/s", least=0, reason="over 30 s; a tarpit holds a connection no longer"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -489,6 +490,7 @@ def test_all_answers_together_keep_to_the_rate() -> None:
             RawServer(page, address="127.0.0.2") as two,
             fetching(replace(OPTIONS, rate=40_000)) as fetcher,
         ):
+            begun_s = time.monotonic()
             first = begin(fetcher, one.url())
             second = begin(fetcher, two.url(), address="127.0.0.2")
             answers = [await asyncio.wait_for(done, ENDED) for done in (first, second)]
@@ -496,8 +498,78 @@ def test_all_answers_together_keep_to_the_rate() -> None:
                 assert answer.capture is not None
                 assert answer.capture.body == body
             # A second's worth is there at the start; 80,000 bytes have to wait for theirs.
-            assert max(answer.elapsed_ms for answer in answers) >= 900
+            assert max(answer.ended_s for answer in answers) - begun_s >= 0.9
+            assert fetcher.passed_bytes == 120_000
             fetcher.limit_rate(0)
             assert (await get(fetcher, one.url())).outcome == "answered"
+
+    asyncio.run(run())
+
+
+def large_page(size_bytes: int) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size_bytes + b"x" * size_bytes
+
+
+def test_our_own_pauses_are_not_the_servers_time() -> None:
+    """A page that comes late by our own limit is whole, and its server no slower for it."""
+
+    async def run() -> None:
+        async with (
+            RawServer(large_page(300_000)) as server,
+            fetching(replace(OPTIONS, rate=50_000, deadline_s=2.0)) as fetcher,
+        ):
+            begun_s = time.monotonic()
+            answer = await get(fetcher, server.url(), max_body_bytes=300_000)
+            assert answer.outcome == "answered"
+            # One second's worth and one piece are free; the other 186,000 bytes wait for theirs.
+            assert answer.ended_s - begun_s >= 3.5
+            assert 0 < answer.elapsed_ms <= 2_500
+
+    asyncio.run(run())
+
+
+def test_a_looser_limit_holds_at_once_for_what_waits() -> None:
+    """Whoever was paused under a stricter limit does not wait for that one's time."""
+
+    async def run() -> None:
+        async with (
+            RawServer(large_page(500_000)) as server,
+            fetching(replace(OPTIONS, rate=100)) as fetcher,
+        ):
+            done = begin(fetcher, server.url(), max_body_bytes=500_000)
+            for _ in range(2_000):
+                if fetcher._paused:
+                    break
+                await asyncio.sleep(0.01)
+            assert fetcher._paused
+            fetcher.limit_rate(0)
+            assert (await asyncio.wait_for(done, ENDED)).outcome == "answered"
+
+    asyncio.run(run())
+
+
+def test_pauses_of_ours_outlast_no_permit() -> None:
+    """A transfer that waits for our limit ends with the permit; its handle is as good as new."""
+    asked: list[bool] = [False, True, True]
+
+    def may_fetch() -> bool:
+        return asked.pop() if len(asked) > 1 else asked[0]
+
+    async def run() -> None:
+        options = replace(OPTIONS, rate=1_000, deadline_s=0.5)
+        async with (
+            RawServer(large_page(500_000)) as server,
+            fetching(options, may_fetch) as fetcher,
+        ):
+            answer = await get(fetcher, server.url(), max_body_bytes=500_000)
+            assert answer.outcome == "truncated"
+            assert answer.capture is not None
+            assert answer.capture.truncated == "time"
+            assert "no permit for longer" in answer.detail
+            assert 0 < answer.elapsed_ms <= 500
+            asked[0] = True
+            fetcher.limit_rate(0)
+            again = await get(fetcher, server.url(), max_body_bytes=500_000)
+            assert (again.outcome, again.elapsed_ms > 0) == ("answered", True)
 
     asyncio.run(run())

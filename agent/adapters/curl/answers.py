@@ -43,9 +43,9 @@ def answer_of(
     elif not whole and (received.whole or not fits):
         outcome = "malformed"
         message = "no status" if fits else f"header larger than {options.most_header_bytes} bytes"
-    elapsed_ms = told(pycurl.TOTAL_TIME_T) / 1000
-    if outcome == "timeout":  # libcurl's count stands still while nothing happens
-        elapsed_ms = max(elapsed_ms, 1000 * (ended_s - slot.started_s))
+    elapsed_ms = told(pycurl.TOTAL_TIME_T) / 1000 - 1000 * slot.waited_s(ended_s)
+    if code == pycurl.E_OPERATION_TIMEDOUT:  # libcurl's count stands still while nothing happens
+        elapsed_ms = max(elapsed_ms, 1000 * slot.took_s(ended_s))
     capture, later_s = None, None
     if whole:
         capture = _capture(slot, header, truncated, options)
@@ -57,7 +57,7 @@ def answer_of(
         status if whole else 0,
         told(pycurl.REQUEST_SIZE),
         told(pycurl.HEADER_SIZE) + told(pycurl.SIZE_DOWNLOAD_T),
-        elapsed_ms,
+        max(0.0, elapsed_ms),
         slot.started_epoch_ms,
         ended_s,
         outcome == "answered" and stays_open(header),

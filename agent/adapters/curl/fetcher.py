@@ -21,6 +21,7 @@ from agent.adapters.curl.answers import answer_of, unsent
 from agent.adapters.curl.blocks import site_of
 from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
+from agent.adapters.curl.overdue import overdue
 from agent.adapters.curl.rate import RateLimit
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
@@ -67,7 +68,7 @@ class CurlFetcher:
         self._soon: asyncio.Handle | None = None  # wakes libcurl in the loop's next round
         self._wake_s = math.inf
         self._sweep: asyncio.TimerHandle | None = None
-        self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4)
+        self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4, options.deadline_s / 4)
         self._quiet: asyncio.Event = asyncio.Event()
         self._quiet.set()
         self._stopping = False
@@ -76,6 +77,11 @@ class CurlFetcher:
     def in_flight(self) -> int:
         """Return how many requests are under way."""
         return len(self._busy)
+
+    @property
+    def passed_bytes(self) -> int:
+        """Return how many bytes the limit of the rate has let through; 0: none was set yet."""
+        return self._rate.passed_bytes
 
     def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
         """Begin one request; `done` is called once, later, on the loop's thread."""
@@ -94,11 +100,14 @@ class CurlFetcher:
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
         if self._sweep is None:
-            self._sweep = self._loop.call_later(self._sweep_s, self._cut_silent)
+            self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
 
     def limit_rate(self, bytes_per_s: int) -> None:
         """Let all answers together come no faster from now on; 0: no limit."""
         self._rate.change(bytes_per_s, self._clock.monotonic_s())
+        if self._resume is not None:
+            self._resume.cancel()
+            self._resume = self._loop.call_later(self._rate.wait_s(), self._go_on)
 
     async def drain(self, deadline_s: float) -> None:
         """Refuse new requests, wait for those under way, and end the rest after `deadline_s`.
@@ -150,8 +159,10 @@ class CurlFetcher:
         return slot.refusal is None
 
     def _may_receive(self, slot: Slot, size_bytes: int) -> bool:
-        if self._rate.take(size_bytes, self._clock.monotonic_s()):
+        now_s = self._clock.monotonic_s()
+        if self._rate.take(size_bytes, now_s):
             return True
+        slot.pause(now_s)
         self._paused.append(slot)
         if self._resume is None:
             self._resume = self._loop.call_later(self._rate.wait_s(), self._go_on)
@@ -160,8 +171,9 @@ class CurlFetcher:
     def _go_on(self) -> None:
         self._resume = None
         paused, self._paused = self._paused, []
+        now_s = self._clock.monotonic_s()
         for slot in paused:
-            if slot.handle in self._busy:
+            if slot.resume(now_s):
                 slot.handle.pause(pycurl.PAUSE_CONT)
 
     # What libcurl waits for.
@@ -223,22 +235,21 @@ class CurlFetcher:
         if self._answers:
             self._deliver_all()
 
-    def _cut_silent(self) -> None:
-        """End requests whose answer has not begun in time; libcurl has no such limit."""
+    def _cut_overdue(self) -> None:
+        """End requests whose answer has not begun, or not ended, in time."""
         self._sweep = None
-        latest_s = self._clock.monotonic_s() - self._options.first_byte_s
+        now_s, options, may_fetch = self._clock.monotonic_s(), self._options, self._may_fetch
         late = [
-            handle
+            (handle, why)
             for handle, slot in self._busy.items()
-            if slot.started_s < latest_s and not slot.lines
+            if (why := overdue(slot, now_s, options, may_fetch))
         ]
-        for handle in late:
-            wait = f"no answer within {self._options.first_byte_s:g} s"
-            self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, wait)
+        for handle, why in late:
+            self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, why)
         if late:
             self._deliver_soon()
         if self._busy:
-            self._sweep = self._loop.call_later(self._sweep_s, self._cut_silent)
+            self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
 
     # How requests end.
 

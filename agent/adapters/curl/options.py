@@ -31,7 +31,7 @@ class FetchOptions:
     max_header_bytes of an answer; at most what an archive record takes
     connect_s        until the connection stands, TLS included
     first_byte_s     from the start to the first byte of the answer, connecting included
-    deadline_s       for a request from start to end
+    deadline_s       for a request from start to end, pauses for `rate` left out
     rate             bytes a second of all answers together; 0: no limit
     min_rate         bytes a second; an answer slower than it for `min_rate_s` is cut
     max_idle         connections kept open between requests, of all addresses together

@@ -20,6 +20,7 @@ class RateLimit:
     def __init__(self, bytes_per_s: int, now_s: float) -> None:
         self._bytes_per_s = bytes_per_s
         self.limited = bytes_per_s > 0  # asked for each piece of a body
+        self.passed_bytes = 0  # while limited, since the beginning
         self._bytes = bytes_per_s * BURST_S
         self._filled_s = now_s
 
@@ -41,6 +42,7 @@ class RateLimit:
         if self._bytes <= 0:
             return False
         self._bytes -= size_bytes
+        self.passed_bytes += size_bytes
         return True
 
     def wait_s(self) -> float:

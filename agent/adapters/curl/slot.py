@@ -5,6 +5,7 @@ fetcher, because connections that outlive a request keep pointing at it.
 
 Invariant: at most `max_body_bytes` of a body are held, and a request that `may_send` refuses
 leaves no byte on the wire: it is asked when the connection stands, right before sending.
+How long a request may take is for the fetcher to say: libcurl's limit would count our pauses.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Slot:
         self.refusal: Outcome | None = None
         self.started_s = 0.0
         self.started_epoch_ms = 0
+        self._waited_s = 0.0
+        self._paused_at_s: float | None = None
         self._may_send = may_send
         self._may_receive = may_receive
         self._rate = rate
@@ -89,6 +92,28 @@ class Slot:
             # To the checked address, whatever the name; Host and SNI stay the name.
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
 
+    def pause(self, now_s: float) -> None:
+        """Note that from now on it waits for the limit of the rate, and not for its server."""
+        if self._paused_at_s is None:
+            self._paused_at_s = now_s
+
+    def resume(self, now_s: float) -> bool:
+        """Note that a pause is over; False: there was none, the request has ended meanwhile."""
+        if self._paused_at_s is None:
+            return False
+        self._waited_s += now_s - self._paused_at_s
+        self._paused_at_s = None
+        return True
+
+    def took_s(self, now_s: float) -> float:
+        """Return how long the request has taken so far, pauses of ours left out."""
+        return now_s - self.started_s - self.waited_s(now_s)
+
+    def waited_s(self, now_s: float) -> float:
+        """Return how long it was paused so far."""
+        current_s = 0.0 if self._paused_at_s is None else now_s - self._paused_at_s
+        return self._waited_s + current_s
+
     def clear(self) -> None:
         """Forget the request, so that nothing of it is held until the next."""
         del self.request, self.done
@@ -97,6 +122,7 @@ class Slot:
         self.body_bytes = 0
         self.too_long = False
         self.refusal = None
+        self._waited_s, self._paused_at_s = 0.0, None
 
     def _set_up(self, options: FetchOptions, sockets: Sockets) -> None:
         set_option = self.handle.setopt
@@ -119,7 +145,6 @@ class Slot:
         if options.verify_tls and trusted is not None:
             set_option(pycurl.CAINFO, str(trusted))
         set_option(pycurl.CONNECTTIMEOUT_MS, int(1000 * options.connect_s))
-        set_option(pycurl.TIMEOUT_MS, int(1000 * options.deadline_s))
         set_option(pycurl.LOW_SPEED_LIMIT, options.min_rate)
         set_option(pycurl.LOW_SPEED_TIME, options.min_rate_s)
         set_option(pycurl.DNS_CACHE_TIMEOUT, 0)  # addresses are pinned, or the proxy's
