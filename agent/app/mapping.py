@@ -61,6 +61,9 @@ def politeness(settings: Settings) -> Politeness:
         fast_bytes_per_ms=site.fast_bytes_per_ms,
         times_last=site.times_last,
         burst=site.burst,
+        backoff_cap_s=site.backoff_cap_s,
+        retry_after_cap_s=site.retry_after_cap_s,
+        crawl_delay_cap_s=site.crawl_delay_cap_s,
         strict_robots=site.strict_robots,
     )
 

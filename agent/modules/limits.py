@@ -42,9 +42,10 @@ class Politeness:
     retry_after_cap_s: float = 86400.0
     """Seconds: a `Retry-After` is honoured up to a day; a round does not last longer."""
 
-    crawl_delay_cap_s: float = 300.0
-    """Seconds: a `Crawl-delay` is honoured up to here, and the excess is said in the status;
-    at 300 s a host still gives 288 pages a day."""
+    crawl_delay_cap_s: float = 86400.0
+    """Seconds: a `Crawl-delay` is honoured up to a day, and the excess is said in the status. Of
+    two requests a day one is for the rules, which hold as long: a host that asks for more would
+    hardly give a page."""
 
     strict_robots: bool = False
     """Any `Disallow` is obeyed, whomever it addresses. Source: seed 000, 5.2.4, which did."""
@@ -87,8 +88,8 @@ class CrawlLimits:
     """Seconds until it, if only probes wait for the rules; the address rests longer anyway."""
 
     probe_patience_s: float = 300.0
-    """Seconds of rest after which a probe is given up: a `Retry-After`, or the fourth error in a
-    row at an interval of 20 s. A crawl waits."""
+    """Seconds of rest after which a probe is given up: a `Retry-After`, a `Crawl-delay`, or the
+    fourth error in a row at an interval of 20 s. A crawl waits."""
 
     rules_s: float = 86400.0
     """Seconds for which a robots.txt holds: RFC 9309, 2.4, at most 24 h."""

@@ -38,6 +38,15 @@ class PolitenessSettings:
     burst: int = setting(
         1, unit="requests", least=0, most=1000, reason="in a row on one connection; 0: no limit"
     )
+    backoff_cap_s: float = setting(
+        3600.0, unit="s", least=0, most=DAY_S, reason="no rest after errors or slow answers longer"
+    )
+    retry_after_cap_s: float = setting(
+        86400.0, unit="s", least=0, most=30 * DAY_S, reason="Retry-After is kept up to here"
+    )
+    crawl_delay_cap_s: float = setting(
+        86400.0, unit="s", least=0, most=30 * DAY_S, reason="Crawl-delay is kept up to here"
+    )
     strict_robots: bool = setting(
         False, unit="yes/no", reason="obey any Disallow, whomever it addresses"
     )

@@ -117,6 +117,7 @@ class Holdings:
         queue = JobQueue(job, host, self._limit(job), row.pages, row.response_bytes)
         self.jobs[job.number] = host.jobs[job.number] = queue
         self.dirty[job.number] = None
+        self.give_up_slow_probes(host)
         return queue
 
     def drop_job(self, queue: JobQueue) -> None:
@@ -150,6 +151,12 @@ class Holdings:
             if queue.job.kind != "crawl" or not probes_only:
                 queue.stopped = queue.stopped or reason
                 self.dirty[number] = None
+
+    def give_up_slow_probes(self, host: HostQueue) -> None:
+        """Fetch no more of a host's probes where its rules ask for more patience than they have."""
+        if host.crawl_delay_s > self.limits.probe_patience_s:
+            said = f"not probed: Crawl-delay of {host.crawl_delay_s:g} s"
+            self.stop(host, said, probes_only=True)
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Forget a host without jobs, and its address without hosts, once they have rested."""

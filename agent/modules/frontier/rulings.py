@@ -1,7 +1,8 @@
 """What a robots.txt, or its absence, means for the turns of its host.
 
 Without rules nothing of a host is fetched. They are asked for again, each time later, until the
-host is given up: a crawl is patient, a probe is not, because a round waits for its slowest probe.
+host is given up: a crawl is patient, a probe is not, because a round waits for its slowest probe;
+for that reason it is over, too, where the rules ask for a long Crawl-delay.
 While our own network is down nobody is given up, and no attempt counts.
 Leaves to others: what the rules say (robots), under whose token they are fetched (starts).
 """
@@ -90,6 +91,7 @@ class Rulings:
         if delay_s > cap_s:
             self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
         host.crawl_delay_s = min(delay_s, cap_s)
+        self._has.give_up_slow_probes(host)
         if host.crawl_delay_s and host.address.last_end_s:
             # The robots.txt itself was a request.
             since_s = host.address.last_end_s + host.own_rest_s

@@ -131,14 +131,51 @@ def test_a_crawl_delay_holds_for_its_host_only() -> None:
     assert min(gaps(world)) >= 20.0
 
 
-def test_a_crawl_delay_is_honoured_up_to_its_cap_and_said() -> None:
-    """Beyond 300 s a Crawl-delay is cut, and the status says so."""
-    world = world_of("a", pages=3)
-    world.web["http://a.example/robots.txt"] = Page(body=b"User-agent: *\nCrawl-delay: 9999\n")
+@pytest.mark.parametrize(
+    ("politeness", "asked_s", "kept_s"),
+    [(PLAIN, 600, 600), (PLAIN, 99_999, 86_400), (replace(PLAIN, crawl_delay_cap_s=60.0), 600, 60)],
+)
+def test_a_crawl_delay_is_honoured_up_to_its_cap_and_said(
+    politeness: Politeness, asked_s: int, kept_s: int
+) -> None:
+    """Up to a day, or what is set, a Crawl-delay is kept; if one is cut, the status tells."""
+    world = world_of("a", pages=1, politeness=politeness)
+    rules = f"User-agent: *\nCrawl-delay: {asked_s}\n".encode()
+    world.web["http://a.example/robots.txt"] = Page(body=rules)
     world.give_list([order(A)])
+    world.run(step_s=20.0)
+    assert gaps(world) == [kept_s]
+    remark = f"Crawl-delay longer than {kept_s} s, which is kept"
+    assert (remark in world.crawl.remarks.by_reason) == (asked_s > kept_s)
+
+
+def test_a_host_that_asks_for_more_patience_than_a_probe_has_is_not_probed() -> None:
+    """A round waits for its slowest probe, and fifty pages at ten minutes each are a night."""
+    world = world_of("a", "b")
+    spaced(world, A, B)
+    for name, delay_s in (("a", 600), ("b", 300)):
+        rules = f"User-agent: *\nCrawl-delay: {delay_s}\n".encode()
+        world.web[f"http://{name}.example/robots.txt"] = Page(body=rules)
+    world.give_list([order(A, max_transfer=50), order(B, max_transfer=50)])
     world.run()
-    assert set(gaps(world)) == {300.0}
-    assert world.crawl.remarks.by_reason["Crawl-delay longer than 300 s, which is kept"].count == 1
+    reasons = {unit.unit: unit.reason for unit in world.reports.units}
+    assert reasons == {A: "not probed: Crawl-delay of 600 s", B: "complete"}
+
+
+def test_a_probe_that_comes_while_its_host_is_crawled_knows_of_the_delay() -> None:
+    """The rules that are known already say that it would take too long; the crawl goes on."""
+    world = world_of("a", pages=6)
+    world.web["http://a.example/robots.txt"] = Page(body=b"User-agent: *\nCrawl-delay: 600\n")
+    deep = f"{A}d/"
+    world.web["http://a.example/d/"] = Page()
+    world.give_list([order(A)])
+    while not world.fetched():
+        world.complete()
+        world.tick(1.0)
+    world.give_list([order(A), order(deep, max_transfer=50)])
+    world.run(step_s=20.0)
+    reasons = {unit.unit: unit.reason for unit in world.reports.units}
+    assert reasons == {A: "complete", deep: "not probed: Crawl-delay of 600 s"}
 
 
 def test_a_units_own_interval_is_its_share() -> None:
