@@ -65,12 +65,15 @@ class DnsResolver:
 
     async def look_up(self, host: str) -> LookUp:
         """Return where a host leads, or why nowhere."""
+        loop = asyncio.get_running_loop()
+        begun_s = loop.time()
         found = await look_up(host, self._question, self._refusal, self._kinds)
         if self._options.proxied and not found.forbidden:
             ttl_s = _believed(found.ttl_s) if found.addresses else LONGEST_TTL_S
             return LookUp(host, (host,), ttl_s)
         if found.addresses:
-            return LookUp(host, found.addresses, _believed(found.ttl_s))
+            took_ms = 1000 * (loop.time() - begun_s)
+            return LookUp(host, found.addresses, _believed(found.ttl_s), took_ms=took_ms)
         if found.temporary:
             return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True)
         ttl_s = LONGEST_TTL_S if found.forbidden else NEGATIVE_TTL_S

@@ -25,7 +25,7 @@ from agent.modules.request import REDIRECTS, pinned, redirect_target
 from agent.modules.robots_rules import Rules
 from agent.modules.robots_txt import MAX_BYTES, parse
 from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.ports import FetchAnswer, FetchRequest, LookUp
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.archive.content_coding import decode_content
@@ -56,6 +56,9 @@ class Hop:
     request_bytes: int = 0
     response_bytes: int = 0
     elapsed_ms: float = 0.0
+    lookup_ms: float | None = None  # before it; None: behind a proxy, which looks up itself
+    connect_ms: float = 0.0  # of elapsed_ms, until the connection stood; 0: it was open
+    first_byte_ms: float = 0.0  # of elapsed_ms, until the answer began
     location: str | None = None
     header: str = ""
     limits: tuple[str, ...] = ()  # of ours, that were hit
@@ -156,9 +159,7 @@ class ByHand:
             outcome = "denied" if last in _DONE else last
             hop = Hop(url, outcome, robots=robots, rule=rule, addresses=found.addresses)
             return hop, None
-        hop, answer = await self._fetch(
-            url, found.addresses, self._settings.limits.body_bytes, rules=False
-        )
+        hop, answer = await self._fetch(url, found, self._settings.limits.body_bytes, rules=False)
         hop.robots, hop.rule = robots, rule
         return hop, answer
 
@@ -181,7 +182,7 @@ class ByHand:
             found = await self._resolver.look_up(host_of(url))
             if not found.addresses:
                 return None, f"no address of {url}: {found.reason}"
-            hop, answer = await self._fetch(url, found.addresses, MAX_BYTES, rules=True)
+            hop, answer = await self._fetch(url, found, MAX_BYTES, rules=True)
             visit.robots.append(hop)
             if answer.outcome not in _DONE or answer.status >= 500 or answer.capture is None:
                 return None, f"{url} is unreachable: {answer.outcome} {answer.status or ''}".strip()
@@ -194,10 +195,10 @@ class ByHand:
         return parse(body, token, strict), ""
 
     async def _fetch(
-        self, url: str, addresses: tuple[str, ...], max_bytes: int, *, rules: bool
+        self, url: str, found: LookUp, max_bytes: int, *, rules: bool
     ) -> tuple[Hop, FetchAnswer]:
         done: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()
-        request = FetchRequest(url, pinned(addresses[0]), max_bytes, rules=rules)
+        request = FetchRequest(url, pinned(found.addresses[0]), max_bytes, rules=rules)
         self._fetcher.start(request, done.set_result)
         answer = await done
         header, cut = "", None
@@ -207,12 +208,15 @@ class ByHand:
         hop = Hop(
             url,
             answer.outcome,
-            address=addresses[0],
-            addresses=addresses,
+            address=found.addresses[0],
+            addresses=found.addresses,
             status=answer.status,
             request_bytes=answer.request_bytes,
             response_bytes=answer.response_bytes,
             elapsed_ms=round(answer.elapsed_ms, 3),
+            lookup_ms=None if found.took_ms is None else round(found.took_ms, 3),
+            connect_ms=round(answer.connect_ms, 3),
+            first_byte_ms=round(answer.first_byte_ms, 3),
             location=answer.location,
             header=header,
             limits=() if cut is None else (f"cut: {cut}",),

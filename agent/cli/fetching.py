@@ -7,11 +7,11 @@ import json
 
 import click
 
-from agent.app.by_hand import ByHand, Visit
+from agent.app.by_hand import ByHand, Hop, Visit
 from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
 from agent.settings import Settings
 
-__all__ = ["fetch"]
+__all__ = ["fetch", "times_of"]
 
 
 @click.command()
@@ -33,13 +33,27 @@ def fetch(place: Place, address: str, as_json: bool, overrides: tuple[str, ...])
             words = f"{hop.outcome} {hop.status or ''} {hop.robots} {hop.rule} {hop.detail}"
             click.echo(
                 f"{hop.url}\t{' '.join(words.split())}\t{hop.response_bytes} bytes"
-                f"\t{hop.elapsed_ms:.1f} ms\t{hop.address}"
+                f"\t{times_of(hop)}\t{hop.address}"
             )
         click.echo(
             f"{visit.outcome} {visit.status or ''}: {visit.links} links {visit.notes}".strip()
         )
     if not visit.good:
         raise SystemExit(REFUSED)
+
+
+def times_of(hop: Hop) -> str:
+    """Return what a request took, and what of it (its look-up was before it) took any time."""
+    parts = [
+        f"{word} {took_ms:.1f}"
+        for word, took_ms in (
+            ("look-up", hop.lookup_ms),
+            ("connected after", hop.connect_ms),
+            ("first byte after", hop.first_byte_ms),
+        )
+        if took_ms
+    ]
+    return f"{hop.elapsed_ms:.1f} ms" + (f" ({', '.join(parts)})" if parts else "")
 
 
 async def _visit(settings: Settings, address: str) -> Visit:

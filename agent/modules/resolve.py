@@ -278,7 +278,7 @@ class Resolve:
                 yield "moved", Moved(host.name, host.address, before)
             else:
                 for job in sorted(host.jobs):
-                    yield "placed", Placed(job, host.name, host.address)
+                    yield "placed", Placed(job, host.name, host.address, answer.took_ms)
         for one in host.rules:
             yield "rules", replace(one, address=host.address)
         host.rules.clear()

@@ -253,6 +253,7 @@ class Placed:
     job: int
     host: str
     address: str
+    lookup_ms: float | None = None  # that it was just waited for; None: the address was known
 
 
 @frozen
@@ -339,6 +340,7 @@ class RulesDue:
     hop: int  # redirects so far, at most 5
     round: int
     kind: OrderKind
+    lookup_ms: float | None = None  # of the host's name, since the last time; None: there was none
 
 
 @frozen

@@ -150,6 +150,7 @@ class LookUp:
     ttl_s: float
     reason: str = ""
     temporary: bool = False  # the servers did not answer, or said "later": worth another try
+    took_ms: float | None = None  # None: it says nothing of the servers, as behind a proxy
 
 
 class Resolver(Protocol):

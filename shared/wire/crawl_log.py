@@ -54,7 +54,9 @@ class LogLine:
     """One request: what was asked, what it cost, and the header block of the answer.
 
     `headers` is as received, status line first; of a request that got no answer it is empty or
-    holds only `X-Crawl-Outcome: reason`.
+    holds only `X-Crawl-Outcome: reason`. Of a probe our agents put `X-Crawl-Time` behind the first
+    line: milliseconds of the look-up (where one was waited for), until the connection stood (where
+    it was not open), and until the first byte came. Readers need not know of either.
     """
 
     url: str

@@ -349,6 +349,7 @@ class FakeResolver:
         self.addresses: dict[str, tuple[str, ...]] = {}
         self.temporary: set[str] = set()
         self.ttl_s = 3600.0
+        self.took_ms: float | None = None
         self.waiting: list[tuple[str, Callable[[LookUp], None]]] = []
         self.asked: list[str] = []
 
@@ -360,7 +361,8 @@ class FakeResolver:
         host, done = self.waiting.pop(index)
         addresses = self.addresses.get(host, ("192.0.2.1",))
         reason = "" if addresses else "no such name"
-        done(LookUp(host, addresses, self.ttl_s, reason, host in self.temporary))
+        temporary = host in self.temporary
+        done(LookUp(host, addresses, self.ttl_s, reason, temporary, self.took_ms))
 
 
 class FakeWorker:

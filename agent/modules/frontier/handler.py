@@ -161,6 +161,8 @@ class Frontier:
             job = has.open_job(placed.job)
             if job is None:
                 continue
+            if placed.lookup_ms is not None:
+                has.note_lookup(placed.host, placed.lookup_ms)
             if placed.job in has.dormant:
                 if has.dormant.is_at(placed.job, placed.address):
                     has.grow(job)

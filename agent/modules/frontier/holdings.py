@@ -25,6 +25,7 @@ __all__ = ["Holdings"]
 
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 RETRY_GROWTH: Final = 4.0
+LOOKUPS_KEPT: Final = 10_000
 
 
 class Holdings:
@@ -43,6 +44,7 @@ class Holdings:
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.wall = WallClock()
         self.backing_off = BackingOff(ledger, self.wall)
+        self.lookups_ms: dict[str, float] = {}  # by host, of which no request has told yet
         self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
         self.tokens_out = 0  # addresses of which a request is under way
         self.under_way = 0  # pages fetched or being fetched, not kept yet
@@ -108,6 +110,12 @@ class Holdings:
             host = self.hosts[name] = address.hosts[name] = HostQueue(name, address)
             self.begun.append(host)
         return host
+
+    def note_lookup(self, host: str, took_ms: float) -> None:
+        """Remember how long a look-up took until a request of the host tells it."""
+        if len(self.lookups_ms) >= LOOKUPS_KEPT:
+            self.lookups_ms.pop(next(iter(self.lookups_ms)))
+        self.lookups_ms[host] = took_ms
 
     def add_job(self, job: Job, host: HostQueue) -> JobQueue:
         """Take a job up, with the counters that the ledger has of it, and say where it is."""

@@ -135,7 +135,8 @@ class Starts:
             if job.wants_turn and job.not_before_s <= now:
                 expired = now >= host.rules_until_s and not host.rules_fresh
                 if host.rules == "unknown" or expired:
-                    rules_due = _ask_for_rules(address, host, job)
+                    lookup_ms = has.lookups_ms.pop(host.name, None)
+                    rules_due = _ask_for_rules(address, host, job, lookup_ms)
                     has.give_token(address, rules_due)
                     return "rules_due", rules_due
                 url = job.next_url(now, has.ledger, has.limits.window, has.due_s)
@@ -156,7 +157,9 @@ class Starts:
         job.listed = False
 
 
-def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> RulesDue:
+def _ask_for_rules(
+    address: AddressQueue, host: HostQueue, job: JobQueue, lookup_ms: float | None
+) -> RulesDue:
     host.rules = "asked"
     return RulesDue(
         host.name,
@@ -165,6 +168,7 @@ def _ask_for_rules(address: AddressQueue, host: HostQueue, job: JobQueue) -> Rul
         0,
         job.job.round,
         job.job.kind,
+        lookup_ms,
     )
 
 

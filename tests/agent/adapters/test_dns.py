@@ -66,6 +66,15 @@ def test_behind_a_proxy_the_host_stands_for_its_address() -> None:
     assert look_up("http://127.0.0.1:80/", Zone(), proxied).addresses == ()
 
 
+def test_a_look_up_says_how_long_it_took() -> None:
+    """Behind a proxy it says nothing of the way that pages come."""
+    zone = Zone({A: [Record("133.9.9.1", 300)]})
+    took_ms = look_up(HOST, zone).took_ms
+    assert took_ms is not None
+    assert took_ms > 0
+    assert look_up(HOST, zone, ResolverOptions(proxied=True)).took_ms is None
+
+
 def test_closing_ends_what_is_under_way() -> None:
     """A look-up that nobody waits for any more is not answered."""
 

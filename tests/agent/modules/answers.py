@@ -65,6 +65,8 @@ def ended(
     ended_s: float = 5.0,
     retry_after_s: float | None = None,
     kept_alive: bool = False,
+    connect_ms: float = 0.0,
+    first_byte_ms: float = 0.0,
     header: bytes = HEADER,
 ) -> FetchAnswer:
     """Return how a turn's request ended. header: empty where none came."""
@@ -83,6 +85,8 @@ def ended(
         ended_s,
         kept_alive,
         retry_after_s=retry_after_s,
+        connect_ms=connect_ms,
+        first_byte_ms=first_byte_ms,
     )
 
 

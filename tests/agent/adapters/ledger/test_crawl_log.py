@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.adapters.ledger import ClosedLog, SqliteLedger
-from agent.pipeline.messages import Outcome
+from agent.pipeline.messages import Outcome, RulesDue
 from agent.pipeline.ports import FetchAnswer
 from shared.errors import FormatError
 from shared.wire.crawl_log import Comment, LogLine, decode
@@ -75,6 +76,34 @@ def test_a_line_tells_sizes_time_and_header(tmp_path: Path) -> None:
     first, second = lines_of(tmp_path)
     assert first == LogLine("http://a.example/1", 100, 2000, 13, b"HTTP/1.1 200 OK\r\n\r\n")
     assert second.headers == b"X-Crawl-Outcome: timeout\r\n"
+    ledger.close()
+
+
+def test_a_probes_line_says_what_its_time_was_made_of(tmp_path: Path) -> None:
+    """Behind the status line, and before whatever a site sends under that name."""
+    url = "http://a.example/robots.txt"
+    forged = b"HTTP/1.1 200 OK\r\nX-Crawl-Time: connect=0.1\r\n\r\n"
+    looked_up = RulesDue("http://a.example:80/", "192.0.2.1", url, 0, 3, "probe", 4.26)
+    probed = due_of(url, round_number=3, kind="probe")
+    ledger = open_ledger(tmp_path)
+    ledger.append_log(
+        [
+            ended(looked_up, header=forged, connect_ms=31.04, first_byte_ms=87.5),
+            ended(probed, header=b"HTTP/1.1 200 OK\r\n\r\n", first_byte_ms=50.0),
+            ended(replace(looked_up, lookup_ms=None), "timeout", header=b"", connect_ms=30.0),
+            ended(probed, "refused", header=b""),
+            ended(due_of(url, round_number=3), header=forged, connect_ms=31, first_byte_ms=87),
+        ]
+    )
+    ledger.commit()
+    ok = b"HTTP/1.1 200 OK\r\n"
+    assert [line.headers for line in lines_of(tmp_path)] == [
+        ok + b"X-Crawl-Time: lookup=4.3 connect=31.0 first-byte=87.5\r\n" + forged[len(ok) :],
+        ok + b"X-Crawl-Time: first-byte=50.0\r\n\r\n",
+        b"X-Crawl-Outcome: timeout\r\nX-Crawl-Time: connect=30.0\r\n",
+        b"X-Crawl-Outcome: refused\r\n",
+        forged,
+    ]
     ledger.close()
 
 

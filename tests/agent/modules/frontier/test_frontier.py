@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.pipeline.messages import RulesDue
 from tests.agent.fakes import Page
 from tests.agent.world import ANY_NAME, World, order, site
 
@@ -176,6 +177,21 @@ def test_a_probe_that_comes_while_its_host_is_crawled_knows_of_the_delay() -> No
     world.run(step_s=20.0)
     reasons = {unit.unit: unit.reason for unit in world.reports.units}
     assert reasons == {A: "complete", deep: "not probed: Crawl-delay of 600 s"}
+
+
+def test_the_first_request_of_a_host_says_how_long_its_look_up_took() -> None:
+    """The one that waited for it, awake or put aside until its turn, and no other."""
+    world = world_of("a", "b", pages=3, limits=replace(ANY_NAME, parallel=1))
+    spaced(world, A, B)
+    world.resolver.took_ms = 12.5
+    world.give_list([order(A, max_transfer=50), order(B, max_transfer=50)])
+    world.run()
+    world.give_list([order(A)], round_number=2)  # the address is known from before
+    world.run()
+    dues = [one.due for one in world.reports.requests]
+    rules = [due for due in dues if isinstance(due, RulesDue)]
+    told = {(due.host, due.round): due.lookup_ms for due in rules}
+    assert told == {(A, 1): 12.5, (B, 1): 12.5, (A, 2): None}
 
 
 def test_a_units_own_interval_is_its_share() -> None:
