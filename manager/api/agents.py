@@ -105,8 +105,8 @@ class WaitingToken(BaseModel):
 
 
 class NewCommand(BaseModel):
-    """restart: drop everything and take the list anew; drain: finish what is begun and stop;
-    pause and resume: stop fetching for a while; update: look for its release now."""
+    """restart: drop everything and take the list anew; drain: stop fetching, report, and leave
+    the units to others, until resumed; pause and resume: stop fetching for a while; update: look for its release now."""
 
     command: CommandName
     argument: Annotated[str, Field(max_length=1000)] = ""

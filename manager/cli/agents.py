@@ -270,7 +270,7 @@ def _order(command: str, told: str) -> click.Command:
 
 for _name, _told in (
     ("restart", "Let the agent NAME drop its list, queues and pages, and begin anew."),
-    ("drain", "Let the agent NAME finish what is begun and start nothing new."),
+    ("drain", "Let the agent NAME stop fetching, report, and leave its units to others, until resumed."),
     ("pause", "Let the agent NAME stop fetching until it is resumed."),
     ("resume", "Let the agent NAME go on after pause or drain."),
     ("update", "Let the agent NAME look for its release now, not only daily."),

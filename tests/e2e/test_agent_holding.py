@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.control.lock import HUNG_S
+from manager.console.pages.agent import ASKED
 from shared.wire.sync import Command
 from tests.agent.app.fake_manager import MARK, refuse
 from tests.agent.app.scene import Scene, scene
@@ -146,6 +147,30 @@ def test_drain_hands_the_work_back(tmp_path: Path) -> None:
         it.until("the joining", lambda: it.manager.joined)
         it.until("requests", lambda: len(it.web.requests()) > seen)
         assert it.manager.paths().count("unsubscribe") == 1
+
+
+def test_draining_does_what_the_console_says(tmp_path: Path) -> None:
+    """Each sentence of the console's question about draining, beside what the agent does."""
+    said = [each.text for each in ASKED["drain"][1:]]
+    with scene(tmp_path, pages_mean=60) as it:
+        it.give_all()
+        begin(it)
+        it.manager.command = Command(id="c1", name="drain")
+        it.until("the leave", lambda: not it.manager.joined)
+        assert said.pop(0) == "It stops fetching at once; hosts that it has begun are not finished."
+        assert it.quiet_for(1.0)
+        assert not it.manager.finished
+        assert said.pop(0) == "It reports what it has done; then its units go to other agents."
+        assert it.logged() == it.times_requested()
+        assert it.manager.paths().count("unsubscribe") == 1
+        sentence = "It takes part again when it is told to resume; a restart does not do that."
+        assert said == [sentence]
+        it.manager.command = Command(id="c2", name="restart")
+        it.until("the acknowledgement", lambda: it.manager.command is None)
+        assert it.quiet_for(1.0)
+        assert not it.manager.joined
+        it.manager.command = Command(id="c3", name="resume")
+        it.until("the joining", lambda: it.manager.joined)
 
 
 def hours(first: timedelta, end: timedelta) -> tuple[str, ...]:

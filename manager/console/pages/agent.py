@@ -47,7 +47,9 @@ SAID: Final[dict[str, Lazy]] = {
     "restart": lazy(
         "%(agent)s will drop its list, queue and pages when it calls next, and take the list anew."
     ),
-    "drain": lazy("%(agent)s will finish what it has begun and then stop."),
+    "drain": lazy(
+        "%(agent)s will stop fetching when it calls next, report, and leave its units to others."
+    ),
     "pause": lazy("%(agent)s will stop fetching until it is told to resume."),
     "resume": lazy("%(agent)s will go on fetching."),
     "update": lazy("%(agent)s will look for its release."),
@@ -63,8 +65,9 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
     ),
     "drain": (
         lazy("Drain %(agent)s?"),
-        lazy("It finishes the hosts that it has begun, reports, and stops fetching."),
-        lazy("Its units stay with it until it is restarted, or until it is retired."),
+        lazy("It stops fetching at once; hosts that it has begun are not finished."),
+        lazy("It reports what it has done; then its units go to other agents."),
+        lazy("It takes part again when it is told to resume; a restart does not do that."),
     ),
 }
 
