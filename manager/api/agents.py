@@ -7,7 +7,7 @@ import shutil
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
 from manager.assignment import LivenessState
@@ -106,10 +106,16 @@ class WaitingToken(BaseModel):
 
 class NewCommand(BaseModel):
     """restart: drop everything and take the list anew; drain: stop fetching, report, and leave
-    the units to others, until resumed; pause and resume: stop fetching for a while; update: look for its release now."""
+    the units to others, until resumed; pause and resume: stop fetching for a while; update: look
+    for its release now."""
+
+    model_config = ConfigDict(extra="forbid")
 
     command: CommandName
-    argument: Annotated[str, Field(max_length=1000)] = ""
+    pages: Annotated[
+        bool,
+        Field(description="a restart deletes all pages on the agent's disk, delivered or not"),
+    ] = False
 
 
 class Ordered(BaseModel):
@@ -183,9 +189,15 @@ async def retire(door: Door, actor: Admin, name: str) -> None:
 
 @router.post("/agents/{name}/command")
 async def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
-    """Order an agent to restart, drain, pause or resume."""
+    """Order an agent to restart, drain, pause, resume or update."""
     command_id = await asyncio.to_thread(
-        agents.order_command, door.db, name, asked.command, actor, door.now_ms(), asked.argument
+        agents.order_command,
+        door.db,
+        name,
+        asked.command,
+        actor,
+        door.now_ms(),
+        pages=asked.pages,
     )
     return Ordered(command_id=command_id)
 

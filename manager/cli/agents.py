@@ -253,24 +253,42 @@ def place_(place: Place, name: str, latitude: float | None, longitude: float | N
     place.calls.post(f"/agents/{name}/position", body, empty=body is None)
 
 
+@agents.command()
+@click.argument("name")
+@click.option(
+    "--pages", is_flag=True, help="Delete all pages on its disk as well, delivered or not."
+)
+@yes_option
+@json_option
+@pass_place
+def restart(place: Place, name: str, pages: bool, yes: bool, as_json: bool) -> None:
+    """Let the agent NAME drop its list and queues, and take its list anew; its pages stay."""
+    if pages and not yes:
+        click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
+    _ordered(place, name, {"command": "restart", "pages": pages}, as_json=as_json)
+
+
+def _ordered(place: Place, name: str, body: dict[str, Any], *, as_json: bool) -> None:
+    ordered = place.calls.post(f"/agents/{name}/command", body)
+    if as_json:
+        showing.as_json(ordered)
+    else:
+        click.echo(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
+
+
 def _order(command: str, told: str) -> click.Command:
     @click.command(command, help=told)
     @click.argument("name")
     @json_option
     @pass_place
     def order(place: Place, name: str, as_json: bool) -> None:
-        ordered = place.calls.post(f"/agents/{name}/command", {"command": command})
-        if as_json:
-            showing.as_json(ordered)
-        else:
-            click.echo(f"{name}: {command} is ordered; the agent hears it when it next calls")
+        _ordered(place, name, {"command": command}, as_json=as_json)
 
     return order
 
 
 for _name, _told in (
-    ("restart", "Let the agent NAME drop its list, queues and pages, and begin anew."),
-    ("drain", "Let the agent NAME stop fetching, report, and leave its units to others, until resumed."),
+    ("drain", "Let the agent NAME stop fetching, report, and leave its units to others."),
     ("pause", "Let the agent NAME stop fetching until it is resumed."),
     ("resume", "Let the agent NAME go on after pause or drain."),
     ("update", "Let the agent NAME look for its release now, not only daily."),

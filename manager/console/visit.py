@@ -38,8 +38,9 @@ class Question:
     """What a person is asked before something is done that cannot be taken back.
 
     title: what, with a question mark. consequences: sentences. button: the verb. fields: what the
-    form sends again; back: where to go instead. shown: fields that can still be edited. confirms:
-    the answer is a yes; else the form is only sent as it was, and may be asked about.
+    form sends again; back: where to go instead. shown: fields that can still be edited. choices:
+    what can be ticked, by its field, with a sentence. confirms: the answer is a yes; else
+    the form is only sent as it was, and may be asked about.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Question:
     back: str
     fields: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     danger: bool = True
     confirms: bool = True
 

@@ -29,6 +29,7 @@ __all__ = [
     "AgentView",
     "CommandName",
     "agent_detail",
+    "check_hears_of_pages",
     "list_agents",
     "list_join_tokens",
     "named_agents",
@@ -40,6 +41,8 @@ __all__ = [
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
 COMMANDS: Final = ("restart", "drain", "pause", "resume", "update")
 LIST_LIMIT_MOST: Final = 1_000_000
+PAGES_TOO: Final = "confirmed"
+"""The argument by which a restart deletes the pages, too (design 3, RESTART)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +121,20 @@ def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
 
 
 def order_command(
-    db: Database, name: str, command: str, actor: Actor, now_ms: int, argument: str = ""
+    db: Database, name: str, command: str, actor: Actor, now_ms: int, *, pages: bool = False
 ) -> str:
     """Order an agent to restart, drain, pause, resume or update; return the id it will acknowledge.
 
-    A new command replaces one that was not carried out. Raises NotFoundError, FormatError (an
-    unknown command), ConflictError (a plain agent can only restart; it was retired).
+    pages: a restart deletes all pages on the agent's disk as well, also those that the centre has
+    not taken. A new command replaces one that was not carried out. Raises NotFoundError,
+    FormatError (an unknown command; pages of another than restart), ConflictError (a plain agent
+    can only restart, and is not told about pages; it was retired).
     """
     if command not in COMMANDS:
         raise FormatError(f"command {command[:40]!r}: must be one of {', '.join(COMMANDS)}")
-    if len(argument) > 1000:
-        raise FormatError(f"argument of {len(argument)} characters: at most 1,000")
+    if pages and command != "restart":
+        raise FormatError(f"pages with {command}: only a restart deletes them; leave it out")
+    argument = PAGES_TOO if pages else ""
     command_id = secrets.token_hex(8)
     with db.write() as tx:
         row = _found(tx, name)
@@ -136,6 +142,8 @@ def order_command(
             raise ConflictError(f"agent {name} was retired: it takes no commands")
         if row.is_plain and command != "restart":
             raise ConflictError(f"agent {name} speaks only the five messages: it can only restart")
+        if pages:
+            check_hears_of_pages(row)
         if command == "restart":
             agents.update(tx, row.id, restart_ordered_ms=now_ms)
         if not row.is_plain:
@@ -148,8 +156,18 @@ def order_command(
                 command_ordered_ms=now_ms,
                 command_done_ms=None,
             )
-        note(tx, now_ms, actor, "agent.command", name, command=command, argument=argument)
+        about = {"pages": True} if pages else {}
+        note(tx, now_ms, actor, "agent.command", name, command=command, **about)
     return command_id
+
+
+def check_hears_of_pages(row: AgentRow) -> None:
+    """Raise ConflictError where an agent cannot be told that a restart deletes pages, too."""
+    if row.is_plain:
+        raise ConflictError(
+            f"agent {row.name} speaks only the five messages: it cannot be told to delete pages; "
+            "restart it without"
+        )
 
 
 def set_next_list_limit(

@@ -40,12 +40,22 @@ __all__ = ["PAGES"]
 
 ROUNDS_SHOWN: Final = 10
 ROWS_SHOWN: Final = 10
+PAGES_TOO: Final = lazy(
+    "Delete the pages on its disk as well, also those that it has not delivered yet."
+)
+PLAIN_RESTART: Final = lazy(
+    "It speaks only the five messages: what becomes of the pages on its disk is up to its program."
+)
 LIST_LIMITS: Final = {"50": 50, "all": 0, "none": None}
 
 BUTTONS: Final = {"restart": lazy("Restart"), "drain": lazy("Drain")}
 SAID: Final[dict[str, Lazy]] = {
     "restart": lazy(
-        "%(agent)s will drop its list, queue and pages when it calls next, and take the list anew."
+        "%(agent)s will drop its list and queue when it calls next, and take its list anew."
+    ),
+    "restart and pages": lazy(
+        "%(agent)s will drop its list, queue and all pages when it calls next, and take its list "
+        "anew."
     ),
     "drain": lazy(
         "%(agent)s will stop fetching when it calls next, report, and leave its units to others."
@@ -58,10 +68,7 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
     "restart": (
         lazy("Restart %(agent)s?"),
         lazy("It drops its list, its queue and what it has seen, and takes its list anew."),
-        lazy(
-            "Pages that it has not delivered yet are lost and fetched again: more work for the "
-            "sites."
-        ),
+        lazy("Pages that it has collected stay; all are fetched again: more work for the sites."),
     ),
     "drain": (
         lazy("Drain %(agent)s?"),
@@ -134,19 +141,30 @@ def command(visit: Visit) -> Response:
     name, what = visit.form.get("name", ""), visit.form.get("command", "")
     here = link("agent", name=name)
     if what in ASKED and not visit.is_confirmed:
-        title, *consequences = ASKED[what]
-        return visit.ask(
-            Question(
-                _(title.text, agent=name),
-                tuple(map(str, consequences)),
-                str(BUTTONS[what]),
-                "/console/agent/command",
-                here,
-                {"name": name, "command": what},
-            )
-        )
-    order_command(visit.db, name, what, visit.actor, visit.now_ms)
-    return visit.go(here, done=_(SAID[what].text, agent=name))
+        return visit.ask(_question(visit, name, what))
+    pages = visit.form.get("pages") == "yes"
+    order_command(visit.db, name, what, visit.actor, visit.now_ms, pages=pages)
+    said = SAID["restart and pages" if pages else what]
+    return visit.go(here, done=_(said.text, agent=name))
+
+
+def _question(visit: Visit, name: str, what: str) -> Question:
+    title, *consequences = ASKED[what]
+    choices = {}
+    if what == "restart":
+        if agent_detail(visit.db, name, visit.now_ms, visit.policy).view.row.is_plain:
+            consequences = [*consequences[:-1], PLAIN_RESTART]
+        else:
+            choices = {"pages": str(PAGES_TOO)}
+    return Question(
+        _(title.text, agent=name),
+        tuple(map(str, consequences)),
+        str(BUTTONS[what]),
+        "/console/agent/command",
+        link("agent", name=name),
+        {"name": name, "command": what},
+        choices=choices,
+    )
 
 
 def retire_agent(visit: Visit) -> Response:

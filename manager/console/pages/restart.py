@@ -1,8 +1,8 @@
 """Restarts and list limits of all agents in one table: the source's page `/servlets/restart`.
 
 What it shows: when each last asked whether to restart, whether it handled the last order, when its
-list was last sent. What it sets: restart yes or no, and whether the next list allows 50 pages of a
-unit or all of them. Source: seed 004, 5.1.6, 3.
+list was last sent. What it sets: restart yes or no, whether that deletes the pages on its disk as
+well, and whether the next list allows 50 pages of a unit or all. Source: seed 004, 5.1.6, 3.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit
 from manager.operations.agents import (
     AgentView,
+    check_hears_of_pages,
     list_agents,
     order_command,
     set_next_list_limit,
@@ -31,6 +32,7 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/restart"
 RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
 PAGES_OF: Final = "pages "
+RESTARTS: Final = {"yes": False, "pages too": True}
 LIMITS: Final = {"50": 50, "all": 0}
 AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
 NAMED_MOST: Final = 20
@@ -112,21 +114,24 @@ def save(visit: Visit) -> Response:
         return visit.ask(_question(restarts, limits))
     for name, pages in limits.items():
         set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms)
-    for name in restarts:
-        order_command(visit.db, name, "restart", visit.actor, visit.now_ms)
+    for name, pages_too in restarts.items():
+        order_command(visit.db, name, "restart", visit.actor, visit.now_ms, pages=pages_too)
     return visit.go(HERE, done=_said(restarts, limits))
 
 
-def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[list[str], dict[str, int]]:
-    restarts: list[str] = []
+def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[dict[str, bool], dict[str, int]]:
+    """Return which agents are to restart, with their pages or not, and which limits to set."""
+    restarts: dict[str, bool] = {}
     limits: dict[str, int] = {}
     for field, value in form.items():
         kind, _space, name = field.partition(" ")
         view = agents.get(name)
         if view is None:
             continue
-        if kind == RESTART.strip() and value == "yes" and view.row.restart_ordered_ms is None:
-            restarts.append(name)
+        if kind == RESTART.strip() and value in RESTARTS and view.row.restart_ordered_ms is None:
+            if RESTARTS[value]:
+                check_hears_of_pages(view.row)
+            restarts[name] = RESTARTS[value]
         elif kind == PAGES_OF.strip() and value != AS_IT_IS:
             if value not in LIMITS:
                 raise FormatError(f"{field[:80]!a} = {value[:40]!a}: must be 50 or all")
@@ -135,25 +140,35 @@ def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[list[str], dict[st
     return restarts, limits
 
 
-def _question(restarts: list[str], limits: dict[str, int]) -> Question:
-    named = ", ".join(restarts[:NAMED_MOST])
-    left = len(restarts) - NAMED_MOST
-    also: tuple[str, ...] = ()
+def _question(restarts: dict[str, bool], limits: dict[str, int]) -> Question:
+    also = [_("All is fetched again: more work for the sites.")]
+    emptied = [name for name, pages_too in restarts.items() if pages_too]
+    if emptied:
+        also.append(
+            _(
+                "All pages on their disks are deleted, also those not delivered yet: %(names)s",
+                names=_named(emptied),
+            )
+        )
+    if emptied and len(emptied) < len(restarts):
+        also.append(_("Pages that the others have collected stay."))
+    elif not emptied:
+        also.append(_("Pages that they have collected stay."))
     if limits:
         changed = _("The next lists of %(number)s agents change their limit.", number=len(limits))
-        also = (changed,)
-    fields = {f"{RESTART}{name}": "yes" for name in restarts}
+        also.append(changed)
+    fields = {
+        f"{RESTART}{name}": "pages too" if pages_too else "yes"
+        for name, pages_too in restarts.items()
+    }
     fields |= {f"{PAGES_OF}{name}": "50" if pages else "all" for name, pages in limits.items()}
     return Question(
-        _("Restart %(agent)s?", agent=restarts[0])
+        _("Restart %(agent)s?", agent=next(iter(restarts)))
         if len(restarts) == 1
         else _("Restart %(number)s agents?", number=len(restarts)),
         (
-            _("%(names)s and %(number)s more.", names=named, number=left)
-            if left > 0
-            else named + _("."),
+            _named(list(restarts)),
             _("Each drops its list, its queue and what it has seen, and takes its list anew."),
-            _("Pages that it has not delivered yet are lost and fetched again."),
             *also,
         ),
         _("Restart"),
@@ -163,7 +178,15 @@ def _question(restarts: list[str], limits: dict[str, int]) -> Question:
     )
 
 
-def _said(restarts: list[str], limits: dict[str, int]) -> str:
+def _named(names: list[str]) -> str:
+    """Return names as a sentence, the first of many."""
+    named, left = ", ".join(names[:NAMED_MOST]), len(names) - NAMED_MOST
+    if left > 0:
+        return _("%(names)s and %(number)s more.", names=named, number=left)
+    return named + _(".")
+
+
+def _said(restarts: dict[str, bool], limits: dict[str, int]) -> str:
     said = []
     if restarts:
         said.append(
@@ -171,6 +194,14 @@ def _said(restarts: list[str], limits: dict[str, int]) -> str:
                 "%(num)s agent will restart when it calls next.",
                 "%(num)s agents will restart when they call next.",
                 len(restarts),
+            )
+        )
+    if any(restarts.values()):
+        said.append(
+            ngettext(
+                "%(num)s of them deletes its pages.",
+                "%(num)s of them delete their pages.",
+                sum(restarts.values()),
             )
         )
     if limits:

@@ -50,6 +50,17 @@ def test_a_restart_is_ordered_and_handled(prsm: Running) -> None:
     assert shown["restart_handled_ms"] == prsm.clock()
 
 
+def test_a_restart_deletes_pages_where_it_is_asked_to(prsm: Running) -> None:
+    """By a field of its own; one that the call does not know is refused, not passed over."""
+    agent = prsm.agent(kind="sync")
+    path = f"/api/v1/agents/{agent.name}/command"
+    assert prsm.local.post(path, json={"command": "restart", "pages": True}).status_code == 200
+    shown = prsm.local.get(f"/api/v1/agents/{agent.name}").json()["agent"]
+    assert (shown["command"], shown["command_argument"]) == ("restart", "confirmed")
+    unknown = prsm.local.post(path, json={"command": "restart", "argument": "confirmed"})
+    assert unknown.status_code == 400
+
+
 @pytest.mark.parametrize("command", ["drain", "pause", "resume"])
 def test_a_plain_agent_can_only_restart(prsm: Running, command: str) -> None:
     """What the five messages cannot say is 409; what no agent knows is 400."""

@@ -108,9 +108,7 @@ def _add_hostile(world: World, name: str) -> None:
     ]
     record_discovered(world.db, agent, urls, START_MS - 60_000)
     exclude_host(world.db, HOSTS[0], f"=cmd {SCRIPT}{BIDI}", ADMIN, START_MS - 50_000)
-    order_command(
-        world.db, "hiroshima.example.ac.jp", "restart", ADMIN, START_MS - 10_000_000, SCRIPT
-    )
+    order_command(world.db, "hiroshima.example.ac.jp", "restart", ADMIN, START_MS - 10_000_000)
 
 
 def _add_log(prsm: Running, world: World, name: str) -> None:

@@ -21,6 +21,7 @@ from tests.manager.operations.big_host import know_directories
 from tests.manager.running import Running
 
 KYOTO = "kyoto.example.ac.jp"
+PLAIN = "plain.example.ac.jp"
 AGENT = f"/console/agent?name={KYOTO}"
 HOST = f"http://{HOSTS[5]}:80/"
 
@@ -76,6 +77,48 @@ def test_commands_that_destroy_are_asked_once(prsm: Running, person: Visitor, co
     row = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row
     assert row.command == command
     assert (row.restart_ordered_ms is not None) == (command == "restart")
+
+
+@pytest.mark.parametrize("pages", [False, True])
+def test_a_restart_deletes_pages_where_that_was_ticked(
+    prsm: Running, person: Visitor, pages: bool
+) -> None:
+    """The question has a box for it; what the agent is told, the result and the audit follow."""
+    browser = person("operator")
+    form = browser.page(AGENT).form("/console/agent/command", command="restart")
+    question = read(browser.submit(form).text)
+    assert "Pages that it has collected stay" in question.text
+    ticked = {"pages": "yes"} if pages else {}
+    done = browser.submit(question.form("/console/agent/command"), **ticked)
+    row = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row
+    assert (row.command, row.command_argument) == ("restart", "confirmed" if pages else "")
+    assert ("all pages" in _result(browser, done.headers["location"])) == pages
+    (noted,) = audit_page(prsm.manager.db, limit=1)
+    assert ("pages" in noted.detail) == pages
+    plain = {"csrf": browser.csrf, "name": PLAIN, "command": "restart"}
+    asked = browser.post("/console/agent/command", plain)
+    assert "is up to its program" in asked.text
+    assert 'name="pages"' not in asked.text
+
+
+def test_pages_are_deleted_from_the_table_of_restarts(prsm: Running, person: Visitor) -> None:
+    """The question names whose pages are deleted; the others keep theirs; a plain agent has no
+    such choice."""
+    browser, osaka = person("operator"), "osaka.example.ac.jp"
+    fields = {f"restart {KYOTO}": "pages too", f"restart {osaka}": "yes"}
+    asked = browser.act("/console/restart", "/console/restart", fields)
+    assert f"not delivered yet: {KYOTO}." in asked.text
+    done = browser.submit(read(asked.text).form("/console/restart"))
+    assert "1 of them deletes its pages." in _result(browser, done.headers["location"])
+    for name, argument in ((KYOTO, "confirmed"), (osaka, "")):
+        row = agent_detail(prsm.manager.db, name, prsm.clock()).view.row
+        assert (row.command, row.command_argument) == ("restart", argument)
+    prsm.agent("simple.example")
+    page = browser.get("/console/restart?q=simple").text
+    assert "restart simple.example" in page
+    assert "delete its pages" not in page
+    fields = {"restart simple.example": "pages too", "pages simple.example": "50"}
+    assert browser.act("/console/restart", "/console/restart", fields).status_code == 409
 
 
 def test_a_command_that_cannot_be_is_refused_in_words(prsm: Running, person: Visitor) -> None:

@@ -63,8 +63,10 @@ def test_commands_that_make_no_sense_are_refused(database: Database) -> None:
     world.join("p", kind="plain")
     with pytest.raises(FormatError, match="must be one of restart, drain, pause, resume"):
         order_command(database, "a", "explode", ADMIN, 0)
-    with pytest.raises(FormatError, match="at most 1,000"):
-        order_command(database, "a", "drain", ADMIN, 0, "x" * 2000)
+    with pytest.raises(FormatError, match="only a restart deletes them"):
+        order_command(database, "a", "drain", ADMIN, 0, pages=True)
+    with pytest.raises(ConflictError, match="cannot be told to delete pages"):
+        order_command(database, "p", "restart", ADMIN, 0, pages=True)
     with pytest.raises(NotFoundError):
         order_command(database, "nobody", "drain", ADMIN, 0)
     with pytest.raises(ConflictError, match="can only restart"):

@@ -295,14 +295,14 @@ def test_a_command_is_repeated_until_it_is_acknowledged(database: Database) -> N
     """An answer that was lost loses no command."""
     world = World(database)
     world.join("a")
-    command_id = order_command(database, "a", "pause", ADMIN, world.now_ms, "for maintenance")
+    command_id = order_command(database, "a", "restart", ADMIN, world.now_ms, pages=True)
     for _ in range(2):
         command = world.sync("a").command
         assert command is not None
         assert (command.id, command.name, command.argument) == (
             command_id,
-            "pause",
-            "for maintenance",
+            "restart",
+            "confirmed",
         )
     request = world.request("a").model_copy(update={"command_done": command_id})
     identity = world.agents["a"].identity
