@@ -23,6 +23,7 @@ from manager.operations.pins import pin_unit, unpin_units
 __all__ = ["PAGES"]
 
 ROWS_MOST: Final = 50
+DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others matter to nobody here
 REASON_MOST: Final = 500
 
 
@@ -48,6 +49,9 @@ def show(visit: Visit) -> Response:
             row.ms_per_kb or 0.0,
         ),
     )
+    near = distances[:DISTANCES_MOST] + [
+        row for row in distances[DISTANCES_MOST:] if owners.get(row.unit_id) == row.agent_id
+    ]
     return visit.page(
         "host.html",
         detail=detail,
@@ -56,7 +60,8 @@ def show(visit: Visit) -> Response:
         top=next((unit for unit in detail.units if unit.path == "/"), None),
         owners_now=owners,
         history=sorted(detail.owners, key=lambda row: row.since_ms, reverse=True)[:ROWS_MOST],
-        distances=distances,
+        distances=near,
+        farther=len(distances) - len(near),
         units_now=units_now,
         is_split=len(units_now) > 1,
         orders=detail.orders[:ROWS_MOST],
