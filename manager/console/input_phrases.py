@@ -40,6 +40,10 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("days = %(value)s: must be 1 to %(most)s"),
     lazy("days = %(value)s: must be between 1 and %(most)s"),
     lazy("older than %(value)s days: must be 0 to %(most)s"),
+    lazy(
+        "area %(value)s: must be four numbers of degrees, south,west,north,east, as "
+        "34.7,135.5,35.1,135.8"
+    ),
     lazy("percent of units %(value)s: must be a number from 0 to 100, or empty"),
     lazy("moves = %(value)s: must be 0 to 1, a share of the placed units"),
     lazy("share = %(value)s: must be above 0 and at most 1"),

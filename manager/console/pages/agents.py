@@ -12,6 +12,7 @@ from starlette.responses import Response
 from manager.assignment import LivenessState
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.area import read_area
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
@@ -20,7 +21,9 @@ from manager.db.agents import AgentRow
 from manager.operations.agents import AgentView, list_agents, list_join_tokens
 from manager.operations.rounds import list_rounds, round_detail
 
-__all__ = ["PAGES"]
+__all__ = ["FILTERS", "PAGES", "matching"]
+
+FILTERS: Final = ("q", "state", "kind", "area")
 
 STATES: Final = tuple(state.value for state in LivenessState)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
@@ -90,13 +93,15 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/agents",
         visit.query,
-        filters=("q", "state", "kind"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="name",
     )
 
 
-def _matching(agents: list[AgentView], listing: Listing) -> list[AgentView]:
+def matching(agents: list[AgentView], listing: Listing) -> list[AgentView]:
+    """Return the agents that the filters of a list leave. Raises FormatError: no such area."""
+    area = read_area(listing.filters["area"])
     text, state = listing.filters["q"].lower(), listing.filters["state"]
     kind = listing.filters["kind"]
     # Retired ones are kept for ever; who wants to see them asks for them.
@@ -105,6 +110,7 @@ def _matching(agents: list[AgentView], listing: Listing) -> list[AgentView]:
         for view in agents
         if text in view.row.name
         and kind in ("", view.row.kind)
+        and (area is None or area.holds(view.row))
         and (
             view.liveness.state.value == state if state else view.liveness.state.value != "retired"
         )
@@ -132,7 +138,7 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     agents = list_agents(visit.db, visit.now_ms, visit.policy)
     progress = _last_crawl(visit)
-    found = listing.sorted(_lines(_matching(agents, listing), progress), KEYS)
+    found = listing.sorted(_lines(matching(agents, listing), progress), KEYS)
     return visit.page(
         "agents.html",
         listing=listing,
@@ -158,7 +164,7 @@ def export(visit: Visit) -> Response:
     """Send the same rows as CSV."""
     listing = _listing(visit)
     agents = list_agents(visit.db, visit.now_ms, visit.policy)
-    found = listing.sorted(_lines(_matching(agents, listing), _last_crawl(visit)), KEYS)
+    found = listing.sorted(_lines(matching(agents, listing), _last_crawl(visit)), KEYS)
     return csv_response("agents", HEADER, (_cells(line) for line in found))
 
 

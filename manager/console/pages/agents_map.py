@@ -15,8 +15,10 @@ from starlette.responses import Response
 
 from manager.assignment import LivenessState
 from manager.console.access import Page
+from manager.console.area import area_of
 from manager.console.language import _, number
-from manager.console.listing import read_listing
+from manager.console.listing import Listing, read_listing
+from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
 from manager.console.words import word
 from manager.operations.agents import AgentView, list_agents
@@ -56,8 +58,11 @@ class Spot:
     side: str = ""
 
 
-def spots(views: Iterable[AgentView]) -> list[Spot]:
-    """Return the points of agents whose position is known, the largest first."""
+def spots(views: Iterable[AgentView], listing: Listing) -> list[Spot]:
+    """Return the points of agents whose position is known, the largest first.
+
+    listing: that left these agents; a point of several leads to the table of exactly those.
+    """
     cells: dict[tuple[int, int], list[tuple[int, int, AgentView]]] = {}
     for view in views:
         latitude, longitude = view.row.latitude, view.row.longitude
@@ -66,7 +71,7 @@ def spots(views: Iterable[AgentView]) -> list[Spot]:
         x = round((longitude + 180) * SCALE)
         y = round((NORTH - min(NORTH, max(SOUTH, latitude))) * SCALE)
         cells.setdefault((x // CELL, y // CELL), []).append((x, y, view))
-    made = [_spot(found) for found in cells.values()]
+    made = [_spot(found, listing) for found in cells.values()]
     return _labelled(sorted(made, key=lambda spot: (-spot.agents, spot.x, spot.y)))
 
 
@@ -101,7 +106,7 @@ def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> b
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _spot(found: Sequence[tuple[int, int, AgentView]]) -> Spot:
+def _spot(found: Sequence[tuple[int, int, AgentView]], listing: Listing) -> Spot:
     views = sorted((view for _, _, view in found), key=_badness)
     names = [f"{view.row.name}: {word(view.liveness.state.value)}" for view in views[:NAMED]]
     if len(views) > NAMED:
@@ -115,7 +120,7 @@ def _spot(found: Sequence[tuple[int, int, AgentView]]) -> Spot:
         first.liveness.state.value,
         "\n".join(names),
         first.row.name if alone else number(len(views)),
-        link("agent", name=first.row.name) if alone else link("agents", q=_shared(views)),
+        link("agent", name=first.row.name) if alone else _table(views, listing),
         len(views),
     )
 
@@ -124,15 +129,10 @@ def _badness(view: AgentView) -> tuple[int, str]:
     return WORST.index(view.liveness.state.value), view.row.name
 
 
-def _shared(views: Sequence[AgentView]) -> str:
-    """Return what the names of agents at one place end with in common; perhaps nothing."""
-    parts = [view.row.name.split(".")[::-1] for view in views]
-    common = []
-    for level in zip(*parts, strict=False):
-        if len(set(level)) > 1:
-            break
-        common.append(level[0])
-    return ".".join(common[::-1])
+def _table(views: Sequence[AgentView], listing: Listing) -> str:
+    """Return the address of the table of some agents at one place; points share no place."""
+    places = [(row.latitude or 0.0, row.longitude or 0.0) for row in (view.row for view in views)]
+    return listing.url("/console/agents", area=str(area_of(places)))
 
 
 def show(visit: Visit) -> Response:
@@ -140,19 +140,12 @@ def show(visit: Visit) -> Response:
     listing = read_listing(
         "/console/agents-map",
         visit.query,
-        filters=("q", "state", "kind"),
+        filters=FILTERS,
         sorts=("name",),
         default_sort="name",
     )
-    text, state, kind = (listing.filters[name] for name in ("q", "state", "kind"))
-    chosen = [
-        view
-        for view in list_agents(visit.db, visit.now_ms, visit.policy)
-        if text.lower() in view.row.name
-        and kind in ("", view.row.kind)
-        and (view.liveness.state.value == state if state else view.row.retired_ms is None)
-    ]
-    placed = spots(chosen)
+    chosen = matching(list_agents(visit.db, visit.now_ms, visit.policy), listing)
+    placed = spots(chosen, listing)
     return visit.page(
         "agents_map.html",
         listing=listing,

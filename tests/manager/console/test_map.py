@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+import pytest
+
+from manager.console.listing import read_listing
+from manager.console.pages.agents import FILTERS
 from manager.console.pages.agents_map import HEIGHT, WIDTH, spots
 from manager.operations.agents import list_agents
 from manager.operations.audit import audit_page
@@ -13,6 +18,9 @@ from tests.manager.console.conftest import Visitor
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
+PLAIN = read_listing(
+    "/console/agents-map", {}, filters=FILTERS, sorts=("name",), default_sort="name"
+)
 KYOTO, OSAKA = "kyoto.example.ac.jp", "osaka.example.ac.jp"
 
 
@@ -26,16 +34,47 @@ def test_near_agents_are_one_point_in_the_colour_of_the_worst(prsm: Running) -> 
         return replace(view, row=row)  # type: ignore[type-var]
 
     far = at(other, -33.87, 151.2)
-    (east, south) = spots([at(one, 35.03, 135.78), far])  # type: ignore[list-item]
+    (east, south) = spots([at(one, 35.03, 135.78), far], PLAIN)  # type: ignore[list-item]
     assert {east.label, south.label} == {KYOTO, OSAKA}
-    (both,) = spots([at(one, 35.03, 135.78), at(other, 34.7, 135.5)])  # type: ignore[list-item]
+    near = [at(one, 35.03, 135.78), at(other, 34.7, 135.5)]
+    (both,) = spots(near, PLAIN)  # type: ignore[arg-type]
     assert (both.agents, both.label) == (2, "2")
-    assert both.url == "/console/agents?q=example.ac.jp"
     for latitude, longitude in ((90, 180), (-90, -180), (0, 0)):
-        (spot,) = spots([at(one, latitude, longitude)])  # type: ignore[list-item]
+        (spot,) = spots([at(one, latitude, longitude)], PLAIN)  # type: ignore[list-item]
         assert 0 <= spot.x <= WIDTH
         assert 0 <= spot.y <= HEIGHT
-    assert spots(views.values()) == []
+    assert spots(views.values(), PLAIN) == []
+
+
+@pytest.mark.parametrize("filters", ["", "state={state}", "state={state}&kind=sync&q=kyoto"])
+def test_a_point_leads_to_the_agents_in_it(prsm: Running, person: Visitor, filters: str) -> None:
+    """The table behind a point has the agents of the point, under the map's own filters."""
+    db, browser = prsm.manager.db, person("viewer")
+    views = {view.row.name: view for view in list_agents(db, prsm.clock())}
+    for name in views:
+        set_position(db, name, Position(35, 135), ADMIN, prsm.clock())
+    set_position(db, KYOTO, Position(-33.87, 151.2), ADMIN, prsm.clock())
+    state = Counter(view.liveness.state.value for view in views.values()).most_common(1)[0][0]
+    drawn = browser.page(f"/console/agents-map?{filters.format(state=state)}")
+    points = [
+        each.attributes
+        for each in drawn.all("a")
+        if "map-spot" in each.attributes.get("class", "") and "area=" in each.attributes["href"]
+    ]
+    for point in points:
+        table = browser.get(point["href"].replace("/agents?", "/agents.csv?")).text
+        named = {row.partition(",")[0] for row in table.splitlines()[1:]}
+        assert named == {line.partition(":")[0] for line in point["aria-label"].splitlines()}
+    assert len(points) == (0 if "kyoto" in filters else 1)
+
+
+def test_an_area_that_is_none_is_refused(person: Visitor) -> None:
+    """By the map and by the table, with what it should be."""
+    for path in ("agents", "agents-map"):
+        for text in ("here", "1,2,3", "1,2,3,nan"):
+            answer = person("viewer").get(f"/console/{path}?area={text}")
+            assert answer.status_code == 400
+            assert "four numbers of degrees" in answer.text
 
 
 def test_a_position_is_said_on_the_agents_page(prsm: Running, person: Visitor) -> None:
