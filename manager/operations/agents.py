@@ -171,17 +171,28 @@ def check_hears_of_pages(row: AgentRow) -> None:
 
 
 def set_next_list_limit(
-    db: Database, name: str, pages: int | None, actor: Actor, now_ms: int
+    db: Database,
+    name: str,
+    pages: int | None,
+    actor: Actor,
+    now_ms: int,
+    *,
+    shown: int | None = None,
 ) -> None:
     """Set how many pages of each unit an agent's next lists allow: 50, or 0 for all of them.
 
     None: no order, which is all. It holds until it is set again. Source: seed 004, 5.1.6, the
-    page that says whether the next list is limited to 50 pages. Raises NotFoundError, FormatError.
+    page that says whether the next list is limited to 50 pages. shown: what the person saw that it
+    is, 0 for all. Raises NotFoundError, FormatError, ConflictError (it is not what was shown).
     """
     if pages is not None and not 0 <= pages <= LIST_LIMIT_MOST:
         raise FormatError(f"pages = {pages}: must be 0 (all) to {LIST_LIMIT_MOST}")
     with db.write() as tx:
         row = _found(tx, name)
+        if shown is not None and shown != (row.list_limit or 0):
+            raise ConflictError(
+                f"{name}: changed since it was shown, so nothing was done; load the page again"
+            )
         agents.update(tx, row.id, list_limit=pages)
         rights.set_limit(tx, row.id, pages or 0)
         note(tx, now_ms, actor, "agent.list-limit", name, pages=pages)

@@ -8,8 +8,9 @@ over; and few enough that every sync can carry them. See ADR 128.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Final
 
 import re2
@@ -29,6 +30,7 @@ __all__ = [
     "LimitsRow",
     "Tried",
     "add_blocked",
+    "as_shown",
     "fleet_rules_of",
     "remove_blocked",
     "set_limits",
@@ -120,8 +122,19 @@ def try_url(db: Database, text: str, pattern: str = "") -> Tried:
     return Tried(url, [row for row in rows if _compiled(row.pattern, "line").search(url)])
 
 
-def set_limits(db: Database, asked: LimitsRow, actor: Actor, now_ms: int) -> None:
-    """Set what all agents keep to at least; None: as each site says. Raises FormatError."""
+def as_shown(limits: LimitsRow) -> str:
+    """Return limits as a form carries them that was made while they held."""
+    return json.dumps(astuple(limits))
+
+
+def set_limits(
+    db: Database, asked: LimitsRow, actor: Actor, now_ms: int, shown: str | None = None
+) -> None:
+    """Set what all agents keep to at least; None: as each site says.
+
+    shown: what the person saw that holds, by `as_shown`. Raises FormatError, ConflictError
+    (something else does).
+    """
     if asked.interval_s is not None and not 0 <= asked.interval_s <= INTERVAL_MOST_S:
         raise FormatError(
             f"interval_s = {asked.interval_s:g}: must be 0 to {INTERVAL_MOST_S:g}; sites keep 20 s "
@@ -138,6 +151,11 @@ def set_limits(db: Database, asked: LimitsRow, actor: Actor, now_ms: int) -> Non
         before = fleet_rules.limits(tx)
         if before == asked:
             return
+        if shown not in (None, as_shown(before)):
+            raise ConflictError(
+                "the limits were changed since they were shown, so nothing was done; load the "
+                "page again"
+            )
         fleet_rules.set_limits(tx, asked)
         note(
             tx,

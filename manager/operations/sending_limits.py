@@ -59,13 +59,20 @@ def read_limits(
 
 
 def limit_sending(
-    db: Database, agent: str, asked: SendingLimits, actor: Actor, now_ms: int
+    db: Database,
+    agent: str,
+    asked: SendingLimits,
+    actor: Actor,
+    now_ms: int,
+    shown: str | None = None,
 ) -> None:
     """Let an agent send within limits; one that limits nothing lifts what was set before.
 
-    Raises NotFoundError, ConflictError (it is plain and hears of nothing).
+    shown: the agent's row had these (`AgentRow.sending`) when the person looked. Raises
+    NotFoundError, ConflictError (it is plain and hears of nothing; it has others by now).
     """
     limits = asked != SendingLimits(zone=asked.zone)
+    text = asked.model_dump_json() if limits else ""
     with db.write() as tx:
         row = agent_named(tx, agent)
         if row.is_plain:
@@ -73,7 +80,11 @@ def limit_sending(
                 f"agent {agent} speaks only the five messages: it sends by a client of its own, "
                 "which has to be told there"
             )
-        agents.update(tx, row.id, sending=asked.model_dump_json() if limits else "")
+        if row.sending not in (shown, text) and shown is not None:
+            raise ConflictError(
+                f"{agent}: changed since it was shown, so nothing was done; load the page again"
+            )
+        agents.update(tx, row.id, sending=text)
         words = spoken_limits(asked)
         note(tx, now_ms, actor, "collection.limit", agent, limits=words)
 

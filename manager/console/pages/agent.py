@@ -220,7 +220,7 @@ def limit(visit: Visit) -> Response:
         _windows(visit.form.get("weekend", "")),
         visit.form.get("zone", "").strip(),
     )
-    limit_sending(visit.db, name, limits, visit.actor, visit.now_ms)
+    limit_sending(visit.db, name, limits, visit.actor, visit.now_ms, visit.form.get("shown"))
     said = _(
         "From its next sync on %(agent)s sends %(limits)s.",
         agent=name,

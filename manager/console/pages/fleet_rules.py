@@ -21,6 +21,7 @@ from manager.operations.fleet_rules import (
     LimitsRow,
     Tried,
     add_blocked,
+    as_shown,
     fleet_rules_of,
     remove_blocked,
     set_limits,
@@ -71,6 +72,7 @@ def _page(visit: Visit, *, status: int = 200, refused: str = "") -> Response:
         cut=listing.cut(_rows(found, listing)),
         lines=len(found.blocked),
         limits=found.limits,
+        shown=as_shown(found.limits),
         url=url,
         pattern=pattern,
         tried=tried,
@@ -145,7 +147,7 @@ def limit(visit: Visit) -> Response:
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
-    set_limits(visit.db, asked, visit.actor, visit.now_ms)
+    set_limits(visit.db, asked, visit.actor, visit.now_ms, visit.form.get("shown"))
     return visit.go(link("fleet-rules"), done=_("Agents hear of the limits with their next sync."))
 
 

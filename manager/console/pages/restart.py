@@ -7,7 +7,7 @@ well, and whether the next list allows 50 pages of a unit or all. Source: seed 0
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -18,6 +18,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit
+from manager.errors import ConflictError
 from manager.operations.agents import (
     AgentView,
     check_hears_of_pages,
@@ -32,7 +33,10 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/restart"
 RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
 PAGES_OF: Final = "pages "
+SHOWN: Final = "shown "  # what a row's limit was when its form was made; 0: all
 RESTARTS: Final = {"yes": False, "pages too": True}
+Limits = dict[str, tuple[int, int]]
+"""Of agents: the limit that the form showed, and the one to set; 0: all."""
 LIMITS: Final = {"50": 50, "all": 0}
 AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
 NAMED_MOST: Final = 20
@@ -79,6 +83,7 @@ def show(visit: Visit) -> Response:
         everybody=len(_agents(visit)),
         restart_field=RESTART,
         pages_field=PAGES_OF,
+        shown_field=SHOWN,
     )
 
 
@@ -112,17 +117,24 @@ def save(visit: Visit) -> Response:
         return visit.go(HERE, done=_("Nothing was changed: it holds already."))
     if restarts and not visit.is_confirmed:
         return visit.ask(_question(restarts, limits))
-    for name, pages in limits.items():
-        set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms)
+    for name, (was, pages) in limits.items():
+        set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=was)
     for name, pages_too in restarts.items():
         order_command(visit.db, name, "restart", visit.actor, visit.now_ms, pages=pages_too)
     return visit.go(HERE, done=_said(restarts, limits))
 
 
-def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[dict[str, bool], dict[str, int]]:
-    """Return which agents are to restart, with their pages or not, and which limits to set."""
+def _chosen(
+    form: Mapping[str, str], agents: dict[str, AgentView]
+) -> tuple[dict[str, bool], Limits]:
+    """Return which agents are to restart, with their pages or not, and which limits to set.
+
+    A row acts only where it differs from what it showed. Raises ConflictError where somebody else
+    has changed such a row meanwhile.
+    """
     restarts: dict[str, bool] = {}
-    limits: dict[str, int] = {}
+    limits: Limits = {}
+    changed: list[str] = []
     for field, value in form.items():
         kind, _space, name = field.partition(" ")
         view = agents.get(name)
@@ -135,12 +147,29 @@ def _chosen(form: Any, agents: dict[str, AgentView]) -> tuple[dict[str, bool], d
         elif kind == PAGES_OF.strip() and value != AS_IT_IS:
             if value not in LIMITS:
                 raise FormatError(f"{field[:80]!a} = {value[:40]!a}: must be 50 or all")
-            if (view.row.list_limit or 0) != LIMITS[value]:
-                limits[name] = LIMITS[value]
+            was, now, wanted = _shown(form, name), view.row.list_limit or 0, LIMITS[value]
+            if wanted in (was, now):
+                continue
+            if was != now:
+                changed.append(name)
+            limits[name] = (was, wanted)
+    if changed:
+        names = ", ".join(changed[:NAMED_MOST])
+        raise ConflictError(
+            f"{names}: changed since it was shown, so nothing was done; load the page again"
+        )
     return restarts, limits
 
 
-def _question(restarts: dict[str, bool], limits: dict[str, int]) -> Question:
+def _shown(form: Mapping[str, str], name: str) -> int:
+    """Return which limit a row showed. Raises FormatError."""
+    text = form.get(f"{SHOWN}{name}", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise FormatError(f"{SHOWN}{name} = {text[:20]!a}: must be a whole number")
+    return int(text)
+
+
+def _question(restarts: dict[str, bool], limits: Limits) -> Question:
     also = [_("All is fetched again: more work for the sites.")]
     emptied = [name for name, pages_too in restarts.items() if pages_too]
     if emptied:
@@ -155,13 +184,14 @@ def _question(restarts: dict[str, bool], limits: dict[str, int]) -> Question:
     elif not emptied:
         also.append(_("Pages that they have collected stay."))
     if limits:
-        changed = _("The next lists of %(number)s agents change their limit.", number=len(limits))
-        also.append(changed)
+        also.append(_("These next lists change their limit: %(names)s", names=_named(list(limits))))
     fields = {
         f"{RESTART}{name}": "pages too" if pages_too else "yes"
         for name, pages_too in restarts.items()
     }
-    fields |= {f"{PAGES_OF}{name}": "50" if pages else "all" for name, pages in limits.items()}
+    for name, (was, pages) in limits.items():
+        fields[f"{PAGES_OF}{name}"] = "50" if pages else "all"
+        fields[f"{SHOWN}{name}"] = str(was)
     return Question(
         _("Restart %(agent)s?", agent=next(iter(restarts)))
         if len(restarts) == 1
@@ -186,7 +216,7 @@ def _named(names: list[str]) -> str:
     return named + _(".")
 
 
-def _said(restarts: dict[str, bool], limits: dict[str, int]) -> str:
+def _said(restarts: dict[str, bool], limits: Limits) -> str:
     said = []
     if restarts:
         said.append(
@@ -212,6 +242,7 @@ def _said(restarts: dict[str, bool], limits: dict[str, int]) -> str:
                 len(limits),
             )
         )
+        said.append(_named(list(limits)))
     return " ".join(said)
 
 

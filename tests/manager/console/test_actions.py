@@ -7,17 +7,20 @@ import re
 import pytest
 
 from manager.db.tables import rights, unit_rounds
-from manager.operations.agents import agent_detail, list_agents
+from manager.operations.agents import agent_detail, list_agents, set_next_list_limit
 from manager.operations.audit import audit_page
+from manager.operations.fleet_rules import LimitsRow, fleet_rules_of
 from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.plans import list_plans, plan_detail
 from manager.operations.rounds import current_round
+from manager.operations.sending_limits import sending_of
 from manager.operations.users import list_users
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, PASSWORD
 from tests.manager.console.markup import read
 from tests.manager.operations.big_host import know_directories
+from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
 KYOTO = "kyoto.example.ac.jp"
@@ -218,6 +221,52 @@ def test_the_restart_page_changes_what_differs(prsm: Running, person: Visitor) -
     assert rows[KYOTO].restart_ordered_ms == prsm.clock()
     assert rows["osaka.example.ac.jp"].list_limit == 0
     assert rows["sendai.example.ac.jp"].restart_ordered_ms is None
+
+
+def test_a_table_of_restarts_that_is_old_reverts_nothing(prsm: Running, person: Visitor) -> None:
+    """A row acts only where it differs from what it showed; one that somebody else has changed
+    meanwhile is refused by its name, with all others."""
+    browser, osaka, sendai = person("operator"), "osaka.example.ac.jp", "sendai.example.ac.jp"
+    form = browser.page("/console/restart").form("/console/restart")
+    assert form.fields[f"pages {KYOTO}"] == "all"
+    set_next_list_limit(prsm.manager.db, KYOTO, 50, ADMIN, prsm.clock())
+
+    def limit_of(name: str) -> int | None:
+        return agent_detail(prsm.manager.db, name, prsm.clock()).view.row.list_limit
+
+    done = browser.submit(form, **{f"pages {sendai}": "50"})
+    assert f"{sendai}." in _result(browser, done.headers["location"])
+    assert (limit_of(KYOTO), limit_of(sendai)) == (50, 50)
+    set_next_list_limit(prsm.manager.db, KYOTO, 7, ADMIN, prsm.clock())
+    refused = browser.submit(form, **{f"pages {KYOTO}": "50", f"pages {osaka}": "all"})
+    assert refused.status_code == 409
+    assert f"{KYOTO}: changed since it was shown" in refused.text
+    assert (limit_of(KYOTO), limit_of(osaka)) == (7, 50)
+    fresh = browser.page("/console/restart").form("/console/restart")
+    changes = {f"restart {sendai}": "yes", f"pages {KYOTO}": "50"}
+    question = read(browser.submit(fresh, **changes).text)
+    assert f"change their limit: {KYOTO}." in question.text
+    set_next_list_limit(prsm.manager.db, KYOTO, 8, ADMIN, prsm.clock())
+    assert browser.submit(question.form("/console/restart")).status_code == 409
+    assert (limit_of(KYOTO), _last(prsm)[1]) == (8, "agent.list-limit")
+
+
+def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor) -> None:
+    """Forms that set several values at once are refused where others hold than they showed."""
+    browser, db = person("operator"), prsm.manager.db
+    rules = browser.page("/console/fleet-rules").form("/console/fleet-rules/limits")
+    assert browser.submit(rules, interval_s="30").status_code == 303
+    assert browser.submit(rules, parallel_hosts="5").status_code == 409
+    assert fleet_rules_of(db).limits == LimitsRow(interval_s=30.0)
+    assert browser.submit(rules, interval_s="30").status_code == 303  # it holds already
+    hours = browser.page(AGENT).form("/console/agent/sending")
+    assert browser.submit(hours, rate="500").status_code == 303
+    answer = browser.submit(hours, weekday="02:00-08:00")
+    assert answer.status_code == 409
+    assert f"{KYOTO}: changed since it was shown" in answer.text
+    sending = sending_of(agent_detail(db, KYOTO, prsm.clock()).view.row)
+    assert sending is not None
+    assert (sending.bytes_per_s, sending.weekday) == (500_000, [(0, 1440)])
 
 
 def test_the_source_s_addresses_lead_here(person: Visitor) -> None:
