@@ -211,7 +211,11 @@ def _put_together(
 def layout_of(settings: Settings) -> Layout:
     """Return where things lie."""
     files = settings.database.files
-    return Layout(settings.data, Path(files).absolute() if files else None)
+    return Layout(
+        settings.data,
+        Path(files).absolute() if files else None,
+        fronted=bool(settings.archive.front),
+    )
 
 
 def policy_of(settings: Settings) -> Policy:

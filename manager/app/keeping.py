@@ -95,6 +95,10 @@ class Archive:
         clock.every(USAGE_S, "usage", self.write_down)
         again = partial(archive_results.begin_again, led)
         clock.every(JOBS_S, "archive jobs", only(ours.run_jobs, first=again))
+        layout = self.making.layout
+        if layout.fronted:
+            give_all = partial(layout.access.give_all, layout.sent)
+            clock.every(DAY_S, "archive readers", only(give_all))
         clock.every(self.settings.compact_s, "compaction", only(ours.compact))
         clock.every(DAY_S, "archive tidying", only(ours.tidy))
 
@@ -108,7 +112,7 @@ def open_archive(
     now_ms: Callable[[], int],
 ) -> Archive:
     """Return the archive of a manager."""
-    store: SegmentStore = DirectoryStore(layout.segments)
+    store: SegmentStore = DirectoryStore(layout.segments, layout.access)
     if settings.store:
         store = ObjectStore(settings.store, settings.store_endpoint, settings.store_region)
     reading = Reading(

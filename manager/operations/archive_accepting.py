@@ -271,8 +271,8 @@ def keep_files(reading: Reading, part: Part, key: str) -> None:
     """Put the files of a part where they stay."""
     reading.store.put(part.path, key)
     index = reading.layout.index_file(key)
-    link_into(part.index, index)
-    link_into(part.cdxj, index.with_suffix(".cdxj"))
+    link_into(part.index, index, reading.layout.access)
+    link_into(part.cdxj, index.with_suffix(".cdxj"), reading.layout.access)
 
 
 def enter_part(

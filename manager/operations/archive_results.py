@@ -107,6 +107,7 @@ def _make(making: Making, row: JobRow, asked: Selection) -> None:
                     each.update(piece)
             file.flush()
             os.fsync(file.fileno())
+        making.layout.access.give(part)
         move(part, target)
     finally:
         part.unlink(missing_ok=True)

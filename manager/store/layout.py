@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manager.store.errors import StoreError
+from manager.store.group_access import GroupAccess
 
 __all__ = ["Layout"]
 
@@ -36,11 +37,13 @@ __all__ = ["Layout"]
 class Layout:
     """The folders and files of one data directory.
 
-    shared: where logs and refused bodies lie; None: in the data directory.
+    shared: where logs and refused bodies lie; None: in the data directory. fronted: a web server
+    in front reads the archive.
     """
 
     data: Path
     shared: Path | None = None
+    fronted: bool = False
 
     @property
     def kept(self) -> Path:
@@ -68,24 +71,39 @@ class Layout:
         return self.kept / "rejected"
 
     @property
+    def archive(self) -> Path:
+        """What a web server in front may send from, and some more."""
+        return self.kept / "archive"
+
+    @property
+    def access(self) -> GroupAccess:
+        """Who reads the archive besides this user."""
+        return GroupAccess(self.archive if self.fronted else None)
+
+    @property
+    def sent(self) -> tuple[Path, ...]:
+        """The folders that a web server in front sends from."""
+        return self.segments, self.indexes, self.results
+
+    @property
     def segments(self) -> Path:
         """Captures of the centre."""
-        return self.kept / "archive" / "segments"
+        return self.archive / "segments"
 
     @property
     def indexes(self) -> Path:
         """The index of each segment."""
-        return self.kept / "archive" / "index"
+        return self.archive / "index"
 
     @property
     def results(self) -> Path:
         """Selections as files."""
-        return self.kept / "archive" / "results"
+        return self.archive / "results"
 
     @property
     def daily(self) -> Path:
         """What came on each of the last days."""
-        return self.kept / "archive" / "daily"
+        return self.archive / "daily"
 
     @property
     def uploads(self) -> Path:
@@ -123,14 +141,19 @@ class Layout:
         return self.data / "prsm.lock"
 
     def create(self) -> None:
-        """Make what is missing, private to this user; raises StoreError where it cannot."""
-        for folder in (
-            *(self.data, self.spool, self.logs, self.lists, self.rejected),
-            *(self.segments, self.indexes, self.results, self.daily),
-            *(self.uploads, self.incoming, self.transfer_logs, self.releases),
+        """Make what is missing, private to this user but what a web server in front sends.
+
+        Raises StoreError where it cannot.
+        """
+        private = GroupAccess()
+        for folder, access in (
+            *((folder, private) for folder in (self.data, self.spool, self.logs, self.lists)),
+            *((folder, self.access) for folder in (self.archive, *self.sent)),
+            *((folder, private) for folder in (self.rejected, self.daily, self.uploads)),
+            *((folder, private) for folder in (self.incoming, self.transfer_logs, self.releases)),
         ):
             try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                access.make_folder(folder)
             except OSError as error:
                 raise StoreError(
                     f"data directory {folder}: {error.strerror}; "

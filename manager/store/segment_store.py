@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, Protocol
 
 from manager.store.durable import full_disk_said, sync_folder, write_whole
 from manager.store.errors import StoreError
+from manager.store.group_access import GroupAccess
 
 __all__ = ["DirectoryStore", "SegmentStore", "link_into", "segment_key"]
 
@@ -60,12 +61,14 @@ class SegmentStore(Protocol):
 class DirectoryStore:
     """Segments as files of a directory."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, access: GroupAccess) -> None:
+        """access: who reads the files besides this user."""
         self._root = root
+        self._access = access
 
     def put(self, source: Path, key: str) -> None:
         """Keep a file, by a link where it lies in the same file system."""
-        link_into(source, self._at(key))
+        link_into(source, self._at(key), self._access)
 
     def open(self, key: str) -> BinaryIO:
         """Return the file."""
@@ -96,20 +99,20 @@ class DirectoryStore:
         return self._root / key
 
 
-def link_into(source: Path, target: Path) -> None:
+def link_into(source: Path, target: Path, access: GroupAccess) -> None:
     """Let a synced file appear under a second name, durably; another file system costs a copy."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    access.make_folder(target.parent)
     with full_disk_said(target.parent):
         try:
             os.link(source, target)
+            sync_folder(target.parent)
         except FileExistsError:
-            return
+            pass  # maybe its group was not given to it yet
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
                 raise
             write_whole(target, _chunks(source))
-            return
-        sync_folder(target.parent)
+        access.give(target)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

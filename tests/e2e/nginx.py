@@ -49,10 +49,12 @@ def nginx_in_front(
     *,
     alone: bool = False,
     others: Collection[int] = (),
+    user: str = "root",
 ) -> Iterator[str]:
     """Start nginx before a manager; give its address. Certificates are made for it.
 
-    others: ports of more managers. alone: it also sends the segments at `/alone/`, asking nobody.
+    others: ports of more managers. user: of its workers, where root starts it. alone: it also sends
+    the segments at `/alone/`, asking nobody.
     """
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
     if binary is None:
@@ -91,7 +93,8 @@ def nginx_in_front(
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     config.write_text(
-        f"user root;\ndaemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
+        f"user {user};\ndaemon off;\npid {folder}/pid;\n"
+        f"error_log {folder}/error.log;\nevents {{}}\n"
         f"http {{\naccess_log {folder}/access.log;\n{paths}{shipped}\n}}\n"
     )
     with (folder / "out").open("wb") as out:

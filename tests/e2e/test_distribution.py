@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -33,7 +35,12 @@ def data(tmp_path: Path) -> Path:
     """Return a data directory with five segments of half a megabyte, the first of eight."""
     folder = tmp_path / "data"
     folder.mkdir()
-    with running(folder) as opened:
+    fill(folder)
+    return folder
+
+
+def fill(folder: Path, *overrides: str) -> None:
+    with running(folder, *overrides) as opened:
         agent = opened.agent()
         hold(opened, agent, HOST)
         opened.clock.now_ms = wall_clock_ms()
@@ -46,7 +53,6 @@ def data(tmp_path: Path) -> Path:
             opened.manager.segments.accept(
                 agent.identity, arrived(folder, segment_bytes(pages, name), name)
             )
-    return folder
 
 
 @pytest.fixture
@@ -116,15 +122,29 @@ def test_the_wasapi_client_takes_everything(data: Path, tmp_path: Path) -> None:
         assert again.count("exists with expected size/checksum") == SEGMENTS
 
 
-def test_behind_the_shipped_nginx(data: Path, tmp_path: Path) -> None:
-    """nginx sends the files that the manager allows, with ranges, and no others."""
-    with reserved_port() as port:
+def test_behind_the_shipped_nginx() -> None:
+    """nginx sends the files that the manager allows, with ranges, and no others.
+
+    Where root runs this its workers are www-data, who may read only what the shipped file says.
+    """
+    # Nobody else gets through the folders of tmp_path.
+    with reserved_port() as port, tempfile.TemporaryDirectory(prefix="prsm-nginx-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        data = folder / "data"
+        archive = data / "archive"
+        archive.mkdir(mode=0o700, parents=True)
+        data.chmod(0o710)
+        if os.geteuid() == 0:
+            for each in (data, archive):
+                shutil.chown(each, group="www-data")
         settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        fill(data, settings[1])
         with (
-            running_manager(data, *settings) as manager,
-            nginx_in_front(tmp_path / "nginx", manager.port, data / "archive", port) as front,
+            running_manager(data, *settings, before="umask 077") as manager,
+            nginx_in_front(folder / "nginx", manager.port, archive, port, user="www-data") as front,
         ):
-            _behind_nginx(data, front, tmp_path)
+            _behind_nginx(data, front, folder)
 
 
 def _behind_nginx(data: Path, front: str, tmp_path: Path) -> None:

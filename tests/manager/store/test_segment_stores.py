@@ -14,6 +14,7 @@ from moto.server import ThreadedMotoServer
 from manager.errors import BusyError
 from manager.operations.clients import issue_token, register_client
 from manager.store.errors import StoreError
+from manager.store.group_access import GroupAccess
 from manager.store.object_store import ObjectStore
 from manager.store.segment_store import DirectoryStore, SegmentStore, segment_key
 from shared.errors import SettingError
@@ -41,7 +42,7 @@ def store(
     """Return an empty store of each kind."""
     if request.param == "directory":
         (tmp_path / "segments").mkdir()
-        return DirectoryStore(tmp_path / "segments")
+        return DirectoryStore(tmp_path / "segments", GroupAccess())
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     address = request.getfixturevalue("s3")
