@@ -166,7 +166,8 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
         lambda: expire_uploads(db, manager.parts, manager.settings.collection, now_ms()),
     )
     once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
-    once(HOUR_S, "timestamp", lambda: renew_timestamp(db, manager.signing, now_ms()))
+    # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
+    clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
     alerts = Alerts(db, manager.alerts, now_ms)
     once(manager.settings.alerts.look_s, "alerts", alerts.look)

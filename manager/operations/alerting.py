@@ -36,6 +36,7 @@ __all__ = [
 
 DAY_MS: Final = 86_400_000
 TEXT: Final = 500
+UNSIGNED_DAYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +246,19 @@ def _moves(db: Database, now_ms: int) -> int:
 def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
     """Yield when signed files of releases end: what only a person renews, long before the others.
 
-    Those of the signing process are renewed by the clock; that it does not is seen a day before.
+    Those of the signing process are renewed each day by the clock; that two days passed without it
+    is told, and a day before they end.
     """
     for role in ("root", "targets", "snapshot", "timestamp"):
         row = releases.newest(tx, role)
         if row is not None:
             by_itself = role in ("snapshot", "timestamp")
-            if not by_itself or row.expires_ms - now_ms < DAY_MS:
-                yield Expiry(f"release {role}", row.expires_ms)
+            wrong = ""
+            if role == "timestamp" and now_ms - row.added_ms > UNSIGNED_DAYS * DAY_MS:
+                days = (now_ms - row.added_ms) / DAY_MS
+                wrong = (
+                    f"was not renewed for {days:.0f} days; start the signer on the machine that "
+                    "has it, with the manager beside it (`prsm release signer`)"
+                )
+            if wrong or not by_itself or row.expires_ms - now_ms < DAY_MS:
+                yield Expiry(f"release {role}", row.expires_ms, wrong)

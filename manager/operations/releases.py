@@ -180,6 +180,8 @@ def revoke(
 def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
     """Have snapshot and timestamp signed anew once a day; tell whether they were.
 
+    Each manager tries it: where several reach the signer, the first that writes has done it.
+
     Raises BusyError (no signer), ForbiddenError (it refuses): the clock tries again, and notices
     tell when the end is near.
     """
@@ -191,6 +193,8 @@ def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
     data = targets.body.encode()
     signed = signing.sign(roots, data)
     with db.write() as tx:
+        if releases.newest(tx, "timestamp") != last:
+            return False
         _require_same(tx, targets, len(roots))
         _keep(tx, read(Targets, data), data, signed, now_ms)
         note(tx, now_ms, CLOCK, "release.renew", "timestamp")

@@ -186,6 +186,22 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     ]
 
 
+def test_a_signer_that_is_down_is_told_after_two_days(database: Database) -> None:
+    """Long before the timestamp ends, and until it is renewed."""
+    world = World(database)
+    with database.write() as tx:
+        releases.add_metadata(tx, "timestamp", 1, b"{}", world.now_ms + 7 * DAY_MS, world.now_ms)
+    world.wait(1.9 * 86_400)
+    assert told(world) == []
+    world.wait(0.2 * 86_400)
+    (message,) = told(world)
+    assert (message.key, message.state) == ("expiry:release timestamp", "begun")
+    assert "ends in 5 days; was not renewed for 2 days; start the signer" in message.text
+    with database.write() as tx:
+        releases.add_metadata(tx, "timestamp", 2, b"{}", world.now_ms + 7 * DAY_MS, world.now_ms)
+    assert [message.state for message in told(world)] == ["over"]
+
+
 def test_what_is_over_is_told_even_without_reminders() -> None:
     """An interval of 0 means: never again, until it is over."""
     row = ToldRow("disk:", "full", 1, 1)

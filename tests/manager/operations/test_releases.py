@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ from manager.releases import (
     version_of,
     with_release,
 )
-from manager.signing import Signer, make_keys
+from manager.signing import Signed, Signer, make_keys
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer, SyncRequest
@@ -193,6 +194,27 @@ def test_the_timestamp_is_renewed_each_day_and_its_end_is_told(centre: Centre) -
     assert running_out(centre.db, centre.clock()) == []
     later_ms = centre.clock() + 5 * DAY_MS
     assert [one.role for one in running_out(centre.db, later_ms)] == ["timestamp"]
+
+
+class Overtaken:
+    """A signer that another manager asked at the same time, which wrote first."""
+
+    def __init__(self, centre: Centre) -> None:
+        self._centre = centre
+
+    def sign(self, roots: Sequence[bytes], targets: bytes) -> Signed:
+        """Sign, and let the other be done before the answer is read."""
+        signed = self._centre.signer.sign(roots, targets)
+        assert renew_timestamp(self._centre.db, self._centre.signer, self._centre.clock())
+        return signed
+
+
+def test_of_two_managers_that_renew_one_has_done_it(centre: Centre) -> None:
+    """What the other was given is older, and is not kept."""
+    centre.clock.advance(86_401)
+    assert not renew_timestamp(centre.db, Overtaken(centre), centre.clock())
+    assert version_of(metadata_file(centre.db, "timestamp.json")) == 4
+    assert centre.actions().count("release.renew") == 1
 
 
 def test_keys_change_by_a_new_root(centre: Centre) -> None:
