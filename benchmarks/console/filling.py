@@ -21,7 +21,7 @@ from manager.db.tables import agents, plans, rounds
 from manager.store import Layout, LogFile
 from shared.wire.names import hash_of_key
 
-__all__ = ["DAY_MS", "HOST", "Filled", "fill"]
+__all__ = ["CONTROL", "DAY_MS", "DOMAINS", "HOST", "Filled", "fill"]
 
 DAY_MS: Final = 86_400_000
 HOST: Final = "http://h{}.d{}.example:80/"
@@ -36,6 +36,7 @@ ROUNDS: Final = 60
 MOVES: Final = 2_000  # of each plan
 AUDIT_ROWS: Final = 300_000
 KNOWING: Final = 3  # agents that have measured a host
+CONTROL: Final = 1  # the number of the host that all of them have
 SEGMENTS: Final = 20_000
 
 
@@ -89,6 +90,8 @@ def _agents(tx: Transaction, filled: Filled, now_ms: int) -> None:
             "permit_set_ms": now_ms,
             "permit_until_ms": now_ms + DAY_MS,
             "load_ms": 1e6 * (agent % 17),
+            "latitude": agent * 37 % 120 - 50,
+            "longitude": agent * 53 % 360 - 180,
         }
         for agent in range(1, filled.agents + 1)
     ]
@@ -192,6 +195,13 @@ def _hosts(tx: Transaction, filled: Filled, now_ms: int) -> None:
             round=last, kind="'probe'", lines=50, bytes=500_000, ms=5000,
             ms_per_kb="10.0 + n % 13", median="9.0 + n % 13",
         )  # fmt: skip
+    tx.execute(sa.text(f"DELETE FROM distances WHERE unit_id = {CONTROL}"))
+    _insert(
+        tx, "distances", filled.agents, unit_id=CONTROL, agent_id="n",
+        measured_ms=f"{now_ms} - n", round=last, kind="'probe'", lines=50, failed="n % 40",
+        bytes="500000 - 12000 * (n % 40)", ms="5000 + n", ms_per_kb="10.0 + n % 977",
+        first_quartile="8.0 + n % 977", median="9.0 + n % 977", third_quartile="12.0 + n % 977",
+    )  # fmt: skip
     _insert(
         tx, "host_sums", filled.hosts, agent_id=owner, unit_id="n", round=ROUNDS, kind="'crawl'",
         requests=100, pages=97, errors=3, request_bytes=30_000, response_bytes="1000 * (n % 97)",

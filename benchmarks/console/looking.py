@@ -11,14 +11,29 @@ from typing import Final
 
 import httpx
 
-from benchmarks.console.filling import HOST, ROUNDS, Filled
+from benchmarks.console.filling import CONTROL, DOMAINS, HOST, ROUNDS, Filled
 from benchmarks.console.serving import Served
 from tests.manager.console.markup import read
 
-__all__ = ["PASSWORD", "Look", "addresses", "log_in", "look_at", "p95", "timed"]
+__all__ = ["LANGUAGES", "PASSWORD", "Look", "addresses", "log_in", "look_at", "p95", "timed"]
 
 PASSWORD: Final = "correct horse battery"
 WARM_UPS: Final = 2
+LANGUAGES: Final = ("en", "ja")
+NO_ROWS: Final = (
+    "hosts?q=h5000$",
+    "state=excluded",
+    "nothing",
+    "/collection",
+    "/downloads",
+    "/archive-jobs",
+    "/withdrawn",
+    "/releases",
+    "/fleet-rules",
+    "/tokens",
+)
+"""What has no rows in what `filling` makes."""
+_EMPTY: Final = '<p class="nothing">'
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,46 +43,62 @@ class Look:
     that a browser loads for it."""
 
     path: str
+    language: str
     first_ms: float
     counted_ms: float
     p95_ms: float
     cpu_ms: float
     weight_kb: float
 
+    @property
+    def name(self) -> str:
+        """Return the page with its language, where that is not English."""
+        return self.path if self.language == "en" else f"{self.path} [{self.language}]"
+
 
 def addresses(filled: Filled) -> list[str]:
     """Return every page with something on it, and lists as people use them."""
-    host = HOST.format(filled.hosts // 2, filled.hosts // 2 % 1000)
+    host = HOST.format(filled.hosts // 2, filled.hosts // 2 % DOMAINS)
+    control = HOST.format(CONTROL, CONTROL % DOMAINS)
     agent = "a0007.bench.example"
     last = filled.hosts // 50
+    far = min(1000, last)
     found = [
-        "", "agents", "agents?state=online&sort=-units", f"agent?name={agent}", "new-agent",
+        "", "agents", "agents?state=asleep&sort=-units", f"agent?name={agent}", "new-agent",
+        "join-token?name=new.bench.example&token=0",
         "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume",
         "hosts?q=d7.example", "hosts?q=h5000",
-        f"hosts?owner={agent}", "hosts?state=excluded", "hosts?page=1000", f"hosts?page={last}",
-        "hosts?q=h5000&in=address", "hosts?q=nothing.like.this&in=address",
+        f"hosts?owner={agent}", "hosts?state=excluded", f"hosts?page={far}", f"hosts?page={last}",
+        f"hosts?q=h{filled.hosts // 200}&in=address", "hosts?q=nothing.like.this&in=address",
         "hosts?q=example&in=address&sort=-pages", "hosts?state=placed&sort=-volume",
-        "hosts?sort=owner", "hosts?sort=pages&page=1000", f"hosts?sort=volume&page={last}",
+        "hosts?sort=owner", f"hosts?sort=pages&page={far}", f"hosts?sort=volume&page={last}",
         f"hosts?sort=-owner&page={last}", "add-hosts",
-        f"host?host={host}", "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units",
-        "plans", f"plans/{ROUNDS}", "balance",
+        f"host?host={host}", f"host?host={control}",
+        "rounds", f"rounds/{ROUNDS}", f"rounds/{ROUNDS}?q=a00&sort=-units", "plans",
+        f"plans/{ROUNDS}", "balance",
         f"plans/{ROUNDS}/tree", "probes", "probes/matrix", "probes/distances",
-        f"probes/distances?agent={agent}&sort=-distance", "probes/distances?page=1000", "reports",
+        f"probes/distances?agent={agent}&sort=-distance", f"probes/distances?page={far}", "reports",
         f"reports?agent={agent}",
         "logs", f"logs?host=h{filled.hosts // 2}.d0.example",
-        "logs?status=500", "logs?host=nothing.example", "collection", "data", "downloads",
+        "logs?status=500", "logs?host=nothing.example", "logs/more?status=404", "collection",
+        "data", "new-client", "client?name=library", "downloads",
         "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
         "audit?alerts=yes",
-        f"audit?subject={agent}", "users", "settings", "fleet-rules", "tokens",
+        f"audit?subject={agent}", "users", "user?name=hana", "new-user", "settings", "fleet-rules",
+        "tokens",
     ]  # fmt: skip
     return [f"/console/{each}" for each in found]
 
 
-def look_at(client: httpx.Client, served: Served, paths: list[str], turns: int) -> list[Look]:
-    """Look at some pages, `turns` times each, when each was looked at once.
+def look_at(
+    client: httpx.Client, served: Served, paths: list[str], turns: int, language: str = "en"
+) -> list[Look]:
+    """Look at some pages in a language, `turns` times each, when each was looked at once.
 
-    A page that this version does not have is left out.
+    A page that this version does not have is left out. Raises AssertionError for a list without
+    rows where there should be some: it would measure nothing.
     """
+    client.headers["Accept-Language"] = language
     first: dict[str, tuple[float, float]] = {}
     for path in paths:
         first_ms, answer = timed(client, path)
@@ -78,6 +109,7 @@ def look_at(client: httpx.Client, served: Served, paths: list[str], turns: int) 
             more_ms, answer = timed(client, path)
             counted_ms += more_ms
         if answer.status_code != 404:
+            _has_rows(path, answer.text)
             first[path] = (first_ms, counted_ms)
     looks = []
     for path, firsts in first.items():
@@ -90,8 +122,16 @@ def look_at(client: httpx.Client, served: Served, paths: list[str], turns: int) 
         # A tick falls into a few of the requests, so the median is of the page alone.
         cpu_ms = median(after - before for before, after in pairwise(used_ms))
         weight_kb = _weight_kb(client, timed(client, path)[1])
-        looks.append(Look(path, *firsts, p95(took_ms), cpu_ms, weight_kb))
+        looks.append(Look(path, language, *firsts, p95(took_ms), cpu_ms, weight_kb))
     return looks
+
+
+def _has_rows(path: str, page: str) -> None:
+    """Hold a list against what is known of it: whether it has rows."""
+    _before, there_is, shown = page.partition('<div id="list">')
+    expected = not any(one in f"{path}$" for one in NO_ROWS)
+    found = "<tbody" in shown or _EMPTY not in shown
+    assert not there_is or found == expected, f"{path}: rows expected: {expected}"
 
 
 def log_in(client: httpx.Client) -> None:
