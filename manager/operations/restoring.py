@@ -60,7 +60,9 @@ def longest_permit_ms(tx: Transaction, policy: Policy) -> int:
     lasting_s = policy.permit_s
     if any(row.is_plain for row in everybody):
         lasting_s = max(lasting_s, policy.plain_renewal_s)
-    return max([round((lasting_s + policy.gap_s) * 1000), *(ms for ms in given if ms < WEEKS_MS)])
+    # As `Permit.renew` counts: a gap before it, and one behind it.
+    counted_ms = round((lasting_s + 2 * policy.gap_s) * 1000)
+    return max([counted_ms, *(ms for ms in given if ms < WEEKS_MS)])
 
 
 def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, now_ms: int) -> None:

@@ -123,8 +123,9 @@ def test_who_was_away_long_enough_waits_no_more(database: Database) -> None:
     """The old manager ended before the longest permit: all are over, and work begins at once."""
     moved = moved_since_backup(database)
     world, kept = moved.world, moved.kept
-    world.wait(world.policy.permit_s + world.policy.gap_s)
-    restored(world, kept, down_s=world.policy.permit_s + world.policy.gap_s)
+    longest_s = world.policy.permit_s + 2 * world.policy.gap_s
+    world.wait(longest_s)
+    restored(world, kept, down_s=longest_s)
     for _ in range(3):
         world.wait(world.policy.tick_s)
         world.tick()
@@ -152,10 +153,10 @@ def test_plain_agents_are_waited_for(database: Database) -> None:
     world = World(database)
     world.join("a")
     with database.read() as tx:
-        assert longest_permit_ms(tx, world.policy) == 660_000
+        assert longest_permit_ms(tx, world.policy) == 720_000
     world.join("p", kind="plain")
     with database.read() as tx:
-        assert longest_permit_ms(tx, world.policy) == 7_260_000
+        assert longest_permit_ms(tx, world.policy) == 7_320_000
 
 
 def test_a_dump_is_the_same_on_both_databases(database: Database, tmp_path: Path) -> None:
