@@ -30,6 +30,7 @@ from benchmarks.faults.owners import (
     appended_only,
     foreign_requests,
     holders,
+    led_only,
     one_leader,
     one_owner,
     overlaps,
@@ -57,7 +58,7 @@ _REPORTS: Final = """
 SELECT a.name, r.sha256, r.path FROM reports r JOIN agents a ON a.id = r.agent_id
 """
 _HISTORY: Final = """
-SELECT seq, what, op, leader_epoch, was, becomes FROM faults_history ORDER BY seq
+SELECT seq, what, op, leader_epoch, was, becomes, writer FROM faults_history ORDER BY seq
 """
 _UNITS: Final = "SELECT u.id, u.key FROM units u WHERE u.path = '/'"
 
@@ -144,12 +145,14 @@ def _check_reports(
 
 def _check_history(connection: sa.Connection, outside: Outside, verdict: Verdict) -> None:
     history = [
-        Change(seq, what, op, epoch or 0, _row(was), _row(becomes))
-        for seq, what, op, epoch, was, becomes in connection.execute(sa.text(_HISTORY))
+        Change(seq, what, op, epoch or 0, _row(was), _row(becomes), writer or "")
+        for seq, what, op, epoch, was, becomes, writer in connection.execute(sa.text(_HISTORY))
     ]
     verdict.counted["changes"] = len(history)
     verdict.other += appended_only(history)
     verdict.other += one_leader(history)
+    plain = connection.execute(sa.text("SELECT id FROM agents WHERE kind = 'plain'")).scalars()
+    verdict.other += led_only(history, set(plain))
     held: list[Held] = []
     verdict.double += holders(history, held)
     if outside.marks:

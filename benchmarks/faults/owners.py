@@ -5,7 +5,8 @@ Pure: rows in, sentences out. Invariants that are looked for:
     assignments  owners of a unit follow each other: epochs 1, 2, 3 without a gap (nothing was
                  removed), each closed before the next; rows are only added, and closed once
     rights       whoever may fetch a unit had it free before; holdings of two agents do not overlap
-    leader       its epoch rises; ticks are those of the leader of that moment
+    leader       its epoch rises; ticks are those of the leader of that moment, and owners and
+                 rights are given by nobody else
     requests     a site is asked by the agent that has the right to, and by nobody else
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -27,11 +28,14 @@ __all__ = [
     "appended_only",
     "foreign_requests",
     "holders",
+    "led_only",
     "one_leader",
     "one_owner",
     "overlaps",
 ]
 
+SHARED: Final = "shares an address"
+"""Why any manager gives a unit to another agent: it heard of an address in a sync."""
 CLOSING: Final = frozenset({"until_ms", "generation_until", "reason_closed"})
 
 
@@ -48,7 +52,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A row of the history; was, becomes: the row before and after, or None."""
+    """A row of the history; was, becomes: the row before and after, or None.
+
+    writer: the manager that wrote it, by the name that it gives PostgreSQL; empty: unknown.
+    """
 
     seq: int
     what: str
@@ -56,6 +63,7 @@ class Change:
     leader_epoch: int
     was: Mapping[str, Any] | None
     becomes: Mapping[str, Any] | None
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,32 @@ def one_leader(history: Iterable[Change]) -> Iterator[str]:
             and row["epoch"] != change.leader_epoch
         ):
             yield f"a tick of epoch {row['epoch']} in epoch {change.leader_epoch}"
+
+
+def led_only(history: Iterable[Change], plain: Collection[int] = ()) -> Iterator[str]:
+    """Say which owners and rights were given by a manager that did not lead then.
+
+    plain: agents to whom any manager gives rights, as they ask for their list. Who leads is known
+    from the first change on: a manager takes the row itself.
+    """
+    leads = ""
+    for change in history:
+        row = change.becomes or {}
+        if change.what == "leader":
+            if row.get("holder") != (change.was or {}).get("holder"):
+                leads = change.writer if row.get("holder") else ""
+        elif (
+            change.what in ("assignments", "rights")
+            and change.op == "INSERT"
+            and leads
+            and change.writer != leads
+            and not (change.what == "rights" and row["agent_id"] in plain)
+            and not str(row.get("reason_opened")).startswith(SHARED)
+        ):
+            yield (
+                f"unit {row['unit_id']}: given to agent {row['agent_id']} ({change.what}, row "
+                f"{change.seq} of the history) by {change.writer}, while {leads} led"
+            )
 
 
 def holders(history: Iterable[Change], found: list[Held]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from benchmarks.faults.owners import (
     appended_only,
     foreign_requests,
     holders,
+    led_only,
     one_leader,
     one_owner,
     overlaps,
@@ -30,9 +32,10 @@ def change(
     was: dict[str, Any] | None,
     becomes: dict[str, Any] | None,
     epoch: int = 1,
+    writer: str = "",
 ) -> Change:
     op = "INSERT" if was is None else "DELETE" if becomes is None else "UPDATE"
-    return Change(seq, what, op, epoch, was, becomes)
+    return Change(seq, what, op, epoch, was, becomes, writer)
 
 
 def right(agent: int, **more: Any) -> dict[str, Any]:
@@ -96,6 +99,30 @@ def test_a_tick_of_who_does_not_lead_is_found() -> None:
     assert list(one_leader([*history, late])) == ["a tick of epoch 1 in epoch 2"]
     again = change(6, "leader", {"holder": "y", "epoch": 2}, {"holder": "x", "epoch": 2}, 2)
     assert list(one_leader([*history, again])) == ["x leads in epoch 2, after 2"]
+
+
+def test_what_a_former_leader_gives_is_found() -> None:
+    lead = {"holder": "x", "epoch": 1}
+    history = [
+        change(1, "rights", None, right(1), writer="two"),  # who led before is not known
+        change(2, "leader", None, lead, writer="one"),
+        change(3, "rights", None, right(1), writer="one"),
+        change(4, "rights", right(1), None, writer="two"),  # an agent acknowledged it there
+        change(5, "assignments", None, right(1), writer="one"),
+        change(6, "leader", lead, {"holder": "y", "epoch": 2}, 2, writer="two"),
+        change(7, "assignments", None, right(2), 2, writer="two"),
+    ]
+    assert list(led_only(history)) == []
+    late = change(8, "assignments", None, right(3), 2, writer="one")
+    (found,) = led_only([*history, late], {3})
+    assert "given to agent 3 (assignments, row 8 of the history) by one, while two led" in found
+    seen = change(8, "assignments", None, right(3, reason_opened="shares an address"), 2, "one")
+    assert list(led_only([*history, seen])) == []
+    asked = change(8, "rights", None, right(3), 2, writer="one")
+    assert list(led_only([*history, asked], {3})) == []
+    assert len(list(led_only([*history, asked]))) == 1
+    ended = change(9, "leader", {"holder": "y"}, {"holder": ""}, 2, writer="two")
+    assert list(led_only([*history, ended, replace(asked, seq=10)])) == []
 
 
 def test_a_right_passes_on_through_free_only() -> None:
