@@ -17,7 +17,7 @@ from manager.signing.protocol import LINE_LIMIT_BYTES, answer_line, read_questio
 from manager.signing.signer import Signer
 from shared.errors import PrsmError, SettingError
 
-__all__ = ["serve_signer"]
+__all__ = ["answer", "serve_signer"]
 
 PATIENCE_S: Final = 10.0
 _log: Final = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def serve_signer(signer: Signer, path: Path) -> None:
             line, _ = listener.accept()
             with line, contextlib.suppress(OSError):
                 line.settimeout(PATIENCE_S)
-                line.sendall(_answer(signer, line))
+                line.sendall(answer(signer, line))
     except _Stop:
         pass
     finally:
@@ -50,14 +50,22 @@ def serve_signer(signer: Signer, path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _answer(signer: Signer, line: socket.socket) -> bytes:
+def answer(signer: Signer, line: socket.socket) -> bytes:
+    """Return the answer to the question of a line. Raises OSError: who asks is gone."""
+    with line.makefile("rb") as file:
+        asked = file.readline(LINE_LIMIT_BYTES)
     try:
-        with line.makefile("rb") as file:
-            roots, targets = read_question(file.readline(LINE_LIMIT_BYTES))
-        signed = signer.sign(roots, targets)
+        signed = signer.sign(*read_question(asked))
     except PrsmError as error:
         _log.warning("refused: %s", error)
         return refusal_line(str(error))
+    except OSError as error:
+        # Nothing goes out that is not on its disk.
+        _log.exception("not signed")
+        return refusal_line(
+            f"it cannot keep what it signs ({error.strerror}); make room on its disk, and see its "
+            "log"
+        )
     _log.info("signed")
     return answer_line(signed)
 
