@@ -138,9 +138,11 @@ def _copy_files(
 
 
 def _whole_files(kept: Path, folders: Collection[str]) -> Iterator[Path]:
+    """Yield what was written to its end; no manager begins a name with a dot, NFS and people do."""
     for folder in folders:
         for path in sorted((kept / folder).rglob("*")):
-            if path.is_file() and not path.is_symlink() and path.suffix != ".part":
+            ours = not any(part.startswith(".") for part in path.relative_to(kept).parts)
+            if ours and path.is_file() and not path.is_symlink() and path.suffix != ".part":
                 yield path
 
 

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from manager.app.compose import layout_of
 from manager.app.lock import held_by_us
@@ -20,11 +21,15 @@ from manager.db.migrate import check_known, migrate_to
 from manager.operations.actor import Actor
 from manager.operations.checks import check
 from manager.operations.restoring import make_safe
-from manager.settings import SETTINGS_FILE, read_settings
+from manager.settings import SETTINGS_FILE, Settings, read_settings
+from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest
 from shared.errors import FormatError
 
 __all__ = ["Restored", "restore"]
+
+OF_THE_DISK: Final = "lost+found"
+"""A new file system has it, and no file of ours is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,29 @@ def _restored(
     now_ms: Callable[[], int],
     down_since_ms: int | None,
 ) -> Restored:
-    manifest = backup.manifest
     _restore_own(backup, data, config)
     settings = read_settings(data)
     layout = layout_of(settings)
-    if layout.kept != data.absolute():
-        _check_empty(layout.kept)
+    if layout.kept == data.absolute():
+        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+    _check_empty(layout.kept)
+    try:
+        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+    except BaseException:
+        _empty(layout.kept)
+        raise
+
+
+def _filled(
+    backup: BackupReader,
+    settings: Settings,
+    layout: Layout,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    down_since_ms: int | None,
+) -> Restored:
+    """Load the tables and write the files of a backup, where nothing is."""
+    manifest = backup.manifest
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     try:
         _check_no_tables(db)
@@ -102,8 +124,11 @@ def _restored(
     return Restored(manifest, held_until_ms, findings)
 
 
-def _empty(data: Path) -> None:
-    for path in data.iterdir():
+def _empty(folder: Path) -> None:
+    """Remove what a restore began to write; a folder that was empty is so again."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name == OF_THE_DISK:
+            continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -111,7 +136,9 @@ def _empty(data: Path) -> None:
 
 
 def _check_empty(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (
+        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
+    ):
         raise FormatError(
             f"{folder}: is not empty, and a restore changes nothing that is there; name another "
             "directory with --data, or move this one away"
