@@ -14,6 +14,7 @@ from typing import Final
 
 from starlette.responses import StreamingResponse
 
+from manager.console.language import current
 from manager.console.visible import visible
 
 __all__ = ["Cell", "csv_lines", "csv_response"]
@@ -21,6 +22,9 @@ __all__ = ["Cell", "csv_lines", "csv_response"]
 Cell = str | int | float | bool | None
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 ROWS_AT_ONCE: Final = 500
+MARK: Final = "\ufeff"
+MARKED_IN: Final = frozenset({"ja"})
+"""Where spreadsheets take a file without a mark for another encoding (Shift_JIS)."""
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
@@ -42,10 +46,13 @@ def csv_response(
 ) -> StreamingResponse:
     """Return the answer that a browser saves as `name`.csv.
 
-    Its first piece is made at once: what is refused is refused as a page, not in mid-file.
+    Its first piece is made at once: what is refused is refused as a page, not in mid-file. To a
+    Japanese page's reader it begins with a mark that says UTF-8; scripts ask in no language.
     """
     lines = csv_lines(header, rows)
     first = next(lines)
+    if current() in MARKED_IN:
+        first = MARK + first
     return StreamingResponse(
         chain((first,), lines),
         media_type="text/csv; charset=utf-8",

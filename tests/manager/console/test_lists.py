@@ -236,3 +236,12 @@ def test_agents_of_a_round_sort_filter_and_export(person: Visitor) -> None:
     assert f">{names[1]}</a>" in table
     assert f">{names[0]}</a>" not in table
     assert browser.get("/console/rounds/1?sort=nothing").status_code == 400
+
+
+def test_a_csv_of_a_japanese_page_says_that_it_is_utf_8(person: Visitor) -> None:
+    """Excel in Japanese Windows would take it for Shift_JIS; who asks in English gets no mark."""
+    browser = person("viewer")
+    marked = browser.get("/console/hosts.csv", accept_language="ja").content
+    plain = browser.get("/console/hosts.csv").content
+    assert plain.startswith(b"host,")
+    assert marked == b"\xef\xbb\xbf" + plain
