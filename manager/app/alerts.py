@@ -118,4 +118,5 @@ def _limits(settings: AlertSettings) -> Limits:
         disk_bytes=settings.disk_bytes,
         expiry_days=settings.expiry_days,
         round_days=settings.round_days,
+        backup_days=settings.backup_days,
     )

@@ -99,7 +99,8 @@ def make_backup(
             missing=sorted(missing),
         )
         writer.finish(manifest)
-        note_alone(db, now_ms(), actor, "manager.backup", target.name, files=len(manifest.files))
+        action = "manager.backup-incomplete" if missing else "manager.backup"
+        note_alone(db, now_ms(), actor, action, target.name, files=len(manifest.files))
     except BaseException:
         if writer is not None:
             writer.give_up()

@@ -21,14 +21,25 @@ TARGET = click.Path(path_type=Path)
 @click.command()
 @click.argument("target", type=TARGET)
 @click.option("--without-archive", is_flag=True, help="Leave out the captures (and say so).")
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    help="Of the backups (.tar) in the folder of TARGET keep this many, the newest.",
+)
 @json_option
 @pass_place
-def backup(place: Place, target: Path, without_archive: bool, as_json: bool) -> None:
+def backup(
+    place: Place, target: Path, without_archive: bool, keep: int | None, as_json: bool
+) -> None:
     """Write a backup to TARGET: a tar where the name ends in .tar, else a new folder.
 
     The manager may run. The backup holds keys and password hashes: keep it as you keep those.
     """
+    if keep is not None and target.suffix != ".tar":
+        raise click.UsageError(f"--keep {keep}: is for tars; name one, as {target}.tar")
+
     from manager.app.backup import make_backup  # noqa: PLC0415 - only this needs the database
+    from manager.app.backup_keeping import remove_older  # noqa: PLC0415
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 
@@ -39,12 +50,17 @@ def backup(place: Place, target: Path, without_archive: bool, as_json: bool) -> 
         made = make_backup(
             settings, config, target, actor, wall_clock_ms, archive=not without_archive
         )
+        # One that lacks files is none to replace others with.
+        removed = remove_older(target, keep) if keep is not None and not made.missing else []
     except PrsmError as error:
         raise RefusedError(str(error)) from error
     size_bytes = sum(entry.size_bytes for entry in made.files)
     if as_json:
         told = made.model_dump(exclude={"files"})
-        showing.as_json(told | {"files": len(made.files), "size_bytes": size_bytes})
+        gone = [str(path) for path in removed]
+        showing.as_json(
+            told | {"files": len(made.files), "size_bytes": size_bytes, "removed": gone}
+        )
     else:
         rows = sum(made.tables.values())
         click.echo(
@@ -53,6 +69,8 @@ def backup(place: Place, target: Path, without_archive: bool, as_json: bool) -> 
         )
         for name in made.left_out:
             click.echo(f"left out: {name}")
+        for path in removed:
+            click.echo(f"removed: {path}")
     if made.missing:
         some = ", ".join(made.missing[:5])
         raise RefusedError(f"{len(made.missing)} files that tables name are missing: {some}")

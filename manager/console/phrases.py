@@ -161,6 +161,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(number)s units changed hands in a day, more than %(limit)s"),
     lazy("the centre has %(size)s of disk left"),
     lazy("no round has begun for %(days)s days"),
+    lazy("no backup was made for %(days)s days"),
+    lazy("the log of prsm-backup.service, or of cron, says why"),
     lazy("%(what)s ends in %(days)s days"),
     lazy("%(what)s ended %(days)s days ago"),
     lazy("a host of it was withdrawn"),

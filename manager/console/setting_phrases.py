@@ -196,4 +196,5 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("of the centre's disk left"),
     lazy("before a certificate ends"),
     lazy("without a new round, after the first"),
+    lazy("without a backup, after the first"),
 )

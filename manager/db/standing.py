@@ -9,7 +9,15 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import assignments, audit, reports, rounds, segments, transfers, unit_rounds
 
-__all__ = ["Totals", "last_round_ms", "moved_since", "totals", "transfers_by_state", "units"]
+__all__ = [
+    "Totals",
+    "last_backup_ms",
+    "last_round_ms",
+    "moved_since",
+    "totals",
+    "transfers_by_state",
+    "units",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,12 @@ def totals(tx: Transaction) -> Totals:
 def last_round_ms(tx: Transaction) -> int:
     """Return when the newest round began, 0: there was none."""
     return int(tx.value(sa.select(sa.func.max(rounds.c.started_ms))) or 0)
+
+
+def last_backup_ms(tx: Transaction) -> int:
+    """Return when the newest whole backup was made, 0: there was none; all of the audit is read."""
+    newest = sa.select(audit.c.at_ms).where(audit.c.action == "manager.backup")
+    return int(tx.value(newest.order_by(audit.c.id.desc()).limit(1)) or 0)
 
 
 def moved_since(tx: Transaction, moment_ms: int) -> int:

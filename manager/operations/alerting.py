@@ -49,6 +49,7 @@ class Limits:
     disk_bytes: int
     expiry_days: float
     round_days: float
+    backup_days: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,14 @@ def troubles(
         days = (now_ms - seen.last_round_ms) / DAY_MS
         if days > limits.round_days:
             found.append(Trouble("round:", f"no round has begun for {days:.0f} days"))
+    if limits.backup_days and seen.last_backup_ms:
+        days = (now_ms - seen.last_backup_ms) / DAY_MS
+        if days > limits.backup_days:
+            text = (
+                f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of "
+                "cron, says why"
+            )
+            found.append(Trouble("backup:", text))
     if limits.expiry_days:
         found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
     return found

@@ -26,6 +26,7 @@ class Standing:
     disk_free_bytes: int
     round: int
     last_round_ms: int
+    last_backup_ms: int
     alerts: int
     reports: int
     lines: int
@@ -48,6 +49,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number
     units = db.kept.get(("units of round", number), lambda: _units(db, number))
+    backup_ms = db.kept.get("last backup", lambda: _last_backup_ms(db))
     with db.read() as tx:
         leader = leading.current(tx)
         counted = standing.totals(tx)
@@ -58,6 +60,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             disk_free_bytes=shutil.disk_usage(folder).free,
             round=rounds.last_number(tx),
             last_round_ms=standing.last_round_ms(tx),
+            last_backup_ms=backup_ms,
             alerts=counted.alerts,
             reports=counted.reports,
             lines=counted.lines,
@@ -69,6 +72,11 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             views=views,
             managers=managers_of(tx),
         )
+
+
+def _last_backup_ms(db: Database) -> int:
+    with db.read() as tx:
+        return standing.last_backup_ms(tx)
 
 
 def _units(db: Database, number: int) -> dict[str, int]:

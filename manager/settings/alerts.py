@@ -55,3 +55,6 @@ class AlertSettings:
     round_days: float = setting(
         14.0, unit="days", least=0, most=3650, reason="without a new round, after the first"
     )
+    backup_days: float = setting(
+        3.0, unit="days", least=0, most=3650, reason="without a backup, after the first"
+    )

@@ -12,6 +12,7 @@ from manager.db.alerting import ToldRow
 from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import note_alone
 from manager.operations.alerting import (
     Expiry,
     Limits,
@@ -42,9 +43,16 @@ from manager.operations.update_reports import report_update
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
+DAY_S = 86_400
 DAY_MS = 86_400_000
 LIMITS = Limits(
-    late_s=60, manager_s=600, moves_a_day=10, disk_bytes=1000, expiry_days=21, round_days=14
+    late_s=60,
+    manager_s=600,
+    moves_a_day=10,
+    disk_bytes=1000,
+    expiry_days=21,
+    round_days=14,
+    backup_days=3,
 )
 RESEND_S = 3600.0
 
@@ -154,7 +162,7 @@ def test_in_a_window_nobody_is_told_until_it_ends(database: Database) -> None:
 
 
 def test_each_kind_of_trouble_is_found(database: Database) -> None:
-    """Disk, churn, expiry, rounds, updates; each with its limit, and 0 turns it off."""
+    """Disk, churn, expiry, rounds, backups, updates; each with its limit, and 0 turns it off."""
     world = World(database)
     world.join("a")
     seen = standing(world)
@@ -164,6 +172,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
         )
     }
     bad = replace(seen, disk_free_bytes=10, last_round_ms=world.now_ms - 20 * DAY_MS)
+    bad = replace(bad, last_backup_ms=world.now_ms - 5 * DAY_MS)
     expiries = [Expiry("the TLS certificate", world.now_ms + 3 * DAY_MS)]
     found = {
         one.key: one.text for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
@@ -173,6 +182,8 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
         "churn:": "11 units changed hands in a day, more than 10",
         "disk:": "the centre has 0.0 GB of disk left",
         "round:": "no round has begun for 20 days",
+        "backup:": "no backup was made for 5 days; the log of prsm-backup.service, or of cron, "
+        "says why",
         "expiry:the TLS certificate": "the TLS certificate ends in 3 days",
     }
     fine = [Expiry("x", world.now_ms + 30 * DAY_MS)]
@@ -180,7 +191,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     unknown = [Expiry("x", None, "cannot be read: no such file")]
     (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
     assert found_ == Trouble("expiry:x", "x cannot be read: no such file")
-    off = Limits(0, 0, 0, 0, 0, 0)
+    off = Limits(0, 0, 0, 0, 0, 0, 0)
     assert [one.key for one in troubles(bad, 99, expiries, updates, off, world.now_ms)] == [
         "update:a"
     ]
@@ -200,6 +211,25 @@ def test_a_signer_that_is_down_is_told_after_two_days(database: Database) -> Non
     with database.write() as tx:
         releases.add_metadata(tx, "timestamp", 2, b"{}", world.now_ms + 7 * DAY_MS, world.now_ms)
     assert [message.state for message in told(world)] == ["over"]
+
+
+def test_backups_are_watched_from_the_first_on(database: Database) -> None:
+    """One that lacks files is none; the next whole one ends it."""
+    world = World(database)
+
+    def made(action: str) -> None:
+        note_alone(database, world.now_ms, ADMIN, action, "2026-11-22.tar", files=3)
+
+    world.wait(10 * DAY_S)
+    assert told(world) == []
+    made("manager.backup")
+    world.wait(3 * DAY_S)
+    assert told(world) == []
+    made("manager.backup-incomplete")
+    world.wait(DAY_S)
+    assert [(one.key, one.state) for one in told(world)] == [("backup:", "begun")]
+    made("manager.backup")
+    assert [(one.key, one.state) for one in told(world)] == [("backup:", "over")]
 
 
 def test_what_is_over_is_told_even_without_reminders() -> None:
