@@ -16,12 +16,13 @@ from agent.app.files import allow_files
 from agent.app.life import Ended, live
 from agent.app.mapping import blocked_by
 from agent.app.parts import Say
+from agent.app.rekeying import renew_key
 from agent.control.lock import HeldError, Holder, HomeLock, end, hanging, holder_of
 from agent.control.notify import tell_systemd
 from agent.control.robot_log import RobotLog
 from agent.control.status import Status
-from agent.errors import HomeError
-from agent.link.keys import Identity, read_identity
+from agent.errors import HomeError, LinkError
+from agent.link.keys import Identity, is_renewing, read_identity
 from agent.runners.gathering import gathering_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 
@@ -77,6 +78,7 @@ def run_agent(
         show(status)
 
     try:
+        identity = _with_key(settings, identity, tell)
         allow_files(settings, tell)
         with asyncio.Runner(loop_factory=gathering_loop) as runner:
             ended = runner.run(
@@ -99,6 +101,17 @@ def run_agent(
         return ended
     finally:
         lock.release()
+
+
+def _with_key(settings: Settings, identity: Identity, say: Say) -> Identity:
+    """Return who works here; a change of the key that was begun is ended first."""
+    if not is_renewing(Home(settings.home)):
+        return identity
+    try:
+        return renew_key(settings, identity)
+    except LinkError as error:  # the next start tries again
+        say(f"the new key of `prs rekey` was not taken yet: {error}")
+        return identity
 
 
 def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:

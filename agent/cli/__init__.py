@@ -38,6 +38,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         "run": "running",
         "sync": "updating",
         "update": "updating",
+        "rekey": "rekeying",
         "stop": "holding",
         "drain": "holding",
         "pause": "holding",

@@ -176,6 +176,11 @@ class ManagerClient:
         )
         return json_object(body)
 
+    async def change_key(self, new_key: str) -> None:
+        """Replace the key that this client shows by a new one. Raises LinkError."""
+        said = {"key_hash": hash_of_key(new_key)}
+        await self._exchange("POST", "/api/v1/key", json=said)
+
     async def subscribe(self) -> None:
         """Take part (M5). Raises LinkError."""
         await self._exchange("GET", "/servlets/subscribe", params={"host": self._name})

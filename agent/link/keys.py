@@ -2,7 +2,8 @@
 
 The key never leaves this machine but as a bearer token to the manager that it was made for; the
 manager learns its hash. Invariant: a key is on the disk before its hash is sent, so a lost
-answer loses nothing: the same command, with the same token, hands in the same key again.
+answer loses nothing: the same command, with the same token, hands in the same key again. A key that
+replaces another (docs/adr/0154) is kept beside it in the same way until the manager has it.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
+from typing import Final
 
-from agent.errors import HomeError
+from agent.errors import HomeError, RefusedError
 from agent.settings.home import Home, sync_folder, write_whole
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
-__all__ = ["Identity", "enrol", "read_identity"]
+__all__ = ["Identity", "enrol", "is_renewing", "read_identity", "renew"]
+
+UNKNOWN_KEY: Final = 401
 
 
 @frozen
@@ -28,7 +32,8 @@ class Identity:
     manager: str
     name: str
     key: str = field(repr=False)  # so that it stands in no message by accident
-    token_hash: str = field(repr=False)  # of the join token with which the key was handed in
+    token_hash: str = field(repr=False)  # of the join token with which the first key came in
+    renewed: bool = False  # another key than the one that was handed in with the token
 
 
 def read_identity(home: Home) -> Identity | None:
@@ -52,13 +57,51 @@ async def enrol(
     wanted = (manager, name, token_hash)
     current = _read(home.key)
     if current is not None and (current.manager, current.name, current.token_hash) == wanted:
-        await hand_in(current.key)
+        if not current.renewed:  # the token's own key is none of the manager's any more
+            await hand_in(current.key)
         return current
     coming = _read(home.new_key)
     if coming is None or (coming.manager, coming.name, coming.token_hash) != wanted:
         coming = Identity(manager, name, new_key(), token_hash)
         write_whole(home.new_key, [json.dumps(asdict(coming)).encode()])
     await hand_in(coming.key)
+    return _take(home, coming)
+
+
+def is_renewing(home: Home) -> bool:
+    """Tell whether a new key waits here of which the manager may or may not know.
+
+    Raises HomeError.
+    """
+    coming = _read(home.new_key)
+    return coming is not None and coming.renewed
+
+
+async def renew(
+    home: Home,
+    current: Identity,
+    hand_in: Callable[[str], Awaitable[None]],
+    is_known: Callable[[Identity], Awaitable[bool]],
+) -> Identity:
+    """Replace the key of a home, or end what an earlier try began; return who it is then.
+
+    hand_in: shows the old key, and sends a new one's hash. is_known: whether the manager knows an
+    identity. It is asked where the old key is refused, because an answer may have been lost.
+    Raises HomeError, LinkError: the home is as it was.
+    """
+    coming = _read(home.new_key)
+    if coming is None or coming != replace(current, key=coming.key, renewed=True):
+        coming = replace(current, key=new_key(), renewed=True)
+        write_whole(home.new_key, [json.dumps(asdict(coming)).encode()])
+    try:
+        await hand_in(coming.key)
+    except RefusedError as error:
+        if error.status != UNKNOWN_KEY or not await is_known(coming):
+            raise
+    return _take(home, coming)
+
+
+def _take(home: Home, coming: Identity) -> Identity:
     home.new_key.replace(home.key)
     sync_folder(home.path)
     return coming
@@ -73,7 +116,8 @@ def _read(path: Path) -> Identity | None:
                 f"it, run: chmod 600 {path}; else ask for a new join token and enrol again"
             )
         values = json.loads(path.read_bytes())
-        return Identity(*(str(values[name]) for name in ("manager", "name", "key", "token_hash")))
+        said = {name: str(values[name]) for name in ("manager", "name", "key", "token_hash")}
+        return Identity(**said, renewed=values.get("renewed") is True)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -247,6 +247,12 @@ class Handler(BaseHTTPRequestHandler):
             case "enrol":
                 status, values = manager.enrol(body)
                 return status, json.dumps(values).encode()
+            case "key":
+                shown = hash_of_key(self.headers["Authorization"].removeprefix("Bearer "))
+                for token, known in manager.key_hashes.items():
+                    if known == shown:
+                        manager.key_hashes[token] = json.loads(body)["key_hash"]
+                return 200, b"{}"
             case "subscribe" | "unsubscribe":
                 manager.joined = name == "subscribe"
                 manager.epoch += 1
