@@ -98,8 +98,13 @@ def results(tx: Transaction) -> ResultsRow:
     return row
 
 
-def withdrawn_hosts(tx: Transaction, before: int | None, limit: int) -> list[WithdrawnRow]:
-    """Return the hosts that are withdrawn, by number from the highest, before a number."""
+def withdrawn_hosts(
+    tx: Transaction, before: int | None, limit: int, text: str
+) -> list[WithdrawnRow]:
+    """Return the hosts that are withdrawn, by number from the highest, before a number.
+
+    text: somewhere in their keys.
+    """
     held = (
         sa.select(sa.func.count())
         .select_from(segment_hosts)
@@ -120,4 +125,6 @@ def withdrawn_hosts(tx: Transaction, before: int | None, limit: int) -> list[Wit
     )
     if before is not None:
         query = query.where(hosts.c.id < before)
+    if text:
+        query = query.where(hosts.c.key.contains(text, autoescape=True))
     return tx.rows(WithdrawnRow, query)

@@ -70,8 +70,13 @@ def _sum(kind: str, state: str, rows: list[FilesRow]) -> FilesRow:
 
 
 def list_withdrawn(
-    db: Database, *, before: int | None = None, limit: int = 100
+    db: Database, *, before: int | None = None, limit: int = 100, text: str = ""
 ) -> list[WithdrawnRow]:
-    """Return the hosts that are given to nobody, those that were found last first."""
+    """Return the hosts that are given to nobody, those that were found last first.
+
+    text: a part of their names, in any case.
+    """
     with db.read() as tx:
-        return archive_figures.withdrawn_hosts(tx, before, max(1, min(limit, MOST_ROWS)))
+        return archive_figures.withdrawn_hosts(
+            tx, before, max(1, min(limit, MOST_ROWS)), text.lower()
+        )

@@ -26,13 +26,14 @@ HEADER: Final = ("host", "since (UTC)", "segments to rewrite", "reason")
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=(), sorts=("found",), default_sort="found")
+    return read_listing(HERE, visit.query, filters=("q",), sorts=("found",), default_sort="found")
 
 
 def show(visit: Visit) -> Response:
     """Show which hosts are withdrawn, and of how many segments each is still to be taken out."""
     listing, before = _listing(visit), before_of(visit)
-    rows = list_withdrawn(visit.db, before=before, limit=listing.size + 1)
+    text = listing.filters["q"]
+    rows = list_withdrawn(visit.db, before=before, limit=listing.size + 1, text=text)
     return visit.page(
         "withdrawn.html",
         listing=listing,
@@ -48,8 +49,8 @@ def export(visit: Visit) -> Response:
 
 
 def _cells(visit: Visit) -> Iterator[list[Cell]]:
-    before: int | None = None
-    while rows := list_withdrawn(visit.db, before=before, limit=ROWS_AT_ONCE):
+    before, text = None, _listing(visit).filters["q"]
+    while rows := list_withdrawn(visit.db, before=before, limit=ROWS_AT_ONCE, text=text):
         for row in rows:
             yield [row.key, figures.iso(row.since_ms), row.segments, row.reason]
         before = rows[-1].id

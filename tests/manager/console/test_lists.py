@@ -10,7 +10,7 @@ import pytest
 
 from manager.console.routes import PAGES
 from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.hosts import import_hosts
+from manager.operations.hosts import exclude_host, import_hosts
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, SCRIPT
@@ -180,6 +180,18 @@ def test_a_live_filter_keeps_the_address_right(person: Visitor) -> None:
     assert answer.headers["hx-push-url"] == "/console/agents?q=kyo&sort=-cost"
     for others in ({"hx_request": "true", "hx_target": "more"}, {"prsm_live": "1"}):
         assert "hx-push-url" not in person("viewer").get(address, **others).headers
+
+
+def test_withdrawn_hosts_are_found_by_their_names(prsm: Running, person: Visitor) -> None:
+    """A part of a name in any case leaves its hosts, on the page and in its CSV."""
+    browser = person("viewer")
+    for name in (HOSTS[3], HOSTS[4]):
+        exclude_host(prsm.manager.db, f"http://{name}/", "asked for", ADMIN, prsm.clock())
+    address = f"/console/withdrawn?q={HOSTS[3].upper()}"
+    assert _hosts(browser.page(address)) == [HOSTS[3]]
+    (link,) = [each for each in browser.page(address).links() if ".csv" in each]
+    assert [row["host"] for row in _table(browser, link)] == [f"http://{HOSTS[3]}:80/"]
+    assert "No host is like that." in browser.page("/console/withdrawn?q=100%25").text
 
 
 def test_the_audit_pages_back_in_time(person: Visitor) -> None:
