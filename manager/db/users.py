@@ -154,10 +154,12 @@ def failures(tx: Transaction, name: str) -> Failures | None:
     return tx.row(Failures, sa.select(login_failures).where(login_failures.c.name == name))
 
 
-def note_failure(tx: Transaction, name: str, now_ms: int) -> None:
-    """Count one more."""
+def note_failure(tx: Transaction, name: str, now_ms: int) -> int:
+    """Count one more and return how many there are."""
     row = {"name": name, "failures": 1, "last_ms": now_ms}
     tx.upsert(login_failures, [row], ["name"], add=["failures"])
+    counted = sa.select(login_failures.c.failures).where(login_failures.c.name == name)
+    return int(tx.value(counted))
 
 
 def forget_failures(tx: Transaction, name: str) -> None:

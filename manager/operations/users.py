@@ -19,7 +19,7 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
 from manager.db import users
 from manager.db.engine import Database
-from manager.db.users import SessionUser
+from manager.db.users import Failures, SessionUser
 from manager.errors import (
     ConflictError,
     ForbiddenError,
@@ -145,27 +145,18 @@ def login(
     Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
     for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s;
     the fifth is an alert in the audit, once until somebody logs in by that name or a day is over.
+    Logins side by side have five tries together.
     """
     name = name[:64]
     with db.read() as tx:
         failed = users.failures(tx, name)
         user = users.by_name(tx, name)
-    if failed is not None and failed.failures >= FREE_TRIES:
-        pause_s = min(SLOWEST_S, 2 ** (failed.failures - FREE_TRIES + 1))
-        left_ms = failed.last_ms + pause_s * 1000 - now_ms
-        if 0 < left_ms <= SLOWEST_S * 1000:
-            wait_s = -(-left_ms // 1000)
-            raise SlowDownError(
-                f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
-            )
+    _require_no_pause(failed, now_ms)
     nobody = _nobody()
     # An unknown name costs the same time as a known one.
-    if not _matches(nobody if user is None else user.password_hash, password) or user is None:
-        with db.write() as tx:
-            users.note_failure(tx, name, now_ms)
-            if (failed.failures if failed is not None else 0) + 1 == FREE_TRIES:
-                who = Actor("user", name)
-                note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
+    is_right = _matches(nobody if user is None else user.password_hash, password)
+    if user is None or not is_right:
+        _count_failure(db, name, now_ms)
         raise UnknownKeyError("user name or password is wrong")
     if user.disabled_ms is not None:
         raise ForbiddenError(f"user {name} is disabled; ask an administrator")
@@ -173,6 +164,8 @@ def login(
     token = secrets.token_urlsafe(32)
     expires_ms = now_ms + round(session_s * 1000)
     with db.write() as tx:
+        # Others may have failed while this password was looked at.
+        _require_no_pause(users.failures(tx, name), now_ms)
         users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
         users.forget_failures(tx, name)
         if fresh is not None:
@@ -194,6 +187,31 @@ def logout(db: Database, token_hash: str, now_ms: int) -> None:
         user = users.session_user(tx, token_hash, now_ms)
         if users.delete_session(tx, token_hash) and user is not None:
             note(tx, now_ms, Actor("user", user.name), "user.logout", user.name)
+
+
+def _require_no_pause(failed: Failures | None, now_ms: int) -> None:
+    """Raise SlowDownError while a name must wait."""
+    if failed is None or failed.failures < FREE_TRIES:
+        return
+    pause_s = min(SLOWEST_S, 2 ** (failed.failures - FREE_TRIES + 1))
+    left_ms = failed.last_ms + pause_s * 1000 - now_ms
+    if 0 < left_ms <= SLOWEST_S * 1000:
+        wait_s = -(-left_ms // 1000)
+        raise SlowDownError(
+            f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
+        )
+
+
+def _count_failure(db: Database, name: str, now_ms: int) -> None:
+    """Count a wrong password; the fifth is an alert, however many are looked at side by side.
+
+    Raises SlowDownError, and counts nothing, where others made the name wait meanwhile.
+    """
+    with db.write() as tx:
+        _require_no_pause(users.failures(tx, name), now_ms)
+        if users.note_failure(tx, name, now_ms) == FREE_TRIES:
+            who = Actor("user", name)
+            note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
 
 
 def _check_role(role: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from manager.db.engine import Database
@@ -12,7 +15,9 @@ from manager.errors import (
     SlowDownError,
     UnknownKeyError,
 )
+from manager.operations import users
 from manager.operations.actor import Actor
+from manager.operations.audit import audit_page
 from manager.operations.users import (
     add_user,
     change_password,
@@ -75,6 +80,65 @@ def test_guessing_is_slowed_down_but_never_locks_out(database: Database) -> None
     assert login(database, "hana", GOOD, 7000).user == "hana"
     with pytest.raises(UnknownKeyError):  # counted from zero again
         login(database, "hana", "wrong", 7001)
+
+
+@pytest.fixture
+def side_by_side(monkeypatch: pytest.MonkeyPatch) -> threading.Barrier:
+    """Let eight logins read the count of failures before one of them is counted."""
+    barrier, matches = threading.Barrier(8), users._matches
+
+    def meet(password_hash: str, password: str) -> bool:
+        barrier.wait(60)
+        return matches(password_hash, password)
+
+    monkeypatch.setattr(users, "_matches", meet)
+    return barrier
+
+
+def tried(database: Database, passwords: list[str]) -> list[type[Exception] | None]:
+    """Log in with all passwords side by side; return what each was answered."""
+
+    def attempt(password: str) -> type[Exception] | None:
+        try:
+            login(database, "hana", password, 1000)
+        except (UnknownKeyError, SlowDownError) as error:
+            return type(error)
+        return None
+
+    with ThreadPoolExecutor(len(passwords)) as pool:
+        return list(pool.map(attempt, passwords))
+
+
+def test_guessing_side_by_side_has_five_tries_and_is_an_alert(
+    database: Database, side_by_side: threading.Barrier
+) -> None:
+    """Who sends many passwords at once is counted, slowed down and told of as who sends one."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    answers = tried(database, ["wrong"] * side_by_side.parties)
+    assert answers.count(UnknownKeyError) == 5
+    assert answers.count(SlowDownError) == 3
+    (alert,) = audit_page(database, action="user.guessed", alerts=True)
+    assert alert.subject == "hana"
+
+
+def test_a_guess_beside_others_is_not_let_in_after_the_fifth(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right password that was looked at while five wrong ones were counted has to wait, too."""
+    add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
+    matches = users._matches
+
+    def slowly(password_hash: str, password: str) -> bool:
+        monkeypatch.setattr(users, "_matches", matches)
+        for _ in range(5):
+            with pytest.raises(UnknownKeyError):
+                login(database, "hana", "wrong", 1000)
+        return matches(password_hash, password)
+
+    monkeypatch.setattr(users, "_matches", slowly)
+    with pytest.raises(SlowDownError):
+        login(database, "hana", GOOD, 1000)
+    assert login(database, "hana", GOOD, 3000).user == "hana"
 
 
 def test_a_clock_that_went_back_does_not_lock_out(database: Database) -> None:
