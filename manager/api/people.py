@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated, Final
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.door import Admin, Door
 from manager.operations import sessions, users
@@ -34,10 +34,11 @@ class NewPassword(BaseModel):
 
 
 class NewRole(BaseModel):
-    """What a user may do; a disabled one may not log in."""
+    """What a user may do."""
+
+    model_config = ConfigDict(extra="forbid")
 
     role: Role
-    disabled: bool = False
 
 
 class WhichSession(BaseModel):
@@ -76,15 +77,23 @@ async def change_password(door: Door, actor: Admin, name: str, asked: NewPasswor
 
 @router.post("/{name}/role", status_code=204)
 async def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
-    """Set what a user may do, or disable the user."""
+    """Set what a user may do; who is disabled stays so."""
+    await asyncio.to_thread(users.set_role, door.db, name, asked.role, actor, door.now_ms())
+
+
+@router.post("/{name}/disable", status_code=204)
+async def disable(door: Door, actor: Admin, name: str) -> None:
+    """Keep a user out: all sessions end, and no token of the user opens anything."""
     await asyncio.to_thread(
-        users.set_role,
-        door.db,
-        name,
-        asked.role,
-        actor,
-        door.now_ms(),
-        disabled=asked.disabled,
+        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=True
+    )
+
+
+@router.post("/{name}/enable", status_code=204)
+async def enable(door: Door, actor: Admin, name: str) -> None:
+    """Let a user in again."""
+    await asyncio.to_thread(
+        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=False
     )
 
 

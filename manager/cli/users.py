@@ -73,12 +73,29 @@ def passwd(place: Place, name: str, password_stdin: bool) -> None:
 @users.command()
 @click.argument("name")
 @click.argument("role", type=ROLES)
-@click.option("--disable", is_flag=True, help="It may not log in any more.")
 @pass_place
-def role(place: Place, name: str, role: str, disable: bool) -> None:
-    """Set what NAME may do."""
-    place.calls.post(f"/users/{name}/role", {"role": role, "disabled": disable})
-    click.echo(f"{name} is {role}" + (" and may not log in" if disable else ""))
+def role(place: Place, name: str, role: str) -> None:
+    """Set what NAME may do; who is disabled stays so."""
+    place.calls.post(f"/users/{name}/role", {"role": role})
+    click.echo(f"{name} is {role}")
+
+
+@users.command()
+@click.argument("name")
+@pass_place
+def disable(place: Place, name: str) -> None:
+    """Keep NAME out: its sessions end, its tokens open nothing."""
+    place.calls.post(f"/users/{name}/disable", {})
+    click.echo(f"{name} may not log in any more")
+
+
+@users.command()
+@click.argument("name")
+@pass_place
+def enable(place: Place, name: str) -> None:
+    """Let NAME in again, and its tokens that were not revoked."""
+    place.calls.post(f"/users/{name}/enable", {})
+    click.echo(f"{name} may log in again")
 
 
 @users.command()

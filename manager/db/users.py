@@ -27,6 +27,7 @@ __all__ = [
     "purge",
     "session_user",
     "sessions_of",
+    "set_disabled",
     "set_password",
     "set_role",
 ]
@@ -93,11 +94,14 @@ def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
     tx.execute(users.update().where(users.c.id == user_id).values(password_hash=password_hash))
 
 
-def set_role(tx: Transaction, user_id: int, role: str, disabled_ms: int | None) -> None:
-    """Set what a user may do, and whether at all."""
-    tx.execute(
-        users.update().where(users.c.id == user_id).values(role=role, disabled_ms=disabled_ms)
-    )
+def set_role(tx: Transaction, user_id: int, role: str) -> None:
+    """Set what a user may do."""
+    tx.execute(users.update().where(users.c.id == user_id).values(role=role))
+
+
+def set_disabled(tx: Transaction, user_id: int, disabled_ms: int | None) -> None:
+    """Set since when a user may not log in any more; None: may."""
+    tx.execute(users.update().where(users.c.id == user_id).values(disabled_ms=disabled_ms))
 
 
 def add_session(

@@ -18,8 +18,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
 from manager.db import users
-from manager.db.engine import Database
-from manager.db.users import Failures, SessionUser
+from manager.db.engine import Database, Transaction
+from manager.db.users import Failures, SessionUser, UserRow
 from manager.errors import (
     ConflictError,
     ForbiddenError,
@@ -44,6 +44,7 @@ __all__ = [
     "logout",
     "session_of",
     "set_role",
+    "set_user_disabled",
 ]
 
 Role = Literal["viewer", "operator", "admin"]
@@ -99,35 +100,41 @@ def change_password(db: Database, name: str, password: str, actor: Actor, now_ms
     """Set a user's password and end all sessions of that user. Raises NotFoundError."""
     hashed = _hash(password)
     with db.write() as tx:
-        user = users.by_name(tx, name)
-        if user is None:
-            raise NotFoundError(f"user {name}: there is none; see `prsm users`")
+        user = _named(tx, name)
         users.set_password(tx, user.id, hashed)
         users.delete_sessions(tx, user.id)
         users.forget_failures(tx, name)
         note(tx, now_ms, actor, "user.password", name)
 
 
-def set_role(
-    db: Database, name: str, role: str, actor: Actor, now_ms: int, *, disabled: bool = False
-) -> None:
-    """Set what a user may do; a disabled one may not log in, and sessions end at once.
+def set_role(db: Database, name: str, role: str, actor: Actor, now_ms: int) -> None:
+    """Set what a user may do; who is disabled stays so.
 
-    Raises ConflictError where no administrator would be left.
+    Raises NotFoundError, ConflictError where no administrator would be left.
     """
     _check_role(role)
     with db.write() as tx:
-        everybody = users.all_users(tx)
-        user = next((row for row in everybody if row.name == name), None)
-        if user is None:
-            raise NotFoundError(f"user {name}: there is none; see `prsm users`")
-        admins = {row.name for row in everybody if row.role == "admin" and not row.disabled_ms}
-        if admins == {name} and (disabled or role != "admin"):
-            raise ConflictError(f"{name} is the last administrator; make another one first")
-        users.set_role(tx, user.id, role, now_ms if disabled else None)
+        user = _named(tx, name)
+        if role != "admin":
+            _require_another_admin(tx, name)
+        users.set_role(tx, user.id, role)
+        note(tx, now_ms, actor, "user.role", name, role=role)
+
+
+def set_user_disabled(
+    db: Database, name: str, actor: Actor, now_ms: int, *, disabled: bool
+) -> None:
+    """Keep a user out, whose sessions end and whose tokens open nothing, or let the user in again.
+
+    Raises NotFoundError, ConflictError where no administrator would be left.
+    """
+    with db.write() as tx:
+        user = _named(tx, name)
         if disabled:
+            _require_another_admin(tx, name)
             users.delete_sessions(tx, user.id)
-        note(tx, now_ms, actor, "user.role", name, role=role, disabled=disabled)
+        users.set_disabled(tx, user.id, now_ms if disabled else None)
+        note(tx, now_ms, actor, "user.disable" if disabled else "user.enable", name)
 
 
 def list_users(db: Database) -> list[User]:
@@ -212,6 +219,22 @@ def _count_failure(db: Database, name: str, now_ms: int) -> None:
         if users.note_failure(tx, name, now_ms) == FREE_TRIES:
             who = Actor("user", name)
             note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
+
+
+def _named(tx: Transaction, name: str) -> UserRow:
+    user = users.by_name(tx, name)
+    if user is None:
+        raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+    return user
+
+
+def _require_another_admin(tx: Transaction, name: str) -> None:
+    """Raise ConflictError where nobody but this user may act as administrator."""
+    admins = {
+        row.name for row in users.all_users(tx) if row.role == "admin" and not row.disabled_ms
+    }
+    if admins == {name}:
+        raise ConflictError(f"{name} is the last administrator; make another one first")
 
 
 def _check_role(role: str) -> None:

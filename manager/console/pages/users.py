@@ -23,6 +23,7 @@ from manager.operations.users import (
     change_password,
     list_users,
     set_role,
+    set_user_disabled,
 )
 from shared.errors import FormatError
 
@@ -135,8 +136,7 @@ def _user_page(visit: Visit, user: User, *, status: int = 200, refused: str = ""
 def change_role(visit: Visit) -> Response:
     """Set what a user may do."""
     user, role = _user(visit, visit.form.get("name", "")), visit.form.get("role", "")
-    disabled = user.disabled_ms is not None
-    set_role(visit.db, user.name, role, visit.actor, visit.now_ms, disabled=disabled)
+    set_role(visit.db, user.name, role, visit.actor, visit.now_ms)
     return visit.go(
         link("user", name=user.name),
         done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)),
@@ -161,14 +161,14 @@ def disable(visit: Visit) -> Response:
                 {"name": user.name},
             )
         )
-    set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=True)
+    set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=True)
     return visit.go(here, done=_("%(name)s is disabled.", name=user.name))
 
 
 def enable(visit: Visit) -> Response:
     """Let a user log in again."""
     user = _user(visit, visit.form.get("name", ""))
-    set_role(visit.db, user.name, user.role, visit.actor, visit.now_ms, disabled=False)
+    set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=False)
     return visit.go(
         link("user", name=user.name), done=_("%(name)s may log in again.", name=user.name)
     )

@@ -145,6 +145,8 @@ NEEDS = [
     ("POST", "/api/v1/users", {"name": "x", "password": PASSWORD}, "admin"),
     ("POST", "/api/v1/users/x/password", {"password": PASSWORD}, "admin"),
     ("POST", "/api/v1/users/x/role", {"role": "viewer"}, "admin"),
+    ("POST", "/api/v1/users/x/disable", {}, "admin"),
+    ("POST", "/api/v1/users/x/enable", {}, "admin"),
     ("GET", "/api/v1/users/x/sessions", None, "admin"),
     ("POST", "/api/v1/users/x/sessions/end", {}, "admin"),
 ]

@@ -27,6 +27,20 @@ def test_users_are_added_and_changed(prsm: Running) -> None:
     assert prsm.anybody.post("/api/v1/login", json={**login, **new}).json()["role"] == "viewer"
 
 
+def test_a_user_is_disabled_and_enabled(prsm: Running) -> None:
+    """By calls of their own: one that sets the role neither lets in nor keeps out."""
+    body = {"name": "ann", "password": PASSWORD, "role": "operator"}
+    prsm.local.post("/api/v1/users", json=body)
+    login = {"name": "ann", "password": PASSWORD}
+    assert prsm.local.post("/api/v1/users/ann/disable").status_code == 204
+    assert prsm.local.post("/api/v1/users/ann/role", json={"role": "viewer"}).status_code == 204
+    assert prsm.anybody.post("/api/v1/login", json=login).status_code == 403
+    assert prsm.local.post("/api/v1/users/ann/enable").status_code == 204
+    old = {"role": "viewer", "disabled": True}
+    assert prsm.local.post("/api/v1/users/ann/role", json=old).status_code == 400
+    assert prsm.anybody.post("/api/v1/login", json=login).json()["role"] == "viewer"
+
+
 def test_what_cannot_be_is_refused(prsm: Running) -> None:
     """Short passwords, odd names, unknown roles and users are answered in words."""
     good = {"name": "ann", "password": PASSWORD, "role": "viewer"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from manager.operations.audit import audit_page
-from manager.operations.users import add_user, set_role
+from manager.operations.users import add_user, set_role, set_user_disabled
 from tests.manager.api.test_door import PASSWORD, Session, login
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Running
@@ -81,7 +81,7 @@ def test_a_token_falls_and_ends_with_its_user(prsm: Running) -> None:
     set_role(prsm.manager.db, "admin", "viewer", LOCAL, prsm.clock())
     assert calls.get("/api/v1/users").status_code == 403
     assert calls.get("/api/v1/agents").status_code == 200
-    set_role(prsm.manager.db, "admin", "viewer", LOCAL, prsm.clock(), disabled=True)
+    set_user_disabled(prsm.manager.db, "admin", LOCAL, prsm.clock(), disabled=True)
     refused = calls.get("/api/v1/agents")
     assert refused.status_code == 403
     assert "is disabled" in refused.json()["detail"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from manager.operations.users import add_user
+from manager.operations.users import add_user, list_users
 from tests.manager.asgi import Caller
 from tests.manager.cli.conftest import Prsm
 from tests.manager.running import LOCAL, Running
@@ -39,6 +39,18 @@ def test_sessions_are_listed_and_ended(prsm: Prsm, manager: Running) -> None:
     assert len(prsm("users", "sessions", "ann").stdout.splitlines()) == 2
     assert "1 sessions of ann are ended" in prsm("users", "logout", "ann").stdout
     assert "there is none" in prsm("users", "logout", "bob", code=1).stderr
+
+
+def test_a_user_is_disabled_and_enabled(prsm: Prsm, manager: Running) -> None:
+    """Another role changes nothing about it."""
+    add_user(manager.manager.db, "ann", PASSWORD, "viewer", LOCAL, manager.clock())
+    assert "ann may not log in any more" in prsm("users", "disable", "ann").stdout
+    assert "ann is operator" in prsm("users", "role", "ann", "operator").stdout
+    (ann,) = list_users(manager.manager.db)
+    assert (ann.role, ann.disabled_ms) == ("operator", manager.clock())
+    assert "ann may log in again" in prsm("users", "enable", "ann").stdout
+    (ann,) = list_users(manager.manager.db)
+    assert ann.disabled_ms is None
 
 
 def test_the_block_list_is_kept_from_here(prsm: Prsm, manager: Running, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from manager.operations.users import (
     logout,
     session_of,
     set_role,
+    set_user_disabled,
 )
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key
@@ -168,10 +169,25 @@ def test_a_disabled_user_is_out_and_told_so(database: Database) -> None:
     add_user(database, "hana", GOOD, "admin", LOCAL, 0)
     add_user(database, "ken", GOOD, "operator", LOCAL, 0)
     session = login(database, "ken", GOOD, 1)
-    set_role(database, "ken", "operator", LOCAL, 2, disabled=True)
+    set_user_disabled(database, "ken", LOCAL, 2, disabled=True)
     assert session_of(database, hash_of_key(session.token), 3) is None
     with pytest.raises(ForbiddenError, match="disabled"):
         login(database, "ken", GOOD, 4)
+
+
+def test_another_role_lets_nobody_in(database: Database) -> None:
+    """Who is disabled stays so until an administrator says otherwise, in an act of its own."""
+    add_user(database, "ken", GOOD, "operator", LOCAL, 0)
+    set_user_disabled(database, "ken", LOCAL, 1, disabled=True)
+    set_role(database, "ken", "viewer", LOCAL, 2)
+    (ken,) = list_users(database)
+    assert (ken.role, ken.disabled_ms) == ("viewer", 1)
+    with pytest.raises(ForbiddenError, match="disabled"):
+        login(database, "ken", GOOD, 3)
+    set_user_disabled(database, "ken", LOCAL, 4, disabled=False)
+    assert login(database, "ken", GOOD, 5).role == "viewer"
+    done = [row.action for row in audit_page(database, subject="ken")]
+    assert done == ["user.login", "user.enable", "user.role", "user.disable", "user.add"]
 
 
 def test_the_last_administrator_stays(database: Database) -> None:
@@ -180,7 +196,13 @@ def test_the_last_administrator_stays(database: Database) -> None:
     with pytest.raises(ConflictError, match="last administrator"):
         set_role(database, "hana", "viewer", LOCAL, 1)
     with pytest.raises(ConflictError, match="last administrator"):
-        set_role(database, "hana", "admin", LOCAL, 1, disabled=True)
+        set_user_disabled(database, "hana", LOCAL, 1, disabled=True)
+    add_user(database, "ken", GOOD, "admin", LOCAL, 2)
+    set_user_disabled(database, "ken", LOCAL, 3, disabled=True)
+    with pytest.raises(ConflictError, match="last administrator"):  # one who is out does not count
+        set_role(database, "hana", "viewer", LOCAL, 4)
+    set_user_disabled(database, "ken", LOCAL, 5, disabled=False)
+    set_user_disabled(database, "hana", LOCAL, 6, disabled=True)
 
 
 @pytest.mark.parametrize(
