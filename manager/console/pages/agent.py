@@ -279,7 +279,7 @@ PAGES: Final = (
     Page("GET", "/agent", "viewer", show),
     Page("POST", "/agent/command", "operator", command),
     Page("POST", "/agent/compare", "operator", compare),
-    Page("POST", "/agent/retire", "operator", retire_agent),
+    Page("POST", "/agent/retire", "admin", retire_agent),
     Page("POST", "/agent/list-limit", "operator", limit_list),
     Page("POST", "/agent/sending", "operator", limit),
     Page("POST", "/agent/position", "operator", place),

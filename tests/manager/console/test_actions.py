@@ -139,13 +139,14 @@ def test_a_command_that_cannot_be_is_refused_in_words(prsm: Running, person: Vis
 
 def test_retiring_an_agent(prsm: Running, person: Visitor) -> None:
     """An agent is retired after a question that says how many units go to others."""
-    browser = person("operator")
+    assert not person("operator").page(AGENT).has_form("/console/agent/retire")
+    browser = person("admin")
     asked = browser.act(AGENT, "/console/agent/retire")
     owned = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.units_owned
     assert f"Its {owned} units go to the other agents." in read(asked.text).text
     said = _confirm(browser, AGENT, "/console/agent/retire", {})
     assert said.strip().startswith(f"{KYOTO} is retired")
-    assert _last(prsm) == ("operator", "agent.retire", KYOTO)
+    assert _last(prsm) == ("admin", "agent.retire", KYOTO)
     assert not browser.page(AGENT).has_form("/console/agent/retire")
     assert KYOTO not in browser.page("/console/agents").text
 
