@@ -76,7 +76,7 @@ def _padded(size_bytes: int) -> int:
     return -(-size_bytes // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
 
 
-@router.get(
+@router.post(
     "/{kind}",
     response_class=Response,
     responses={200: {"content": {"application/x-tar": {}}, "description": "The files"}},
@@ -85,7 +85,8 @@ async def export(door: Door, actor: Operator, kind: str) -> Response:
     """Send the files of one kind: log-sums, distances, volumes, costs or lists.
 
     Names and lines are those of the source (docs/operations.md). costs and lists have an
-    `agents.txt` too, of `agent:cost:units` lines.
+    `agents.txt` too, of `agent:cost:units` lines. A POST: it is audited, and takes the one turn
+    that reads many logs.
     """
     return await asyncio.to_thread(_made, door, kind, actor)
 

@@ -76,9 +76,9 @@ class Calls:
         return self._send("POST", path, content=chunks, headers=headers)
 
     @contextmanager
-    def download(self, path: str) -> Iterator[Iterator[bytes]]:
-        """Give the body of a GET, piece by piece."""
-        with self._client() as client, client.stream("GET", path) as answer:
+    def download(self, path: str, *, method: str = "GET") -> Iterator[Iterator[bytes]]:
+        """Give the body of an answer, piece by piece."""
+        with self._client() as client, client.stream(method, path) as answer:
             if not answer.is_success:
                 answer.read()
                 raise RefusedError(_sentence(answer))

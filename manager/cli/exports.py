@@ -36,7 +36,7 @@ def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) 
     unreachable). costs and lists print agent:cost:units for each agent. All files appear at once
     or, if anything goes wrong, none; `prsm lists import` reads lists back.
     """
-    with place.calls.download(f"/export/{kind}") as chunks:
+    with place.calls.download(f"/export/{kind}", method="POST") as chunks:
         unpacked = unpack(chunks, folder, shown=TOTALS, replace=replace)
     if as_json:
         showing.as_json(

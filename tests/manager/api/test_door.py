@@ -83,7 +83,7 @@ NEEDS = [
     ("POST", "/api/v1/hosts/ban", {"host": "a.example", **PIN}, "operator"),
     ("POST", "/api/v1/hosts/lift-ban", {"host": "a.example", **PIN}, "operator"),
     ("POST", "/api/v1/lists/import", None, "operator"),
-    ("GET", "/api/v1/export/costs", None, "operator"),
+    ("POST", "/api/v1/export/costs", None, "operator"),
     ("POST", "/api/v1/rounds/schedules", {"crontab": "@daily"}, "operator"),
     ("POST", "/api/v1/rounds/schedules/1/remove", {}, "operator"),
     ("POST", "/api/v1/collection/schedules", {"crontab": "@daily"}, "operator"),

@@ -60,7 +60,7 @@ GOLDEN: Final = {
 
 def exported(prsm: Running, kind: str) -> dict[str, str]:
     """Return the files of an export by name."""
-    answer = prsm.local.get(f"/api/v1/export/{kind}")
+    answer = prsm.local.post(f"/api/v1/export/{kind}")
     assert answer.status_code == 200, answer.text
     assert int(answer.headers["content-length"]) == len(answer.content)
     with tarfile.open(fileobj=io.BytesIO(answer.content)) as archive:
@@ -132,21 +132,27 @@ def test_before_anything_was_measured_files_are_empty(prsm: Running) -> None:
 
 def test_an_unknown_kind_is_refused_in_words(prsm: Running) -> None:
     """With the kinds that there are."""
-    answer = prsm.local.get("/api/v1/export/maps")
+    answer = prsm.local.post("/api/v1/export/maps")
     assert answer.status_code == 404
     assert "log-sums, distances, volumes, costs, lists" in answer.json()["detail"]
 
 
 def test_only_operators_export(prsm: Running) -> None:
     """Nobody without a session does."""
-    assert prsm.anybody.get("/api/v1/export/lists").status_code == 401
+    assert prsm.anybody.post("/api/v1/export/lists").status_code == 401
+
+
+def test_a_link_exports_nothing(prsm: Running) -> None:
+    """What is audited and takes the only turn is no GET, which any page may make a browser send."""
+    assert prsm.local.get("/api/v1/export/lists").status_code == 405
+    assert prsm.local.get("/api/v1/audit?action=export.").json() == []
 
 
 def test_a_log_that_is_gone_is_named(prsm: Running) -> None:
     """No export that is a part of the truth: it is refused before its first byte."""
     crawled(prsm)
     prsm.files("logs")[0].unlink()
-    answer = prsm.local.get("/api/v1/export/log-sums")
+    answer = prsm.local.post("/api/v1/export/log-sums")
     assert answer.status_code == 409
     assert "prsm check" in answer.json()["detail"]
     assert prsm.files("spool") == []
@@ -155,14 +161,14 @@ def test_a_log_that_is_gone_is_named(prsm: Running) -> None:
 def test_a_name_that_cannot_be_a_files_is_refused(prsm: Running) -> None:
     """An agent may be called `..`, a file may not."""
     prsm.agent("..")
-    assert prsm.local.get("/api/v1/export/lists").status_code == 409
+    assert prsm.local.post("/api/v1/export/lists").status_code == 409
 
 
 def test_a_disk_without_room_is_said(tmp_path: Path) -> None:
     """And the turn is given back: the second is refused for the disk again, not as too early."""
     with running(tmp_path, f"limits.reserve_bytes={10**12}") as full:
         for _ in range(2):
-            refused = full.local.get("/api/v1/export/lists")
+            refused = full.local.post("/api/v1/export/lists")
             assert refused.status_code == 503
             assert "reserve_bytes" in refused.json()["detail"]
 
@@ -172,9 +178,9 @@ def test_one_export_at_a_time(prsm: Running, monkeypatch: pytest.MonkeyPatch) ->
     inner: list[int] = []
 
     def asks_again(*arguments: Any) -> list[ExportFile]:
-        inner.append(prsm.local.get("/api/v1/export/lists").status_code)
+        inner.append(prsm.local.post("/api/v1/export/lists").status_code)
         return export(*arguments)
 
     monkeypatch.setattr("manager.operations.exporting.export", asks_again)
-    assert prsm.local.get("/api/v1/export/lists").status_code == 200
+    assert prsm.local.post("/api/v1/export/lists").status_code == 200
     assert inner == [503]
