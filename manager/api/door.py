@@ -2,8 +2,9 @@
 
 Invariant: whoever reads may be any user; whoever changes something shows, beside the session's
 cookie, a token that no other site can know (`X-CSRF-Token`), or sends no cookie but the token of
-a script (`Authorization: Bearer`), which no browser adds by itself. Requests of the Unix socket are
-the local administrator's: the socket's file mode is the check.
+a script (`Authorization: Bearer`), which no browser adds by itself. A page of somebody else makes
+browsers send a session's cookie with its links, too: such requests are refused. Requests of the
+Unix socket are the local administrator's: the socket's file mode is the check.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ COOKIES: Final = {True: "__Host-prsm", False: "prsm"}
 
 _RANK: Final[dict[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+OURS: Final = frozenset({"same-origin", "none"})
+"""Where a browser says that a session's request comes from: our pages, or the person at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,11 @@ async def _of_session(request: Request, door: AdminDoor) -> Holder:
         raise UnknownKeyError(
             "no session, or one that is over: log in at /api/v1/login, or send a token that the "
             "console or `prsm tokens add` makes: `Authorization: Bearer TOKEN`"
+        )
+    if request.headers.get("sec-fetch-site", "none") not in OURS:
+        raise ForbiddenError(
+            "this request comes from a page of another origin, with a session that it must not "
+            "use: open the address itself, or send a token"
         )
     if request.method not in SAFE and request.headers.get("x-csrf-token") != csrf_of(token):
         raise ForbiddenError(

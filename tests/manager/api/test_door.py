@@ -222,6 +222,26 @@ def test_a_change_needs_the_token(prsm: Running) -> None:
     assert let_in.status_code == 409  # there is no agent yet
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "", "odd"])
+def test_a_session_is_not_for_pages_of_others(prsm: Running, site: str) -> None:
+    """What a link elsewhere makes a browser ask for is refused, though nothing would change."""
+    session = login(prsm, "viewer").call
+    refused = session.get("/api/v1/check", headers={"Sec-Fetch-Site": site})
+    assert refused.status_code == 403
+    assert "another origin" in refused.json()["detail"]
+    for ours in ("same-origin", "none"):
+        headers = {"Sec-Fetch-Site": ours}
+        assert session.get("/api/v1/check", headers=headers).status_code == 200
+
+
+def test_a_token_is_for_any_page(prsm: Running) -> None:
+    """No browser adds a token by itself: who sends one means it, from wherever."""
+    session = login(prsm, "viewer").call
+    token = session.post("/api/v1/tokens", json={"name": "page"}).json()["token"]
+    headers = {"Sec-Fetch-Site": "cross-site", "Authorization": f"Bearer {token}"}
+    assert prsm.anybody.get("/api/v1/agents", headers=headers).status_code == 200
+
+
 def test_cookies_are_for_their_line(prsm: Running) -> None:
     """Over TLS the cookie is `__Host-` and secure; from loopback it is a plain one; both strict."""
     plain = login(prsm, "viewer").answer.headers["set-cookie"]
