@@ -55,7 +55,14 @@ async def login(
     require_private_line(request)
     session_s = door.settings.console.session_s
     session = await asyncio.to_thread(
-        users.login, door.db, asked.name, asked.password, door.now_ms(), session_s=session_s
+        users.login,
+        door.db,
+        asked.name,
+        asked.password,
+        door.now_ms(),
+        session_s=session_s,
+        address=request.client.host if request.client is not None else "-",
+        forwarded_for=request.headers.get("x-forwarded-for", ""),
     )
     tls = _is_tls(request)
     response.set_cookie(

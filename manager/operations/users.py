@@ -8,6 +8,7 @@ Cookies, CSRF and where a login may come from are left to the web.
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ PASSWORD_MOST: Final = 1024  # argon2 would hash megabytes for whoever sends the
 FREE_TRIES: Final = 5
 SLOWEST_S: Final = 300
 
+_log: Final = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _hasher: Final = PasswordHasher()
 
@@ -145,16 +147,34 @@ def list_users(db: Database) -> list[User]:
 
 
 def login(
-    db: Database, name: str, password: str, now_ms: int, *, session_s: float = SESSION_S
+    db: Database,
+    name: str,
+    password: str,
+    now_ms: int,
+    *,
+    session_s: float = SESSION_S,
+    address: str = "-",
+    forwarded_for: str = "",
 ) -> Session:
     """Check a password and begin a session with a new token.
 
+    address: who asks; forwarded_for: for whom, as a proxy says, or whoever pretends to be one. The
+    log has both of each login that is refused, for those who watch it.
     Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
     for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s;
     the fifth is an alert in the audit, once until somebody logs in by that name or a day is over.
     Logins side by side have five tries together.
     """
     name = name[:64]
+    try:
+        return _begin(db, name, password, now_ms, session_s)
+    except (UnknownKeyError, ForbiddenError, SlowDownError) as error:
+        whom = forwarded_for[:100]
+        _log.warning("login as %a from %s (for %a) refused: %s", name, address, whom, error)
+        raise
+
+
+def _begin(db: Database, name: str, password: str, now_ms: int, session_s: float) -> Session:
     with db.read() as tx:
         failed = users.failures(tx, name)
         user = users.by_name(tx, name)

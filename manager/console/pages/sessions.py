@@ -7,7 +7,6 @@ without its person.
 
 from __future__ import annotations
 
-import logging
 from typing import Final
 
 from starlette.responses import Response
@@ -24,7 +23,6 @@ from shared.wire.names import hash_of_key
 __all__ = ["PAGES"]
 
 KEPT: Final = "kept."
-_log: Final = logging.getLogger(__name__)
 
 
 def show_login(visit: Visit) -> Response:
@@ -44,15 +42,14 @@ def login(visit: Visit) -> Response:
             visit.form.get("password", ""),
             visit.now_ms,
             session_s=visit.door.settings.console.session_s,
+            address=_address(visit),
+            forwarded_for=visit.request.headers.get("x-forwarded-for", ""),
         )
     except SlowDownError as error:
-        _log_refused(visit, name, error)
         return _again(visit, name, str(error), 429, {"Retry-After": str(error.retry_after_s)})
     except UnknownKeyError as error:
-        _log_refused(visit, name, error)
         return _again(visit, name, str(error), 401, {})
     except ForbiddenError as error:
-        _log_refused(visit, name, error)
         return _again(visit, name, str(error), 403, {})
     _end_session_before(visit)
     response = _after_login(visit, session)
@@ -67,12 +64,9 @@ def login(visit: Visit) -> Response:
     return response
 
 
-def _log_refused(visit: Visit, name: str, error: Exception) -> None:
-    """Write down who was not let in, and from where, for those who watch the log."""
+def _address(visit: Visit) -> str:
     client = visit.request.client
-    through = visit.request.headers.get("x-forwarded-for", "")[:100]
-    place = client.host if client is not None else "-"
-    _log.warning("login as %a from %s (for %a) refused: %s", name[:64], place, through, error)
+    return client.host if client is not None else "-"
 
 
 def _kept(visit: Visit) -> tuple[str, dict[str, str]]:

@@ -278,6 +278,20 @@ def test_wrong_passwords(prsm: Running) -> None:
     assert int(last.headers["retry-after"]) > 0
 
 
+def test_refused_logins_are_in_the_log(prsm: Running, caplog: pytest.LogCaptureFixture) -> None:
+    """Each with its name, its address and the reason, as those of the console; no password."""
+    body = {"name": "a\x1b", "password": "a wrong password"}
+    headers = {"X-Forwarded-For": "192.0.2.9\x1b[31m"}
+    for _ in range(6):
+        prsm.anybody.post("/api/v1/login", json=body, headers=headers)
+    refused = [record.getMessage() for record in caplog.records if "refused" in record.msg]
+    start = "login as 'a\\x1b' from 127.0.0.1 (for '192.0.2.9\\x1b[31m') refused: "
+    assert refused[0] == f"{start}user name or password is wrong"
+    assert refused[5] == f"{start}5 wrong passwords in a row: try again in 2 s"
+    assert len(refused) == 6
+    assert "a wrong password" not in caplog.text
+
+
 def test_sessions_end(prsm: Running) -> None:
     """After the logout, and after the session's time, the cookie opens nothing."""
     session = login(prsm, "viewer").call
