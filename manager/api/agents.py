@@ -14,7 +14,7 @@ from manager.assignment import LivenessState
 from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
-from manager.operations.enrolment import JoinToken, issue_join_token
+from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.positions import set_position
 from manager.operations.refetch_results import Refetches, refetches_of
 from manager.operations.sending_limits import sending_of, spoken_limits
@@ -179,6 +179,12 @@ async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
         door.now_ms(),
         door.settings.policy.join_token_s,
     )
+
+
+@router.post("/agents/{name}/token/revoke", status_code=204)
+async def revoke_token(door: Door, actor: Admin, name: str) -> None:
+    """End the join token of this name that nobody has used yet."""
+    await asyncio.to_thread(revoke_join_token, door.db, name, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/retire", status_code=204)

@@ -135,6 +135,15 @@ def tokens(place: Place, as_json: bool) -> None:
     )
 
 
+@agents.command("revoke-token")
+@click.argument("name")
+@pass_place
+def revoke_token(place: Place, name: str) -> None:
+    """End the join token of NAME that nobody has used yet."""
+    place.calls.post(f"/agents/{name}/token/revoke")
+    click.echo(f"the join token of {name} lets nobody in any more")
+
+
 @agents.command()
 @click.argument("name")
 @yes_option

@@ -92,6 +92,7 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("role %(value)s: must be viewer, operator or admin"),
     lazy("role %(value)s: must be %(choices)s"),
     lazy("session %(number)s: %(name)s has none, or it is over"),
+    lazy("join token for %(name)s: none waits to be used"),
     # People
     lazy("user name or password is wrong"),
     lazy("user name %(name)s: must be 1 to 64 of letters, digits and . _ @ -"),

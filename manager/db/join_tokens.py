@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import join_tokens
 
-__all__ = ["JoinTokenRow", "add", "by_hash", "consume", "waiting"]
+__all__ = ["JoinTokenRow", "add", "by_hash", "consume", "expire", "expire_all", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,16 @@ def by_hash(tx: Transaction, token_hash: str) -> JoinTokenRow | None:
     return tx.row(
         JoinTokenRow, sa.select(join_tokens).where(join_tokens.c.token_hash == token_hash)
     )
+
+
+def expire(tx: Transaction, agent: str, now_ms: int) -> bool:
+    """End the token of a name that waits to be used; False where there is none."""
+    waits = (
+        join_tokens.c.agent == agent,
+        join_tokens.c.consumed_ms.is_(None),
+        join_tokens.c.expires_ms > now_ms,
+    )
+    return tx.changed(join_tokens.update().where(*waits).values(expires_ms=now_ms)) > 0
 
 
 def expire_all(tx: Transaction, now_ms: int) -> None:

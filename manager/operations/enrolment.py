@@ -19,7 +19,13 @@ from typing import Final, Literal
 from manager.db import agents, join_tokens
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.errors import ConflictError, ForbiddenError, PrsmError, UnknownKeyError
+from manager.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    PrsmError,
+    UnknownKeyError,
+)
 from manager.operations.actor import Actor, note
 from manager.operations.positions import place
 from shared.errors import FormatError
@@ -36,6 +42,7 @@ __all__ = [
     "identity_by_id",
     "issue_join_token",
     "replace_key",
+    "revoke_join_token",
 ]
 
 AgentKind = Literal["sync", "plain"]
@@ -93,6 +100,20 @@ def issue_join_token(
         join_tokens.add(tx, hash_of_key(token), name, actor.name, now_ms, expires_ms)
         note(tx, now_ms, actor, "agent.token", name, expires_ms=expires_ms)
     return JoinToken(name, token, expires_ms)
+
+
+def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> None:
+    """End the token of a name that nobody has used yet: who has it joins no more with it.
+
+    Raises NotFoundError where none waits. An agent that joined already has a key of its own
+    instead: see `agents.retire`.
+    """
+    with db.write() as tx:
+        if not join_tokens.expire(tx, name, now_ms):
+            raise NotFoundError(
+                f"join token for {name[:64]!a}: none waits to be used; see `prsm agents tokens`"
+            )
+        note(tx, now_ms, actor, "agent.revoke-token", name)
 
 
 def enrol(

@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
-from manager.console.visit import Visit
-from manager.operations.enrolment import JoinToken, issue_join_token
+from manager.console.language import _
+from manager.console.visit import Question, Visit
+from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.joining import joining_of
 from shared.wire.names import hash_of_key
 
@@ -44,6 +45,28 @@ def show_token(visit: Visit) -> Response:
     return _page(visit, visit.query.get("name", ""), visit.query.get("token", ""))
 
 
+def revoke(visit: Visit) -> Response:
+    """End a token that nobody has used yet; ask once."""
+    name = visit.form.get("name", "")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Revoke the join token of %(agent)s?", agent=name),
+                (
+                    _("Whoever has it cannot join with it any more."),
+                    _("An agent that has joined already stays. Another token can be made."),
+                ),
+                _("Revoke"),
+                "/console/join-token/revoke",
+                "/console/agents",
+                {"name": name},
+            )
+        )
+    revoke_join_token(visit.db, name, visit.actor, visit.now_ms)
+    said = _("The join token of %(agent)s lets nobody in any more.", agent=name)
+    return visit.go("/console/agents", done=said)
+
+
 def _page(
     visit: Visit, name: str, token_hash: str, token: JoinToken | None = None, *, status: int = 200
 ) -> Response:
@@ -55,4 +78,5 @@ PAGES: Final = (
     Page("GET", "/new-agent", "admin", show),
     Page("POST", "/new-agent", "admin", issue),
     Page("GET", "/join-token", "admin", show_token),
+    Page("POST", "/join-token/revoke", "admin", revoke),
 )

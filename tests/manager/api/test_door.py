@@ -98,6 +98,7 @@ NEEDS = [
     ("POST", "/api/v1/plans", {}, "operator"),
     ("POST", "/api/v1/plans/1/apply", {}, "operator"),
     ("POST", "/api/v1/agents/a.example/token", {}, "admin"),
+    ("POST", "/api/v1/agents/a.example/token/revoke", {}, "admin"),
     ("POST", "/api/v1/agents/a.example/retire", {}, "admin"),
     ("GET", "/api/v1/join-tokens", None, "admin"),
     ("GET", "/api/v1/alerts", None, "viewer"),

@@ -71,6 +71,22 @@ def test_a_token_that_is_of_no_use_is_said_to_be(prsm: Running, person: Visitor)
     assert browser.get("/console/join-token?name=a%20b").status_code == 400
 
 
+def test_a_token_that_waits_is_revoked(prsm: Running, person: Visitor) -> None:
+    """From the list of those that wait, after a question; its page says that it is over."""
+    browser = person("admin")
+    page, token = _make(browser)
+    asked = browser.act("/console/agents", "/console/join-token/revoke", {"name": NAME})
+    assert f"Revoke the join token of {NAME}?" in read(asked.text).text
+    done = browser.submit(read(asked.text).form("/console/join-token/revoke"))
+    assert done.headers["location"] == "/console/agents"
+    agents = browser.page("/console/agents")
+    assert f"The join token of {NAME} lets nobody in any more." in agents.text
+    assert not any(f"/join-token?name={NAME}" in one for one in agents.links())
+    assert "Nobody used this token until" in _said(browser, _live(page))
+    body = {"agent": NAME, "token": token, "key_hash": "0" * 64, "kind": "plain"}
+    assert prsm.anybody.post("/api/v1/enrol", json=body).status_code == 403
+
+
 def test_the_guide_says_that_the_first_agent_joined(fresh: Running) -> None:
     """A token that was made elsewhere is listed; when its agent has joined, both pages that lead a
     beginner say so, and both are live."""

@@ -36,6 +36,7 @@ CALLS = {
     "/agent/sending": f"/collection{AGENT}/limits",
     "/agent/position": f"{AGENT}/position",
     "/new-agent": f"{AGENT}/token",
+    "/join-token/revoke": f"{AGENT}/token/revoke",
     "/collection/schedules": "/collection/schedules",
     "/collection/schedules/remove": "/collection/schedules/1/remove",
     "/collection/orders": "/collection/orders",

@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from manager.db.engine import Database
-from manager.errors import ConflictError, ForbiddenError, UnknownKeyError
+from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.audit import audit_page
-from manager.operations.enrolment import authenticate, enrol, issue_join_token, replace_key
+from manager.operations.enrolment import (
+    authenticate,
+    enrol,
+    issue_join_token,
+    replace_key,
+    revoke_join_token,
+)
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key
 
@@ -71,6 +77,23 @@ def test_a_new_token_voids_the_unused_one(database: Database) -> None:
     with pytest.raises(UnknownKeyError):
         enrol(database, "waseda", old, KEY, 2)
     assert not enrol(database, "waseda", new, KEY, 2).repeated
+
+
+def test_a_token_is_revoked_before_it_is_used(database: Database) -> None:
+    """It lets nobody in; another one does. One that was used, or is over, cannot be revoked."""
+    old = issue_join_token(database, "waseda", ADMIN, 0).token
+    revoke_join_token(database, "waseda", ADMIN, 1)
+    (row,) = audit_page(database, action="agent.revoke-token")
+    assert (row.subject, row.actor_name) == ("waseda", "hana")
+    with pytest.raises(ForbiddenError, match="ask the administrator for a new one"):
+        enrol(database, "waseda", old, KEY, 2)
+    with pytest.raises(NotFoundError, match="none waits"):
+        revoke_join_token(database, "waseda", ADMIN, 3)
+    new = issue_join_token(database, "waseda", ADMIN, 4).token
+    enrol(database, "waseda", new, KEY, 5)
+    with pytest.raises(NotFoundError, match="none waits"):
+        revoke_join_token(database, "waseda", ADMIN, 6)
+    assert enrol(database, "waseda", new, KEY, 7).repeated
 
 
 def test_names_and_hashes_are_checked(database: Database) -> None:
