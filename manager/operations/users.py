@@ -1,33 +1,26 @@
 """Users and sessions: who may see and change what.
 
-Passwords are kept as argon2id, session tokens as SHA-256. Hashing takes a tenth of a second, so it
-is done outside transactions. A name whose password was wrong is slowed down, whether it exists or
-not, and never locked: else anybody could lock an administrator out.
+Session tokens are kept as SHA-256; how passwords are, `passwords` says.
 Cookies, CSRF and where a login may come from are left to the web.
 """
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
 from manager.db import users
 from manager.db.engine import Database, Transaction
-from manager.db.users import Failures, SessionUser, UserRow
+from manager.db.users import SessionUser, UserRow
 from manager.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
-    SlowDownError,
     UnknownKeyError,
 )
+from manager.operations import passwords
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key
@@ -52,14 +45,8 @@ Role = Literal["viewer", "operator", "admin"]
 ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
 
 SESSION_S: Final = 12 * 3600
-PASSWORD_LEAST: Final = 12  # NIST SP 800-63B: length counts, not kinds of characters
-PASSWORD_MOST: Final = 1024  # argon2 would hash megabytes for whoever sends them
-FREE_TRIES: Final = 5
-SLOWEST_S: Final = 300
 
-_log: Final = logging.getLogger(__name__)
 _NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
-_hasher: Final = PasswordHasher()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +77,7 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
             f"user name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ @ -"
         )
     _check_role(role)
-    hashed = _hash(password)
+    hashed = passwords.hashed(password)
     with db.write() as tx:
         if not users.add(tx, name, hashed, role, now_ms):
             raise ConflictError(f"user {name} exists already; change the password instead")
@@ -100,7 +87,7 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
 
 def change_password(db: Database, name: str, password: str, actor: Actor, now_ms: int) -> None:
     """Set a user's password and end all sessions of that user. Raises NotFoundError."""
-    hashed = _hash(password)
+    hashed = passwords.hashed(password)
     with db.write() as tx:
         user = _named(tx, name)
         users.set_password(tx, user.id, hashed)
@@ -166,33 +153,27 @@ def login(
     Logins side by side have five tries together.
     """
     name = name[:64]
-    try:
+    with passwords.told("login", name, address, forwarded_for):
         return _begin(db, name, password, now_ms, session_s)
-    except (UnknownKeyError, ForbiddenError, SlowDownError) as error:
-        whom = forwarded_for[:100]
-        _log.warning("login as %a from %s (for %a) refused: %s", name, address, whom, error)
-        raise
 
 
 def _begin(db: Database, name: str, password: str, now_ms: int, session_s: float) -> Session:
     with db.read() as tx:
         failed = users.failures(tx, name)
         user = users.by_name(tx, name)
-    _require_no_pause(failed, now_ms)
-    nobody = _nobody()
-    # An unknown name costs the same time as a known one.
-    is_right = _matches(nobody if user is None else user.password_hash, password)
+    passwords.require_no_pause(failed, now_ms)
+    is_right = passwords.matches(user.password_hash if user is not None else None, password)
     if user is None or not is_right:
-        _count_failure(db, name, now_ms)
+        passwords.count_failure(db, name, now_ms)
         raise UnknownKeyError("user name or password is wrong")
     if user.disabled_ms is not None:
         raise ForbiddenError(f"user {name} is disabled; ask an administrator")
-    fresh = _hasher.hash(password) if _hasher.check_needs_rehash(user.password_hash) else None
+    fresh = passwords.renewed(user.password_hash, password)
     token = secrets.token_urlsafe(32)
     expires_ms = now_ms + round(session_s * 1000)
     with db.write() as tx:
         # Others may have failed while this password was looked at.
-        _require_no_pause(users.failures(tx, name), now_ms)
+        passwords.require_no_pause(users.failures(tx, name), now_ms)
         users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
         users.forget_failures(tx, name)
         if fresh is not None:
@@ -216,31 +197,6 @@ def logout(db: Database, token_hash: str, now_ms: int) -> None:
             note(tx, now_ms, Actor("user", user.name), "user.logout", user.name)
 
 
-def _require_no_pause(failed: Failures | None, now_ms: int) -> None:
-    """Raise SlowDownError while a name must wait."""
-    if failed is None or failed.failures < FREE_TRIES:
-        return
-    pause_s = min(SLOWEST_S, 2 ** (failed.failures - FREE_TRIES + 1))
-    left_ms = failed.last_ms + pause_s * 1000 - now_ms
-    if 0 < left_ms <= SLOWEST_S * 1000:
-        wait_s = -(-left_ms // 1000)
-        raise SlowDownError(
-            f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
-        )
-
-
-def _count_failure(db: Database, name: str, now_ms: int) -> None:
-    """Count a wrong password; the fifth is an alert, however many are looked at side by side.
-
-    Raises SlowDownError, and counts nothing, where others made the name wait meanwhile.
-    """
-    with db.write() as tx:
-        _require_no_pause(users.failures(tx, name), now_ms)
-        if users.note_failure(tx, name, now_ms) == FREE_TRIES:
-            who = Actor("user", name)
-            note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
-
-
 def _named(tx: Transaction, name: str) -> UserRow:
     user = users.by_name(tx, name)
     if user is None:
@@ -260,26 +216,3 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
 def _check_role(role: str) -> None:
     if role not in ROLES:
         raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin")
-
-
-def _hash(password: str) -> str:
-    if not PASSWORD_LEAST <= len(password) <= PASSWORD_MOST:
-        raise FormatError(
-            f"password of {len(password)} characters: must be {PASSWORD_LEAST} to {PASSWORD_MOST}"
-        )
-    return _hasher.hash(password)
-
-
-@cache
-def _nobody() -> str:
-    """Return the hash of a password that nobody has; to make it takes as long as any other."""
-    return _hasher.hash(secrets.token_urlsafe(16))
-
-
-def _matches(password_hash: str, password: str) -> bool:
-    if len(password) > PASSWORD_MOST:
-        return False
-    try:
-        return _hasher.verify(password_hash, password)
-    except (VerifyMismatchError, InvalidHashError):
-        return False

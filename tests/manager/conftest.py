@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from manager.console import access
 from manager.db import engine
 from manager.db.kept import KeptFigures
-from manager.operations import users
+from manager.operations import passwords
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -20,7 +20,7 @@ def quick_passwords() -> Iterator[None]:
     """Hash passwords with little work: what it is to cost is argon2's default, and no test's."""
     with pytest.MonkeyPatch.context() as patch:
         quick = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-        patch.setattr(users, "_hasher", quick)
+        patch.setattr(passwords, "_hasher", quick)
         yield
 
 

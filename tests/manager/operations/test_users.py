@@ -15,7 +15,7 @@ from manager.errors import (
     SlowDownError,
     UnknownKeyError,
 )
-from manager.operations import users
+from manager.operations import passwords
 from manager.operations.actor import Actor
 from manager.operations.audit import audit_page
 from manager.operations.users import (
@@ -86,13 +86,13 @@ def test_guessing_is_slowed_down_but_never_locks_out(database: Database) -> None
 @pytest.fixture
 def side_by_side(monkeypatch: pytest.MonkeyPatch) -> threading.Barrier:
     """Let eight logins read the count of failures before one of them is counted."""
-    barrier, matches = threading.Barrier(8), users._matches
+    barrier, matches = threading.Barrier(8), passwords.matches
 
-    def meet(password_hash: str, password: str) -> bool:
+    def meet(password_hash: str | None, password: str) -> bool:
         barrier.wait(60)
         return matches(password_hash, password)
 
-    monkeypatch.setattr(users, "_matches", meet)
+    monkeypatch.setattr(passwords, "matches", meet)
     return barrier
 
 
@@ -127,16 +127,16 @@ def test_a_guess_beside_others_is_not_let_in_after_the_fifth(
 ) -> None:
     """A right password that was looked at while five wrong ones were counted has to wait, too."""
     add_user(database, "hana", GOOD, "viewer", LOCAL, 0)
-    matches = users._matches
+    matches = passwords.matches
 
-    def slowly(password_hash: str, password: str) -> bool:
-        monkeypatch.setattr(users, "_matches", matches)
+    def slowly(password_hash: str | None, password: str) -> bool:
+        monkeypatch.setattr(passwords, "matches", matches)
         for _ in range(5):
             with pytest.raises(UnknownKeyError):
                 login(database, "hana", "wrong", 1000)
         return matches(password_hash, password)
 
-    monkeypatch.setattr(users, "_matches", slowly)
+    monkeypatch.setattr(passwords, "matches", slowly)
     with pytest.raises(SlowDownError):
         login(database, "hana", GOOD, 1000)
     assert login(database, "hana", GOOD, 3000).user == "hana"
