@@ -1,4 +1,4 @@
-"""Log in, log out, and who is logged in."""
+"""Log in, log out, who is logged in, and one's own password."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pydantic import BaseModel, Field
 from manager.api.door import (
     COOKIES,
     Door,
+    Person,
     Viewer,
     csrf_of,
     require_private_line,
     session_token,
 )
 from manager.operations import users
+from manager.operations.own_password import change_own_password
 from shared.wire.names import hash_of_key
 
 __all__ = ["router"]
@@ -40,6 +42,13 @@ class LoginAnswer(BaseModel):
     csrf_token: str
 
 
+class ChangedPassword(BaseModel):
+    """The password that one has, and the one that one wants."""
+
+    old: Annotated[str, Field(max_length=1024)]
+    new: Annotated[str, Field(max_length=1024)]
+
+
 class Myself(BaseModel):
     """Who asks, as the audit names them."""
 
@@ -61,7 +70,7 @@ async def login(
         asked.password,
         door.now_ms(),
         session_s=session_s,
-        address=request.client.host if request.client is not None else "-",
+        address=_address(request),
         forwarded_for=request.headers.get("x-forwarded-for", ""),
     )
     tls = _is_tls(request)
@@ -93,10 +102,33 @@ async def logout(request: Request, response: Response, door: Door, _: Viewer) ->
     return {"done": True}
 
 
+@router.post("/password", status_code=204)
+async def change_password(
+    request: Request, door: Door, asks: Person, asked: ChangedPassword
+) -> None:
+    """Set one's own password; all other sessions of the person end."""
+    await asyncio.to_thread(
+        change_own_password,
+        door.db,
+        asks,
+        hash_of_key(session_token(request)),
+        asked.old,
+        asked.new,
+        asks.actor(str(request.state.request_id)),
+        door.now_ms(),
+        address=_address(request),
+        forwarded_for=request.headers.get("x-forwarded-for", ""),
+    )
+
+
 @router.get("/session")
 async def session(actor: Viewer) -> Myself:
     """Say who asks."""
     return Myself(kind=actor.kind, name=actor.name)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else "-"
 
 
 def _is_tls(request: Request) -> bool:

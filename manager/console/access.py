@@ -34,7 +34,7 @@ __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_tar
 
 FIELDS_MOST: Final = 20_000
 FORM: Final = "application/x-www-form-urlencoded"
-SECRETS: Final = frozenset({"password"})
+SECRETS: Final = frozenset({"password", "old_password", "password_again"})
 FIRST_FIGURE_S: Final = 1.0  # for which a page waits that shows it
 STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
 

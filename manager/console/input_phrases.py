@@ -102,6 +102,10 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("change the password instead"),
     lazy("%(number)s wrong passwords in a row: try again in %(time)s s"),
     lazy("password of %(number)s characters: must be %(least)s to %(most)s"),
+    lazy("the present password is another one"),
+    lazy("the new password is the present one"),
+    lazy("%(name)s has no password to change: log in, or use `%(command)s`"),
+    lazy("choose another one"),
     lazy("%(name)s is the last administrator"),
     lazy("make another one first"),
     # What the console itself refuses

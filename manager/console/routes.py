@@ -24,6 +24,7 @@ from manager.console.pages import (
     joining,
     logs,
     overview,
+    own_password,
     plans,
     probes,
     release_agents,
@@ -75,4 +76,5 @@ PAGES: Final[tuple[Page, ...]] = (
     *audit.PAGES,
     *events.PAGES,
     *users.PAGES,
+    *own_password.PAGES,
 )

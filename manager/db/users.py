@@ -143,9 +143,10 @@ def delete_session(tx: Transaction, token_hash: str) -> bool:
     return tx.changed(sessions.delete().where(sessions.c.token_hash == token_hash)) > 0
 
 
-def delete_sessions(tx: Transaction, user_id: int) -> None:
-    """End all sessions of a user."""
-    tx.execute(sessions.delete().where(sessions.c.user_id == user_id))
+def delete_sessions(tx: Transaction, user_id: int, but: str = "") -> None:
+    """End all sessions of a user, but that of the token with this hash."""
+    others = sessions.c.user_id == user_id, sessions.c.token_hash != but
+    tx.execute(sessions.delete().where(*others))
 
 
 def end_sessions(tx: Transaction) -> None:

@@ -46,6 +46,7 @@ PAGES: Final[Mapping[str, str]] = {
     "users": "/console/users",
     "user": "/console/user?name={user}",
     "new-user": "/console/new-user",
+    "own-password": "/console/own-password",
     "tokens": "/console/tokens",
     "settings": "/console/settings",
     "fleet-rules": "/console/fleet-rules",

@@ -114,6 +114,7 @@ NEEDS = [
     ("POST", "/api/v1/fleet-rules/limits", {}, "operator"),
     ("POST", "/api/v1/agents/a.example/position", None, "operator"),
     ("GET", "/api/v1/settings", None, "viewer"),
+    ("POST", "/api/v1/password", {"old": PASSWORD, "new": f"{PASSWORD}!"}, "viewer"),
     ("GET", "/api/v1/tokens", None, "viewer"),
     ("POST", "/api/v1/tokens", {"name": "x"}, "viewer"),
     ("POST", "/api/v1/tokens/1/revoke", {}, "viewer"),

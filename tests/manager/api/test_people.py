@@ -41,6 +41,29 @@ def test_a_user_is_disabled_and_enabled(prsm: Running) -> None:
     assert prsm.anybody.post("/api/v1/login", json=login).json()["role"] == "viewer"
 
 
+def test_one_changes_one_s_own_password(prsm: Running) -> None:
+    """Any role; this session goes on, another one is over; the present password is asked for."""
+    body = {"name": "ann", "password": PASSWORD, "role": "viewer"}
+    prsm.local.post("/api/v1/users", json=body)
+    callers = []
+    for _ in range(2):
+        answer = prsm.anybody.post("/api/v1/login", json={"name": "ann", "password": PASSWORD})
+        cookie = answer.headers["set-cookie"].partition(";")[0]
+        token = answer.json()["csrf_token"]
+        headers = {"Cookie": cookie, "X-CSRF-Token": token}
+        callers.append(Caller(prsm.public, headers=headers))
+    here, elsewhere = callers
+    change = {"old": "a wrong password", "new": PASSWORD + "!"}
+    assert here.post("/api/v1/password", json=change).status_code == 403
+    change["old"] = PASSWORD
+    assert here.post("/api/v1/password", json=change).status_code == 204
+    assert [caller.get("/api/v1/agents").status_code for caller in callers] == [200, 401]
+    login = {"name": "ann", "password": PASSWORD + "!"}
+    assert prsm.anybody.post("/api/v1/login", json=login).status_code == 200
+    assert elsewhere.post("/api/v1/password", json=change).status_code == 401
+    assert prsm.local.post("/api/v1/password", json=change).status_code == 403
+
+
 def test_what_cannot_be_is_refused(prsm: Running) -> None:
     """Short passwords, odd names, unknown roles and users are answered in words."""
     good = {"name": "ann", "password": PASSWORD, "role": "viewer"}

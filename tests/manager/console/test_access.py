@@ -42,7 +42,7 @@ def test_every_route_is_there_once() -> None:
 def test_reading_pages_change_nothing() -> None:
     """Whatever acts is a POST; viewers may only read."""
     acting = [page for page in PAGES if page.method == "POST" and page.role is not None]
-    own = {"/tokens", "/tokens/revoke"}  # of one's own, which may no more than one may
+    own = {"/tokens", "/tokens/revoke", "/own-password"}  # which give no more than one has
     assert all(page.role in ("operator", "admin") or page.path in own for page in acting)
 
 

@@ -70,6 +70,7 @@ CALLS = {
     "/user/enable": "/users/x/enable",
     "/user/password": "/users/x/password",
     "/user/log-out": "/users/x/sessions/end",
+    "/own-password": "/password",
 }
 """Which call does what a form of the console does: all that act are here."""
 
