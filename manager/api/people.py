@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from manager.api.door import Admin, Door
 from manager.operations import sessions, users
 from manager.operations.sessions import OpenSession
-from manager.operations.users import Role, User
+from manager.operations.users import PasswordSet, Role, User
 
 __all__ = ["router"]
 
@@ -28,9 +28,10 @@ class NewUser(BaseModel):
 
 
 class NewPassword(BaseModel):
-    """A password; all sessions of its user end."""
+    """A password; all sessions of its user end. tokens: those of the user's scripts, too."""
 
     password: Password
+    tokens: bool = False
 
 
 class NewRole(BaseModel):
@@ -67,11 +68,17 @@ async def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
     )
 
 
-@router.post("/{name}/password", status_code=204)
-async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> None:
-    """Set a user's password."""
-    await asyncio.to_thread(
-        users.change_password, door.db, name, asked.password, actor, door.now_ms()
+@router.post("/{name}/password")
+async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
+    """Set a user's password; say how many tokens of the user's scripts ended, how many go on."""
+    return await asyncio.to_thread(
+        users.change_password,
+        door.db,
+        name,
+        asked.password,
+        actor,
+        door.now_ms(),
+        tokens=asked.tokens,
     )
 
 

@@ -63,11 +63,17 @@ def list_(place: Place, as_json: bool) -> None:
 @users.command()
 @click.argument("name")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--tokens", is_flag=True, help="Revoke the tokens of its scripts, too.")
 @pass_place
-def passwd(place: Place, name: str, password_stdin: bool) -> None:
+def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
     """Set the password of NAME; all its sessions end."""
-    place.calls.post(f"/users/{name}/password", {"password": _password(password_stdin)})
-    click.echo(f"{name} has a new password")
+    body = {"password": _password(password_stdin), "tokens": tokens}
+    done = place.calls.post(f"/users/{name}/password", body)
+    click.echo(f"{name} has a new password and is logged out everywhere")
+    if tokens:
+        click.echo(f"{done['revoked']} tokens of its scripts are revoked")
+    elif done["left"]:
+        click.echo(f"{done['left']} tokens of its scripts go on: see `prsm tokens`, or --tokens")
 
 
 @users.command()

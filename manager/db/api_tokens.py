@@ -16,9 +16,11 @@ __all__ = [
     "all_tokens",
     "by_hash",
     "by_id",
+    "live_of",
     "note_use",
     "revoke",
     "revoke_all",
+    "revoke_of",
 ]
 
 
@@ -111,10 +113,30 @@ def revoke(tx: Transaction, number: int, now_ms: int) -> bool:
     return tx.changed(api_tokens.update().where(*live).values(revoked_ms=now_ms)) > 0
 
 
+def live_of(tx: Transaction, user_id: int, now_ms: int) -> int:
+    """Return how many tokens of a user open something."""
+    counted = sa.select(sa.func.count()).select_from(api_tokens).where(*_live(user_id, now_ms))
+    return int(tx.value(counted))
+
+
+def revoke_of(tx: Transaction, user_id: int, now_ms: int) -> int:
+    """End all tokens of a user; return how many opened something."""
+    ended = api_tokens.update().where(*_live(user_id, now_ms)).values(revoked_ms=now_ms)
+    return tx.changed(ended)
+
+
 def revoke_all(tx: Transaction, now_ms: int) -> None:
     """End all tokens of everybody."""
     live = api_tokens.c.revoked_ms.is_(None)
     tx.execute(api_tokens.update().where(live).values(revoked_ms=now_ms))
+
+
+def _live(user_id: int, now_ms: int) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        api_tokens.c.user_id == user_id,
+        api_tokens.c.revoked_ms.is_(None),
+        api_tokens.c.expires_ms > now_ms,
+    )
 
 
 def _rows() -> sa.Select[tuple[object, ...]]:

@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from manager.db import users
+from manager.db import api_tokens, users
 from manager.db.engine import Database, Transaction
 from manager.db.users import SessionUser, UserRow
 from manager.errors import (
@@ -27,12 +27,14 @@ from shared.wire.names import hash_of_key
 
 __all__ = [
     "ROLES",
+    "PasswordSet",
     "Role",
     "Session",
     "SessionUser",
     "User",
     "add_user",
     "change_password",
+    "count_tokens",
     "list_users",
     "login",
     "logout",
@@ -57,6 +59,14 @@ class User:
     role: str
     created_ms: int
     disabled_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordSet:
+    """What a new password did to the tokens of the user's scripts: ended, and still good."""
+
+    revoked: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +95,29 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
     return User(name, role, now_ms, None)
 
 
-def change_password(db: Database, name: str, password: str, actor: Actor, now_ms: int) -> None:
-    """Set a user's password and end all sessions of that user. Raises NotFoundError."""
+def change_password(
+    db: Database, name: str, password: str, actor: Actor, now_ms: int, *, tokens: bool = False
+) -> PasswordSet:
+    """Set a user's password and end all sessions of that user; with tokens: those, too.
+
+    Raises FormatError, NotFoundError.
+    """
     hashed = passwords.hashed(password)
     with db.write() as tx:
         user = _named(tx, name)
         users.set_password(tx, user.id, hashed)
         users.delete_sessions(tx, user.id)
         users.forget_failures(tx, name)
-        note(tx, now_ms, actor, "user.password", name)
+        revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
+        left = api_tokens.live_of(tx, user.id, now_ms)
+        note(tx, now_ms, actor, "user.password", name, revoked=revoked)
+    return PasswordSet(revoked, left)
+
+
+def count_tokens(db: Database, name: str, now_ms: int) -> int:
+    """Return how many tokens of a user's scripts open something. Raises NotFoundError."""
+    with db.read() as tx:
+        return api_tokens.live_of(tx, _named(tx, name).id, now_ms)
 
 
 def set_role(db: Database, name: str, role: str, actor: Actor, now_ms: int) -> None:

@@ -45,6 +45,7 @@ PAGES: Final[Mapping[str, str]] = {
     "audit": "/console/audit",
     "users": "/console/users",
     "user": "/console/user?name={user}",
+    "user-password": "/console/user/password?name={user}",
     "new-user": "/console/new-user",
     "own-password": "/console/own-password",
     "tokens": "/console/tokens",

@@ -21,6 +21,7 @@ from manager.operations.users import (
     User,
     add_user,
     change_password,
+    count_tokens,
     list_users,
     set_role,
     set_user_disabled,
@@ -122,13 +123,11 @@ def show_user(visit: Visit) -> Response:
     return _user_page(visit, _user(visit, visit.query.get("name", "")))
 
 
-def _user_page(visit: Visit, user: User, *, status: int = 200, refused: str = "") -> Response:
+def _user_page(visit: Visit, user: User) -> Response:
     return visit.page(
         "user.html",
-        status=status,
         person=user,
         roles=ROLE_WORDS,
-        refused=refused,
         sessions=list_sessions(visit.db, user.name, visit.now_ms),
     )
 
@@ -174,17 +173,43 @@ def enable(visit: Visit) -> Response:
     )
 
 
+def show_password(visit: Visit) -> Response:
+    """Ask for a user's new password, and say what it does."""
+    return _password_page(visit, _user(visit, visit.query.get("name", "")))
+
+
+def _password_page(visit: Visit, user: User, *, status: int = 200, refused: str = "") -> Response:
+    return visit.page(
+        "user_password.html",
+        status=status,
+        person=user,
+        refused=refused,
+        tokens=count_tokens(visit.db, user.name, visit.now_ms),
+        revoking=visit.form.get("tokens") == "yes",
+    )
+
+
 def set_password(visit: Visit) -> Response:
-    """Set a user's password; all sessions of the user end."""
+    """Set a user's password; all sessions of the user end, and the tokens where that is chosen."""
     user = _user(visit, visit.form.get("name", ""))
+    revoking = visit.form.get("tokens") == "yes"
     try:
-        change_password(
-            visit.db, user.name, visit.form.get("password", ""), visit.actor, visit.now_ms
+        done = change_password(
+            visit.db,
+            user.name,
+            visit.form.get("password", ""),
+            visit.actor,
+            visit.now_ms,
+            tokens=revoking,
         )
     except FormatError as error:
-        return _user_page(visit, user, status=400, refused=str(error))
-    said = _("%(name)s has a new password, and was logged out everywhere.", name=user.name)
-    return visit.go(link("user", name=user.name), done=said)
+        return _password_page(visit, user, status=400, refused=str(error))
+    said = [_("%(name)s has a new password, and was logged out everywhere.", name=user.name)]
+    if done.revoked:
+        said.append(_("Tokens revoked: %(count)s.", count=figures.count(done.revoked)))
+    if done.left:
+        said.append(_("Tokens that go on: %(count)s.", count=figures.count(done.left)))
+    return visit.go(link("user", name=user.name), done=" ".join(said))
 
 
 def log_out(visit: Visit) -> Response:
@@ -206,6 +231,7 @@ PAGES: Final = (
     Page("POST", "/user/role", "admin", change_role),
     Page("POST", "/user/disable", "admin", disable),
     Page("POST", "/user/enable", "admin", enable),
+    Page("GET", "/user/password", "admin", show_password),
     Page("POST", "/user/password", "admin", set_password),
     Page("POST", "/user/log-out", "admin", log_out),
 )

@@ -21,7 +21,8 @@ def test_users_are_added_and_changed(prsm: Running) -> None:
     prsm.local.post("/api/v1/users", json={**body, "name": "bob"})
     assert prsm.local.post("/api/v1/users/ann/role", json={"role": "viewer"}).status_code == 204
     new = {"password": PASSWORD + "!"}
-    assert prsm.local.post("/api/v1/users/ann/password", json=new).status_code == 204
+    done = prsm.local.post("/api/v1/users/ann/password", json=new)
+    assert done.json() == {"revoked": 0, "left": 0}
     login = {"name": "ann", "password": PASSWORD}
     assert prsm.anybody.post("/api/v1/login", json=login).status_code == 401
     assert prsm.anybody.post("/api/v1/login", json={**login, **new}).json()["role"] == "viewer"
@@ -62,6 +63,37 @@ def test_one_changes_one_s_own_password(prsm: Running) -> None:
     assert prsm.anybody.post("/api/v1/login", json=login).status_code == 200
     assert elsewhere.post("/api/v1/password", json=change).status_code == 401
     assert prsm.local.post("/api/v1/password", json=change).status_code == 403
+
+
+def test_tokens_end_with_a_password_where_that_is_asked_for(prsm: Running) -> None:
+    """Else they go on, and are counted; tokens that are over, and those of others, do not count."""
+    for name in ("ann", "bob"):
+        body = {"name": name, "password": PASSWORD, "role": "viewer"}
+        prsm.local.post("/api/v1/users", json=body)
+    made = {
+        (user, name): prsm.local.post(
+            "/api/v1/tokens", json={"user": user, "name": name, "days": days}
+        ).json()
+        for user, name, days in (
+            ("ann", "a", 30),
+            ("ann", "b", 30),
+            ("ann", "short", 1),
+            ("ann", "gone", 30),
+            ("bob", "a", 30),
+        )
+    }
+    prsm.clock.advance(2 * 86_400)
+    prsm.local.post(f"/api/v1/tokens/{made['ann', 'gone']['id']}/revoke")
+    new = {"password": PASSWORD + "!"}
+    kept = prsm.local.post("/api/v1/users/ann/password", json=new).json()
+    assert kept == {"revoked": 0, "left": 2}
+    ended = prsm.local.post("/api/v1/users/ann/password", json={**new, "tokens": True}).json()
+    assert ended == {"revoked": 2, "left": 0}
+    opens = {}
+    for whose in (("ann", "a"), ("ann", "b"), ("bob", "a")):
+        headers = {"Authorization": f"Bearer {made[whose]['token']}"}
+        opens[whose] = prsm.anybody.get("/api/v1/agents", headers=headers).status_code
+    assert opens == {("ann", "a"): 401, ("ann", "b"): 401, ("bob", "a"): 200}
 
 
 def test_what_cannot_be_is_refused(prsm: Running) -> None:

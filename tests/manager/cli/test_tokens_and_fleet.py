@@ -53,6 +53,17 @@ def test_a_user_is_disabled_and_enabled(prsm: Prsm, manager: Running) -> None:
     assert ann.disabled_ms is None
 
 
+def test_tokens_end_with_a_password_where_that_is_asked_for(prsm: Prsm, manager: Running) -> None:
+    """Else it is said that they go on."""
+    add_user(manager.manager.db, "ann", PASSWORD, "viewer", LOCAL, manager.clock())
+    prsm("tokens", "add", "nightly", "--user", "ann")
+    new = f"{PASSWORD}!\n"
+    kept = prsm("users", "passwd", "ann", "--password-stdin", stdin=new).stdout
+    assert "1 tokens of its scripts go on" in kept
+    ended = prsm("users", "passwd", "ann", "--password-stdin", "--tokens", stdin=new).stdout
+    assert "1 tokens of its scripts are revoked" in ended
+
+
 def test_the_block_list_is_kept_from_here(prsm: Prsm, manager: Running, tmp_path: Path) -> None:
     """Lines from arguments and files; a bad one names its line, and nothing is taken."""
     assert "No URL is blocked" in prsm("fleet").stdout

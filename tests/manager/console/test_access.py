@@ -18,6 +18,7 @@ QUERY = {
     "/host": "?host=http://www001.example1.jp/",
     "/client": "?name=library",
     "/user": "?name=viewer",
+    "/user/password": "?name=viewer",
 }
 
 

@@ -384,7 +384,13 @@ def test_an_administrator_manages_users(prsm: Running, person: Visitor) -> None:
     page = "/console/user?name=koji"
     browser.act(page, "/console/user/role", {"role": "viewer"})
     assert koji.get("/console/add-hosts").status_code == 403
-    browser.act(page, "/console/user/password", {"password": "another long one"})
+    password = "/console/user/password"
+    assert not browser.page(page).has_form(password)
+    new = {"password": "another long one"}
+    done = browser.act(f"{password}?name=koji", password, new)
+    said = _result(browser, done.headers["location"])
+    assert "koji has a new password, and was logged out everywhere." in said
+    assert "Tokens" not in said
     assert koji.get("/console/agents").status_code == 303
     assert koji.log_in("koji", "another long one").status_code == 303
     _confirm(browser, page, "/console/user/disable", {})
@@ -392,6 +398,21 @@ def test_an_administrator_manages_users(prsm: Running, person: Visitor) -> None:
     browser.act(page, "/console/user/enable")
     assert koji.log_in("koji", "another long one").status_code == 303
     assert _last(prsm)[1] == "user.login"
+
+
+def test_a_new_password_offers_to_revoke_tokens(prsm: Running, person: Visitor) -> None:
+    """The page says that there are some; the next one what became of them."""
+    prsm.local.post("/api/v1/tokens", json={"user": "viewer", "name": "nightly"})
+    browser, path = person("admin"), "/console/user/password"
+    page = browser.page(f"{path}?name=viewer")
+    assert "The scripts of this user have tokens that go on" in page.text
+    form = page.form(path)
+    assert "tokens" not in form.fields
+    done = browser.submit(form, password="another long one")
+    assert "Tokens that go on: 1." in _result(browser, done.headers["location"])
+    done = browser.submit(form, password="another long one", tokens="yes")
+    assert "Tokens revoked: 1." in _result(browser, done.headers["location"])
+    assert "have tokens that go on" not in browser.page(f"{path}?name=viewer").text
 
 
 def test_what_is_wrong_with_a_new_user_is_said_beside_the_form(
@@ -413,7 +434,7 @@ def test_what_is_wrong_with_a_new_user_is_said_beside_the_form(
         assert page.form("/console/new-user").fields["name"] == fields["name"]
     assert len(list_users(prsm.manager.db)) == 3
     answer = browser.act(
-        "/console/user?name=viewer", "/console/user/password", {"password": "short"}
+        "/console/user/password?name=viewer", "/console/user/password", {"password": "short"}
     )
     assert answer.status_code == 400
     assert "must be 12 to" in answer.text

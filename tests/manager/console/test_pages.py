@@ -79,6 +79,7 @@ ADDRESSES = [
     "/console/tokens",
     "/console/users",
     "/console/user?name=viewer",
+    "/console/user/password?name=viewer",
     "/console/own-password",
     "/console/new-user",
 ]
