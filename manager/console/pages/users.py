@@ -33,7 +33,9 @@ __all__ = ["PAGES"]
 ROLE_WORDS: Final = {
     "viewer": lazy("sees everything but users and join tokens"),
     "operator": lazy("also acts: rounds, plans, commands, hosts"),
-    "admin": lazy("also gives out join tokens and manages users"),
+    "admin": lazy(
+        "also retires agents, gives out join tokens, manages releases, third parties, users"
+    ),
 }
 KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "name": lambda user: user.name,
@@ -213,10 +215,24 @@ def set_password(visit: Visit) -> Response:
 
 
 def log_out(visit: Visit) -> Response:
-    """End a session of a user, or all."""
+    """End a session of a user, or all, after a question."""
     user, session = _user(visit, visit.form.get("name", "")), visit.form.get("session", "")
-    end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
     here = link("user", name=user.name)
+    if not session and not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Log %(user)s out everywhere?", user=user.name),
+                (
+                    _("All sessions of this user end at once; what is half typed may be lost."),
+                    _("The password stays, and so do the tokens of scripts."),
+                ),
+                _("Log out everywhere"),
+                "/console/user/log-out",
+                here,
+                {"name": user.name, "session": ""},
+            )
+        )
+    end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
     if session:
         return visit.go(here, done=_("%(user)s is logged out there.", user=user.name))
     return visit.go(here, done=_("%(user)s is logged out everywhere.", user=user.name))

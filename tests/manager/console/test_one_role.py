@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from manager.console.access import Page
 from manager.console.routes import PAGES
+from manager.operations.users import ROLES
 from tests.manager.api.test_door import NEEDS
 
 AGENT = "/agents/a.example"
@@ -85,3 +89,15 @@ def test_the_console_asks_for_the_role_of_the_call(page: Page) -> None:
     """
     needed = {path: role for method, path, _, role in NEEDS if method == "POST"}
     assert page.role == needed[f"/api/v1{CALLS[page.path]}"]
+
+
+def test_the_documentation_says_what_each_role_may() -> None:
+    """`docs/console.md` names each form that acts in the row of the role it needs."""
+    text = Path("docs/console.md").read_text()
+    rows = {role: re.search(rf"^\| {role} \|(.*)$", text, re.MULTILINE) for role in ROLES}
+    said = {role: sorted(re.findall(r"`([^`]+)`", row[1])) for role, row in rows.items() if row}
+    needed: dict[str, list[str]] = {role: [] for role in ROLES}
+    for page in ACTS:
+        assert page.role is not None
+        needed[page.role].append(page.path.removeprefix("/").replace("{number:int}/", ""))
+    assert said == {role: sorted(forms) for role, forms in needed.items()}

@@ -116,6 +116,9 @@ def test_where_a_person_is_logged_in_is_shown_and_ended(prsm: Running, person: V
     admin.follow(admin.submit(page.form("/console/user/log-out")))
     assert _last(prsm) == ("admin", "user.end-sessions")
     fields = {"csrf": admin.csrf, "name": "viewer", "session": ""}
-    admin.follow(admin.post("/console/user/log-out", fields))
+    asked = read(admin.post("/console/user/log-out", fields).text)
+    assert "Log viewer out everywhere?" in asked.text
+    assert viewer.page("/console/reports").has_form("/console/logout")
+    admin.follow(admin.submit(asked.form("/console/user/log-out")))
     assert viewer.get("/console/reports").status_code == 303
     assert person("viewer").get("/console/reports").status_code == 303
