@@ -187,6 +187,10 @@ class Browser:
         """Take a picture of what is in the window, as WebP."""
         self._tell(do="webp", path=str(path.absolute()))
 
+    def to_paper(self) -> None:
+        """Show the page as it would be printed."""
+        self._page("emulateMedia", {"media": "print"})
+
     def forget(self) -> None:
         """Lose all cookies, as when a session is over."""
         self._tell(do="cookies", method="clearCookies", **{"with": []})
