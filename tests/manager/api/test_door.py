@@ -40,6 +40,7 @@ PIN = {"unit": "http://a.example:80/", "agent": "a.example"}
 NEEDS = [
     ("GET", "/api/v1/overview", None, "viewer"),
     ("GET", "/api/v1/managers", None, "viewer"),
+    ("POST", "/api/v1/managers/x/forget", {}, "admin"),
     ("GET", "/api/v1/hosts", None, "viewer"),
     ("GET", "/api/v1/hosts/detail?host=a.example", None, "viewer"),
     ("GET", "/api/v1/agents", None, "viewer"),
@@ -175,6 +176,7 @@ def test_every_route_is_in_the_table(prsm: Running) -> None:
         concrete = (
             path.replace("agents/{name}", "agents/a.example")
             .replace("users/{name}", "users/x")
+            .replace("managers/{name}", "managers/x")
             .replace("clients/{name}", "clients/x")
             .replace("{token_id}", "1")
             .replace("agents/{agent}", "agents/a.example")
