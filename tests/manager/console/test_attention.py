@@ -99,7 +99,7 @@ def test_an_alert_is_told_in_the_language_of_the_page() -> None:
 
     said = copy_context().run(say)
     assert "消息不明" in said
-    assert said.endswith("理由 最終通信は9 時間前, ページ 3, others 2")
+    assert said.endswith("理由 最終通信は9 時間前, キャプチャ 3, others 2")
 
 
 def test_a_manager_that_is_silent_is_told() -> None:
