@@ -64,8 +64,16 @@ def show(visit: Visit) -> Response:
         farther=len(distances) - len(near),
         units_now=units_now,
         is_split=len(units_now) > 1,
-        orders=detail.orders[:ROWS_MOST],
-        sums=detail.sums[:ROWS_MOST],
+        orders=sorted(detail.orders, key=lambda row: row.id, reverse=True)[:ROWS_MOST],
+        sums=sorted(detail.sums, key=lambda row: row.round, reverse=True)[:ROWS_MOST],
+        older={
+            name: len(rows) - ROWS_MOST
+            for name, rows in (
+                ("history", detail.owners),
+                ("orders", detail.orders),
+                ("sums", detail.sums),
+            )
+        },
         addresses=_by_address(detail),
         fleet=fleet,
         takers=_nearest_first(fleet, detail, set(owners.values())),

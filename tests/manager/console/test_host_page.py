@@ -6,8 +6,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.console.pages.host import DISTANCES_MOST
-from manager.db.tables import agents, distances
+from manager.console.pages.host import DISTANCES_MOST, ROWS_MOST
+from manager.db.tables import agents, distances, host_sums
 from manager.operations.host_views import HostDetail, host_detail
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
@@ -92,3 +92,17 @@ def test_a_small_fleet_is_a_menu(person: Visitor) -> None:
     page = person("operator").page(PAGE)
     assert not page.all("datalist")
     assert len([each for each in page.all("select") if each.attributes["name"] == "agent"]) == 3
+
+
+def test_rows_that_are_left_out_are_counted(prsm: Running, person: Visitor) -> None:
+    """Of many rounds the newest stand there, and how many came before."""
+    before = host_detail(prsm.manager.db, HOST)
+    (owner,) = (row for row in before.owners if row.until_ms is None)
+    key = {"unit_id": owner.unit_id, "agent_id": owner.agent_id, "kind": "crawl"}
+    with prsm.manager.db.write() as tx:
+        rows = [{**key, "round": 1000 + n, "last_ms": START_MS} for n in range(ROWS_MOST + 7)]
+        tx.insert(host_sums, rows)
+    page = person("viewer").page(PAGE)
+    rounds = [each for each in page.links() if each.startswith("/console/rounds/10")]
+    assert rounds == [f"/console/rounds/{1056 - n}" for n in range(ROWS_MOST)]
+    assert f"and {len(before.sums) + 7} more" in page.text
