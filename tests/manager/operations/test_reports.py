@@ -137,6 +137,7 @@ def test_what_was_held_is_known_afterwards(database: Database) -> None:
     world = crawling(database, "a")
     granted = world.now_ms
     world.wait(100)
+    world.tick()  # what happens is dated from the last one
     world.fetch("a", H1)
     world.sync("a")
     ended = world.now_ms
