@@ -30,6 +30,16 @@ def submit(library: Caller, query: str = "host=.*", function: str = "extract-zip
     return str(answer.json()["jobtoken"])
 
 
+def entries(archive: bytes) -> dict[str, bytes]:
+    """Return what lies in the zips of hosts in a zip, by place."""
+    found: dict[str, bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(archive)) as outer:
+        for host in outer.namelist():
+            with zipfile.ZipFile(io.BytesIO(outer.read(host))) as inner:
+                found |= {f"{host}/{name}": inner.read(name) for name in inner.namelist()}
+    return found
+
+
 def test_a_job_is_made_and_fetched(prsm: Running, agent: Agent, library: Caller) -> None:
     """Its result has size and digests, and comes in parts, as a segment does."""
     collected(prsm, agent, [page(), page("http://other.example/")])
@@ -48,6 +58,7 @@ def test_a_job_is_made_and_fetched(prsm: Running, agent: Agent, library: Caller)
     part = library.get(path, headers={"Range": "bytes=10-19", "If-Range": whole.headers["etag"]})
     assert (part.status_code, part.content) == (206, whole.content[10:20])
     streamed = library.get("/api/v1/pages.zip", params={"host": ".*"})
+    assert entries(streamed.content) == entries(whole.content)
     assert streamed.content == whole.content
     assert [each["jobtoken"] for each in library.get(JOBS).json()["jobs"]] == [token]
 
