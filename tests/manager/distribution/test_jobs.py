@@ -59,7 +59,6 @@ def test_a_job_is_made_and_fetched(prsm: Running, agent: Agent, library: Caller)
     assert (part.status_code, part.content) == (206, whole.content[10:20])
     streamed = library.get("/api/v1/pages.zip", params={"host": ".*"})
     assert entries(streamed.content) == entries(whole.content)
-    assert streamed.content == whole.content
     assert [each["jobtoken"] for each in library.get(JOBS).json()["jobs"]] == [token]
 
 
