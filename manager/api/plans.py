@@ -9,10 +9,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.api.rounds import Limit, Method, Seed
-from manager.db.plans import PlanHead
-from manager.operations import applying, plan_changes, plan_tree, plans
+from manager.api.rounds import Limit, Method, Offset, Seed, Sort
+from manager.operations import applying, plan_changes, plan_list, plan_tree, plans
 from manager.operations.plan_changes import Change
+from manager.operations.plan_list import PlanFilter, PlanPage
 from manager.operations.plan_tree import PlanTree
 from manager.operations.plans import PlanDetail
 
@@ -45,9 +45,24 @@ class Applied(BaseModel):
 
 
 @router.get("/plans")
-async def list_plans(door: Door, _: Viewer, limit: Limit = 50) -> list[PlanHead]:
-    """List plans, newest first."""
-    return await asyncio.to_thread(plans.list_plans, door.db, limit)
+async def list_plans(
+    door: Door,
+    _: Viewer,
+    method: str = "",
+    applied: bool | None = None,
+    sort: Sort = "-number",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> PlanPage:
+    """List the plans that match, the newest first, a page at a time; `total` says how many."""
+    return await asyncio.to_thread(
+        plan_list.plan_page,
+        door.db,
+        PlanFilter(method, applied),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
 
 
 @router.post("/plans", status_code=201)
@@ -76,7 +91,7 @@ async def plan_detail(
     _: Viewer,
     number: int,
     limit: Limit = 100,
-    offset: Annotated[int, Field(ge=0)] = 0,
+    offset: Offset = 0,
 ) -> PlanDetail:
     """Show a plan and a page of its moves, those that save most first."""
     return await asyncio.to_thread(plans.plan_detail, door.db, number, limit=limit, offset=offset)

@@ -5,25 +5,33 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import RoundSchedule
-from manager.operations import round_history, round_report, round_schedules, rounds
+from manager.operations import (
+    round_history,
+    round_list,
+    round_report,
+    round_schedules,
+    rounds,
+)
 from manager.operations.round_history import PastRound
+from manager.operations.round_list import RoundFilter, RoundPage
 from manager.operations.round_report import RoundReport
-from manager.operations.rounds import RoundDetail, RoundRow
+from manager.operations.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
 
-__all__ = ["Limit", "Method", "Seed", "router"]
+__all__ = ["Limit", "Method", "Offset", "Seed", "Sort", "router"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["rounds"])
 Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Limit = Annotated[int, Field(ge=1, le=1000)]
-
+Offset = Annotated[int, Field(ge=0, lt=2**62)]
+Sort = Annotated[str, Query(description="a column, `-` before it for descending")]
 
 Moves = Annotated[float | None, Field(ge=0, le=1)]
 
@@ -58,15 +66,37 @@ class Cancel(BaseModel):
 
 
 @router.get("/rounds")
-async def list_rounds(door: Door, _: Viewer, limit: Limit = 50) -> list[RoundRow]:
-    """List rounds, newest first."""
-    return await asyncio.to_thread(rounds.list_rounds, door.db, limit)
+async def list_rounds(
+    door: Door,
+    _: Viewer,
+    method: str = "",
+    state: Annotated[str, Query(description=", ".join(round_list.STATES))] = "",
+    sort: Sort = "-number",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> RoundPage:
+    """List the rounds that match, the newest first, a page at a time; `total` says how many."""
+    return await asyncio.to_thread(
+        round_list.round_page,
+        door.db,
+        RoundFilter(method, state),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
 
 
 @router.get("/rounds/history")
-async def history(door: Door, _: Viewer, limit: Limit = 60) -> list[PastRound]:
-    """Lay rounds side by side, oldest first: planned, at best possible, measured."""
-    return await asyncio.to_thread(round_history.past_rounds, door.db, limit)
+async def history(
+    door: Door,
+    _: Viewer,
+    limit: Limit = 60,
+    before: Annotated[
+        int | None, Query(ge=1, lt=2**62, description="rounds of lesser numbers only")
+    ] = None,
+) -> list[PastRound]:
+    """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
+    return await asyncio.to_thread(round_history.past_rounds, door.db, limit, before)
 
 
 @router.post("/rounds", status_code=201)

@@ -12,7 +12,15 @@ import httpx
 
 from manager.cli.calling import Calls
 
-__all__ = ["METHODS", "Place", "json_option", "moves_option", "pass_place", "yes_option"]
+__all__ = [
+    "METHODS",
+    "Place",
+    "json_option",
+    "moves_option",
+    "paged_options",
+    "pass_place",
+    "yes_option",
+]
 
 METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "keep", "random"])
 """How units are given out; `prsm plan` says what each would give."""
@@ -42,6 +50,19 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
         command
     )
+
+
+def paged_options(command: _Command) -> _Command:
+    """Add --sort, --limit and --offset, for lists of which a page is shown."""
+    for option in (
+        click.option("--offset", default=0, type=click.IntRange(0)),
+        click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000)),
+        click.option(
+            "--sort", default="-number", show_default=True, help="A column; -COLUMN descending."
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def yes_option(command: _Command) -> _Command:

@@ -85,9 +85,7 @@ def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
         ((one["unit"], *_decided(one), one["ignored"]) for one in page["pins"]),
         "Nothing is pinned. `prsm hosts pin UNIT AGENT` pins a host.",
     )
-    left = page["total"] - offset - len(page["pins"])
-    if left > 0:
-        click.echo(f"... {left} more; --offset {offset + limit} goes on")
+    showing.more(page["total"], offset + len(page["pins"]))
 
 
 @click.command()

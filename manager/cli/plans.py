@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import showing
-from manager.cli.options import METHODS, Place, json_option, pass_place
+from manager.cli.options import METHODS, Place, json_option, paged_options, pass_place
 
 __all__ = ["plan", "plans"]
 
@@ -45,19 +45,33 @@ def plan(
 
 
 @click.group(invoke_without_command=True)
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--method", type=METHODS)
+@click.option("--applied/--not-applied", default=None, help="Only those that were, or were not.")
+@paged_options
 @json_option
 @click.pass_context
-def plans(context: click.Context, limit: int, as_json: bool) -> None:
+def plans(
+    context: click.Context,
+    method: str | None,
+    applied: bool | None,
+    sort: str,
+    limit: int,
+    offset: int,
+    as_json: bool,
+) -> None:
     """List plans, newest first; or act on one."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
     assert place is not None, "the main command made it"
-    found = place.calls.get("/plans", limit=limit)
+    page = place.calls.get(
+        "/plans", method=method, applied=applied, sort=sort, limit=limit, offset=offset
+    )
     if as_json:
-        showing.as_json(found)
+        showing.as_json(page)
         return
+    found = page["plans"]
+    filtered = method is not None or applied is not None
     showing.table(
         ("plan", "method", "made", "by", "moves", "units", "before", "after", "applied"),
         (
@@ -74,8 +88,9 @@ def plans(context: click.Context, limit: int, as_json: bool) -> None:
             )
             for one in found
         ),
-        "No plan yet. `prsm plan` makes one.",
+        "No such plan." if filtered or offset else "No plan yet. `prsm plan` makes one.",
     )
+    showing.more(page["total"], offset + len(found))
 
 
 @plans.command()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from manager.cli import showing
-from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
+from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
 from manager.cli.round_schedules import schedule
 
 __all__ = ["rounds"]
+
+
+NONE_YET: Final = "No round yet. `prsm rounds start` begins one."
 
 
 @click.group()
@@ -37,15 +40,28 @@ def start(
 
 
 @rounds.command("list")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--method", type=METHODS)
+@click.option("--state", default="", help="probing, crawling, finished or cancelled.")
+@paged_options
 @json_option
 @pass_place
-def list_(place: Place, limit: int, as_json: bool) -> None:
+def list_(
+    place: Place,
+    method: str | None,
+    state: str,
+    sort: str,
+    limit: int,
+    offset: int,
+    as_json: bool,
+) -> None:
     """List rounds, newest first."""
-    found = place.calls.get("/rounds", limit=limit)
+    page = place.calls.get(
+        "/rounds", method=method, state=state, sort=sort, limit=limit, offset=offset
+    )
     if as_json:
-        showing.as_json(found)
+        showing.as_json(page)
         return
+    found = page["rounds"]
     showing.table(
         ("round", "state", "method", "started", "makespan", "of", "took"),
         (
@@ -60,8 +76,9 @@ def list_(place: Place, limit: int, as_json: bool) -> None:
             )
             for one in found
         ),
-        "No round yet. `prsm rounds start` begins one.",
+        "No such round." if method or state or offset else NONE_YET,
     )
+    showing.more(page["total"], offset + len(found))
 
 
 @rounds.command()
@@ -70,19 +87,17 @@ def list_(place: Place, limit: int, as_json: bool) -> None:
 @pass_place
 def show(place: Place, number: int | None, as_json: bool) -> None:
     """Show round NUMBER, or the newest one."""
-    if number is None:
-        newest = place.calls.get("/rounds", limit=1)
-        number = newest[0]["number"] if newest else 0
-    _show(place.calls.get(f"/rounds/{number}"), as_json)
+    _show(place.calls.get(f"/rounds/{_given_or_newest(place, number)}"), as_json)
 
 
 @rounds.command()
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--before", type=click.IntRange(1), help="Of the rounds before this number.")
 @json_option
 @pass_place
-def history(place: Place, limit: int, as_json: bool) -> None:
-    """Lay rounds side by side, oldest first: planned, at best possible, measured."""
-    found = place.calls.get("/rounds/history", limit=limit)
+def history(place: Place, limit: int, before: int | None, as_json: bool) -> None:
+    """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
+    found = place.calls.get("/rounds/history", limit=limit, before=before)
     if as_json:
         showing.as_json(found)
         return
@@ -101,8 +116,10 @@ def history(place: Place, limit: int, as_json: bool) -> None:
             )
             for one in found
         ),
-        "No round yet. `prsm rounds start` begins one.",
+        NONE_YET if before is None else f"No round before {before}.",
     )
+    if len(found) == limit:
+        click.echo(f"Rounds before these: --before {found[0]['number']}")
 
 
 @rounds.command()
@@ -120,10 +137,7 @@ def cancel(place: Place, reason: str, as_json: bool) -> None:
 @pass_place
 def report(place: Place, number: int | None, as_json: bool) -> None:
     """Say what round NUMBER (or the newest) was planned to cost, and what was measured."""
-    if number is None:
-        newest = place.calls.get("/rounds", limit=1)
-        number = newest[0]["number"] if newest else 0
-    found = place.calls.get(f"/rounds/{number}/report")
+    found = place.calls.get(f"/rounds/{_given_or_newest(place, number)}/report")
     if as_json:
         showing.as_json(found)
         return
@@ -158,6 +172,13 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
         ),
         "No agent took part.",
     )
+
+
+def _given_or_newest(place: Place, number: int | None) -> int:
+    if number is not None:
+        return number
+    newest = place.calls.get("/rounds", limit=1)["rounds"]
+    return int(newest[0]["number"]) if newest else 0
 
 
 def _of(length_ms: float | None, agent: str) -> str | None:

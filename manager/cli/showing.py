@@ -11,7 +11,16 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "bytes_text", "facts", "ms_text", "printable", "table", "time_text"]
+__all__ = [
+    "as_json",
+    "bytes_text",
+    "facts",
+    "more",
+    "ms_text",
+    "printable",
+    "table",
+    "time_text",
+]
 
 
 def as_json(value: Any) -> None:
@@ -32,6 +41,12 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -
     for line in [list(titles), *cells]:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(padded).rstrip()[: _width()])
+
+
+def more(total: int, end: int) -> None:
+    """Say how many rows follow those up to `end`, and how to see them."""
+    if total > end:
+        click.echo(f"... {total - end} more; --offset {end} goes on")
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:

@@ -95,6 +95,17 @@ class Listing:
         part = rows[start : start + self.size]
         return Cut(part, len(rows), start + 1 if part else 0, start + len(part), here.page < pages)
 
+    def load(self, page: Callable[[int, int], tuple[int, Sequence[Any]]]) -> Cut:
+        """Return the page of rows that `page` loads by (limit, offset) beside their total number;
+        a page beyond the last is the last."""
+        start = (self.page - 1) * self.size
+        total, rows = page(self.size, start)
+        if total and not rows:
+            start = (total - 1) // self.size * self.size
+            total, rows = page(self.size, start)
+        end = start + len(rows)
+        return Cut(rows, total, start + 1 if rows else 0, end, end < total)
+
 
 def read_listing(
     path: str,

@@ -31,8 +31,8 @@ class PastRound:
     units: int | None
 
 
-def newest(tx: Transaction, limit: int) -> list[PastRound]:
-    """Return rounds, newest first."""
+def newest(tx: Transaction, limit: int, before: int | None = None) -> list[PastRound]:
+    """Return rounds, newest first; before: of lesser numbers only."""
     return tx.rows(
         PastRound,
         sa.select(
@@ -48,6 +48,7 @@ def newest(tx: Transaction, limit: int) -> list[PastRound]:
             plans.c.units,
         )
         .outerjoin(plans, plans.c.id == rounds.c.plan_id)
+        .where(sa.true() if before is None else rounds.c.number < before)
         .order_by(rounds.c.number.desc())
         .limit(limit),
     )

@@ -189,7 +189,7 @@ def _too_full(names: Sequence[str], works: Sequence[AgentWork]) -> list[str]:
 
 
 def list_plans(db: Database, limit: int = 50) -> list[PlanHead]:
-    """Return plans, newest first."""
+    """Return the newest plans, newest first; `plan_list` has all."""
     with db.read() as tx:
         return plans.newest(tx, max(1, min(limit, 1000)))
 

@@ -13,7 +13,7 @@ __all__ = ["PastRound", "past_rounds"]
 ROUNDS_MOST: Final = 1000
 
 
-def past_rounds(db: Database, limit: int = 60) -> list[PastRound]:
-    """Return the newest rounds, the oldest of them first."""
+def past_rounds(db: Database, limit: int = 60, before: int | None = None) -> list[PastRound]:
+    """Return the newest rounds (before: those of lesser numbers), the oldest of them first."""
     with db.read() as tx:
-        return round_history.newest(tx, max(1, min(limit, ROUNDS_MOST)))[::-1]
+        return round_history.newest(tx, max(1, min(limit, ROUNDS_MOST)), before)[::-1]

@@ -196,7 +196,7 @@ def current_round(db: Database) -> RoundRow | None:
 
 
 def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
-    """Return rounds, newest first."""
+    """Return the newest rounds, newest first; `round_list` has all."""
     with db.read() as tx:
         return rounds.newest(tx, max(1, min(limit, 1000)))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from starlette.responses import Response
 
@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import Cut, Listing, read_listing
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.change_words import change_words
 from manager.console.pages.drawings import drawing_file
@@ -24,26 +24,14 @@ from manager.errors import StalePlanError
 from manager.operations.applying import apply_plan, undo_plan, undoable
 from manager.operations.audit import audit_page
 from manager.operations.plan_changes import Change, changes_since
-from manager.operations.plans import Move, list_plans, make_plan, plan_detail
+from manager.operations.plan_list import SORTS, PlanFilter, every_plan, plan_page
+from manager.operations.plans import Move, make_plan, plan_detail
 
 __all__ = ["PAGES"]
 
 HERE: Final = "/console/plans"
-PLANS_MOST: Final = 1000
 ROWS_AT_ONCE: Final = 1000
 MOVES_COMPARED: Final = 20_000
-
-KEYS: Final[dict[str, Callable[[PlanHead], Any]]] = {
-    "number": lambda row: row.id,
-    "method": lambda row: row.method,
-    "made": lambda row: row.made_ms,
-    "applied": lambda row: row.applied_ms,
-    "units": lambda row: row.units,
-    "moves": lambda row: row.moves,
-    "before": lambda row: row.before_ms,
-    "makespan": lambda row: row.makespan_ms,
-    "bound": lambda row: row.bound_ms,
-}
 
 HEADER: Final = (
     "plan",
@@ -66,32 +54,36 @@ def _listing(visit: Visit) -> Listing:
         HERE,
         visit.query,
         filters=("method", "applied"),
-        sorts=tuple(KEYS),
+        sorts=SORTS,
         default_sort="-number",
     )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[PlanHead]:
-    method, applied = listing.filters["method"], listing.filters["applied"]
-    rows = [
-        row
-        for row in list_plans(visit.db, PLANS_MOST)
-        if method in ("", row.method)
-        and applied in ("", "yes" if row.applied_ms is not None else "no")
-    ]
-    return listing.sorted(rows, KEYS)
+def _where(listing: Listing) -> PlanFilter:
+    applied = listing.filters["applied"]
+    return PlanFilter(listing.filters["method"], applied == "yes" if applied else None)
+
+
+def _cut(visit: Visit, listing: Listing) -> Cut:
+    def page(limit: int, offset: int) -> tuple[int, list[PlanHead]]:
+        found = plan_page(visit.db, _where(listing), sort=listing.sort, limit=limit, offset=offset)
+        return found.total, found.plans
+
+    return listing.load(page)
 
 
 def show(visit: Visit) -> Response:
     """Show all plans."""
     listing = _listing(visit)
-    cut = listing.cut(_rows(visit, listing))
+    cut = _cut(visit, listing)
     return visit.page("plans.html", listing=listing, cut=cut, methods=METHOD_WORDS)
 
 
 def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    return csv_response("plans", HEADER, (_cells(row) for row in _rows(visit, _listing(visit))))
+    """Send all plans that match as CSV, however many."""
+    listing = _listing(visit)
+    found = every_plan(visit.db, _where(listing), sort=listing.sort)
+    return csv_response("plans", HEADER, map(_cells, found))
 
 
 def _cells(row: PlanHead) -> list[Cell]:

@@ -13,7 +13,7 @@ from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.drawing import Drawing
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import Cut, Listing, read_listing
 from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
@@ -24,13 +24,13 @@ from manager.console.visit import Question, Visit, whole_number
 from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
+from manager.operations.round_list import SORTS, STATES, RoundFilter, every_round, round_page
 from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
 from manager.operations.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds import (
     RoundRow,
     cancel_round,
     current_round,
-    list_rounds,
     round_detail,
     start_round,
 )
@@ -39,19 +39,7 @@ from shared.errors import FormatError
 __all__ = ["PAGES"]
 
 HERE: Final = "/console/rounds"
-ROUNDS_MOST: Final = 1000
 REASON_MOST: Final = 500
-STATES: Final = ("probing", "crawling", "finished", "cancelled")
-
-KEYS: Final[dict[str, Callable[[RoundRow], Any]]] = {
-    "number": lambda row: row.number,
-    "method": lambda row: row.method,
-    "state": lambda row: (STATES.index(row.state), row.number),
-    "started": lambda row: row.started_ms,
-    "finished": lambda row: row.finished_ms,
-    "makespan": lambda row: row.makespan_ms,
-    "elapsed": lambda row: row.elapsed_ms,
-}
 
 AGENTS_DRAWN: Final = 40
 """On the page; the file has more of them."""
@@ -96,32 +84,32 @@ def _listing(visit: Visit) -> Listing:
         HERE,
         visit.query,
         filters=("method", "state"),
-        sorts=tuple(KEYS),
+        sorts=SORTS,
         default_sort="-number",
     )
 
 
-def _rows(visit: Visit, listing: Listing) -> list[RoundRow]:
-    method, state = listing.filters["method"], listing.filters["state"]
-    rows = [
-        row
-        for row in list_rounds(visit.db, ROUNDS_MOST)
-        if method in ("", row.method) and state in ("", row.state)
-    ]
-    return listing.sorted(rows, KEYS)
+def _where(listing: Listing) -> RoundFilter:
+    return RoundFilter(listing.filters["method"], listing.filters["state"])
+
+
+def _cut(visit: Visit, listing: Listing) -> Cut:
+    def page(limit: int, offset: int) -> tuple[int, list[RoundRow]]:
+        found = round_page(visit.db, _where(listing), sort=listing.sort, limit=limit, offset=offset)
+        return found.total, found.rounds
+
+    return listing.load(page)
 
 
 def show(visit: Visit) -> Response:
     """Show all rounds, and what can be done about the next one."""
     listing = _listing(visit)
-    rows = _rows(visit, listing)
     current = current_round(visit.db)
     past = past_rounds(visit.db)
     return visit.page(
         "rounds.html",
         listing=listing,
-        cut=listing.cut(rows),
-        longest_ms=max((row.makespan_ms or 0 for row in rows), default=0),
+        cut=_cut(visit, listing),
         current=current,
         progress=(
             progress_of(round_detail(visit.db, current.number), visit.now_ms) if current else None
@@ -134,8 +122,10 @@ def show(visit: Visit) -> Response:
 
 
 def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    return csv_response("rounds", HEADER, (_cells(row) for row in _rows(visit, _listing(visit))))
+    """Send all rounds that match as CSV, however many."""
+    listing = _listing(visit)
+    found = every_round(visit.db, _where(listing), sort=listing.sort)
+    return csv_response("rounds", HEADER, map(_cells, found))
 
 
 def _cells(row: RoundRow) -> list[Cell]:

@@ -8,6 +8,7 @@ import pytest
 
 from manager.api.rounds import Method
 from manager.operations.rounds import METHODS
+from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.running import Running, fill
 
 
@@ -29,7 +30,7 @@ def test_a_round_is_started_and_cancelled(prsm: Running, method: str) -> None:
     cancelled = prsm.local.post("/api/v1/rounds/cancel", json={"reason": "a try"}).json()
     assert cancelled["round"]["state"] == "cancelled"
     assert cancelled["round"]["reason"] == "a try"
-    assert [one["number"] for one in prsm.local.get("/api/v1/rounds").json()] == [1]
+    assert [one["number"] for one in prsm.local.get("/api/v1/rounds").json()["rounds"]] == [1]
     assert prsm.local.get("/api/v1/rounds/2").status_code == 404
 
 
@@ -63,7 +64,7 @@ def test_a_plan_is_made_and_applied(prsm: Running) -> None:
     assert owners <= {"x.example", "y.example"}
     assert prsm.local.post(f"/api/v1/plans/{number}/apply", json={}).json() == {"moved": 0}
     assert prsm.local.post("/api/v1/plans/99/apply", json={}).status_code == 404
-    assert [one["id"] for one in prsm.local.get("/api/v1/plans").json()] == [number]
+    assert [one["id"] for one in prsm.local.get("/api/v1/plans").json()["plans"]] == [number]
 
 
 def test_a_plan_is_taken_back(prsm: Running) -> None:
@@ -80,6 +81,24 @@ def test_a_plan_is_taken_back(prsm: Running) -> None:
     assert undone.json()["plan"]["undoes"] == number
     shown = prsm.local.get(f"/api/v1/plans/{number}").json()
     assert shown["undone_by"] == undone.json()["plan"]["id"]
+
+
+def test_many_rounds_and_plans_are_listed_page_by_page(prsm: Running) -> None:
+    """Each page says how many there are, so none is the last unnoticed."""
+    add_rounds(prsm.manager.db, 1, 1100)
+    add_plans(prsm.manager.db, 1, 1100)
+    for kind, key in (("rounds", "number"), ("plans", "id")):
+        first = prsm.local.get(f"/api/v1/{kind}?limit=1000").json()
+        rest = prsm.local.get(f"/api/v1/{kind}?limit=1000&offset=1000").json()
+        assert first["total"] == rest["total"] == 1100
+        assert [one[key] for one in first[kind] + rest[kind]] == list(range(1100, 0, -1))
+        tree = prsm.local.get(f"/api/v1/{kind}?method=tree&limit=1&sort=number").json()
+        assert (tree["total"], [one[key] for one in tree[kind]]) == (367, [1])
+        assert prsm.local.get(f"/api/v1/{kind}?sort=colour").status_code == 400
+    assert prsm.local.get("/api/v1/plans?applied=false").json()["total"] == 1100 - 366
+    assert prsm.local.get("/api/v1/rounds?state=asleep").status_code == 400
+    before = prsm.local.get("/api/v1/rounds/history?before=3").json()
+    assert [one["number"] for one in before] == [1, 2]
 
 
 def test_rounds_by_the_clock(prsm: Running) -> None:

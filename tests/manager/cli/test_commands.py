@@ -13,6 +13,7 @@ from shared.wire.crawl_log import LogLine
 from tests.manager.api.measured import A, B
 from tests.manager.api.test_capture_checks import probed
 from tests.manager.cli.conftest import Prsm
+from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.running import Running, fill, log_body, look_up
 
 
@@ -116,6 +117,23 @@ def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     assert "there is none" in prsm("agents", "show", "b.example", code=1).stderr
 
 
+def test_more_rounds_and_plans_than_are_shown(prsm: Prsm, manager: Running) -> None:
+    """A list that is cut says how many follow and how to see them."""
+    add_rounds(manager.manager.db, 1, 30)
+    add_plans(manager.manager.db, 1, 30)
+    for command in (("rounds", "list"), ("plans",)):
+        assert "... 10 more; --offset 20 goes on" in prsm(*command).stdout
+        assert "more" not in prsm(*command, "--offset", "20").stdout
+        oldest = prsm(*command, "--sort", "number", "--limit", "1").stdout.splitlines()
+        assert oldest[1].split()[0] == "1"
+        assert "... 9 more" in prsm(*command, "--method", "tree", "--limit", "1").stdout
+    assert "No such round" in prsm("rounds", "list", "--state", "crawling").stdout
+    assert "... 9 more" in prsm("plans", "--applied", "--limit", "1").stdout
+    assert "... 19 more" in prsm("plans", "--not-applied", "--limit", "1").stdout
+    assert "Rounds before these: --before 11" in prsm("rounds", "history").stdout
+    assert "before these" not in prsm("rounds", "history", "--before", "11").stdout
+
+
 def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     """A plan is shown and applied, a round started, shown and cancelled."""
     assert "prsm rounds start" in prsm("rounds", "list").stdout
@@ -135,7 +153,7 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert applied["applied"]["moved"] == 0
     assert "is applied" in prsm("plan", "--method", "keep", "--apply").stdout
     assert "random" in prsm("plans").stdout
-    assert json.loads(prsm("plans", "--json").stdout)[-1]["id"] == 1
+    assert json.loads(prsm("plans", "--json").stdout)["plans"][-1]["id"] == 1
     assert "1 more moves" in prsm("plans", "show", "1", "--moves", "1").stdout
     assert "is taken back by plan 5" in prsm("plans", "undo").stdout
     assert "taken back by" in prsm("plans", "show", "4").stdout

@@ -15,6 +15,7 @@ from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, SCRIPT
 from tests.manager.console.markup import Markup
+from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
@@ -231,6 +232,25 @@ def test_rounds_and_plans_by_method(person: Visitor) -> None:
     moves = _table(browser, "/console/plans/2.csv")
     assert moves
     assert all(row["from"] != row["to"] for row in moves)
+
+
+def test_a_year_of_rounds_is_listed_whole(prsm: Running, person: Visitor) -> None:
+    """List, total and CSV know of all; a page beyond the last is the last; a filter counts all."""
+    browser = person("viewer")
+    add_rounds(prsm.manager.db, 1001, 3500)
+    add_plans(prsm.manager.db, 1001, 3500)
+    for kind, column in (("rounds", "round"), ("plans", "plan")):
+        whole = _table(browser, f"/console/{kind}.csv?sort=number")
+        numbers = [int(row[column]) for row in whole]
+        assert numbers[-2500:] == list(range(1001, 3501))
+        assert "1" in {row[column] for row in whole}
+        shown = browser.page(f"/console/{kind}?size=200&sort=number&page=99")
+        assert f"{len(whole):,} of {len(whole):,}" in shown.text
+        tree = browser.page(f"/console/{kind}?method=tree&size=25")
+        rows = _table(browser, f"/console/{kind}.csv?method=tree")
+        assert len(rows) > 800
+        assert f"1–25 of {len(rows):,}" in tree.text
+    assert browser.get("/console/rounds?state=asleep").status_code == 400
 
 
 def test_agents_of_a_round_sort_filter_and_export(person: Visitor) -> None:

@@ -1,0 +1,64 @@
+"""The list of plans, of which each round makes one: filtered, sorted, paged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import plan_list
+from manager.db.engine import Database
+from manager.db.plans import PlanHead
+from shared.errors import FormatError
+
+__all__ = ["SORTS", "PlanFilter", "PlanPage", "every_plan", "plan_page"]
+
+PAGE_MOST: Final = 1000
+SORTS: Final = tuple(plan_list.ROWS.sorts)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFilter:
+    """Which plans. method: empty is any. applied: None is either."""
+
+    method: str = ""
+    applied: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """total: how many plans match; there are more where it is beyond offset and these."""
+
+    total: int
+    plans: list[PlanHead]
+
+
+def plan_page(
+    db: Database,
+    where: PlanFilter,
+    *,
+    sort: str = "-number",
+    limit: int = 50,
+    offset: int = 0,
+) -> PlanPage:
+    """Return a page of the plans that match.
+
+    sort: one of SORTS; with `-` before it, descending; what is not known comes last, and of what is
+    alike the newest first. Raises FormatError for another sort.
+    """
+    _check(sort)
+    with db.read() as tx:
+        asked = plan_list.wanted(where.method, where.applied)
+        limit, offset = max(1, min(limit, PAGE_MOST)), max(0, offset)
+        return PlanPage(*plan_list.ROWS.page(tx, asked, sort, limit, offset))
+
+
+def every_plan(db: Database, where: PlanFilter, *, sort: str = "-number") -> Iterator[PlanHead]:
+    """Yield all plans that match, however many. Raises FormatError as `plan_page`, at once."""
+    _check(sort)
+    return plan_list.ROWS.every(db, plan_list.wanted(where.method, where.applied), sort)
+
+
+def _check(sort: str) -> None:
+    if sort.removeprefix("-") not in SORTS:
+        raise FormatError(f"sort {sort[:40]!a}: must be one of {', '.join(SORTS)}")

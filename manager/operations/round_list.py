@@ -1,0 +1,67 @@
+"""The list of rounds, of which a year of hourly ones has 8,760: filtered, sorted, paged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from manager.db import round_list
+from manager.db.engine import Database
+from manager.db.round_list import STATES
+from manager.db.rounds import RoundRow
+from shared.errors import FormatError
+
+__all__ = ["SORTS", "STATES", "RoundFilter", "RoundPage", "every_round", "round_page"]
+
+PAGE_MOST: Final = 1000
+SORTS: Final = tuple(round_list.ROWS.sorts)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFilter:
+    """Which rounds; empty is any. state: one of STATES."""
+
+    method: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPage:
+    """total: how many rounds match; there are more where it is beyond offset and these."""
+
+    total: int
+    rounds: list[RoundRow]
+
+
+def round_page(
+    db: Database,
+    where: RoundFilter,
+    *,
+    sort: str = "-number",
+    limit: int = 50,
+    offset: int = 0,
+) -> RoundPage:
+    """Return a page of the rounds that match.
+
+    sort: one of SORTS; with `-` before it, descending; what is not known comes last, and of what is
+    alike the newest first. Raises FormatError for another sort or state.
+    """
+    _check(where, sort)
+    with db.read() as tx:
+        asked = round_list.wanted(where.method, where.state)
+        limit, offset = max(1, min(limit, PAGE_MOST)), max(0, offset)
+        return RoundPage(*round_list.ROWS.page(tx, asked, sort, limit, offset))
+
+
+def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> Iterator[RoundRow]:
+    """Yield all rounds that match, however many. Raises FormatError as `round_page`, at once."""
+    _check(where, sort)
+    return round_list.ROWS.every(db, round_list.wanted(where.method, where.state), sort)
+
+
+def _check(where: RoundFilter, sort: str) -> None:
+    if where.state not in ("", *STATES):
+        raise FormatError(f"state {where.state[:40]!a}: must be one of {', '.join(STATES)}")
+    if sort.removeprefix("-") not in SORTS:
+        raise FormatError(f"sort {sort[:40]!a}: must be one of {', '.join(SORTS)}")
