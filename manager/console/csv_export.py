@@ -14,10 +14,11 @@ from typing import Final
 
 from starlette.responses import StreamingResponse
 
+from manager.console import figures
 from manager.console.language import current
 from manager.console.visible import visible
 
-__all__ = ["Cell", "csv_lines", "csv_response"]
+__all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
 
 Cell = str | int | float | bool | None
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -58,6 +59,11 @@ def csv_response(
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
+
+
+def moment_cell(at_ms: int | None) -> str | None:
+    """Return a moment as all files have it, ISO 8601 in UTC; an empty cell where there is none."""
+    return None if at_ms is None else figures.iso(at_ms)
 
 
 def _plain(cell: Cell) -> str | int | float:

@@ -102,8 +102,11 @@ def _sum(one: DirectoryRow, other: DirectoryRow) -> DirectoryRow:
     return replace(one, **added)
 
 
-def largest(tx: Transaction, host_id: int, limit: int) -> list[DirectoryRow]:
-    """Return what is known of a host's directories, the largest first."""
+def largest(tx: Transaction, host_id: int, limit: int | None) -> list[DirectoryRow]:
+    """Return what is known of a host's directories, of the newest round and the largest first.
+
+    limit: so many; None: all.
+    """
     return tx.rows(
         DirectoryRow,
         sa.select(directory_sums)

@@ -22,7 +22,7 @@ from manager.db import (
 )
 from manager.db.assignments import AssignmentRow
 from manager.db.directories import DirectoryRow
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
 from manager.db.hosts import HostRow, UnitRow
 from manager.db.measurements import SumRow
@@ -40,11 +40,13 @@ from shared.wire.server_list import complete_line
 
 __all__ = [
     "COUNTED_MOST",
+    "DIRECTORIES_MOST",
     "HostDetail",
     "HostFilter",
     "HostLine",
     "HostPage",
     "count_hosts",
+    "directories_of_host",
     "every_host",
     "host_detail",
     "list_hosts",
@@ -52,6 +54,8 @@ __all__ = [
 
 PAGE_MOST: Final = 1_000
 LINES_AT_ONCE: Final = 500
+DIRECTORIES_MOST: Final = 100
+"""Of a host among all that is known of it; `directories_of_host` returns all."""
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
 
@@ -182,11 +186,9 @@ def _reversed_prefix(domain: str) -> str:
 
 def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> HostDetail:
     """Return all that is known of a host, by its key or any URL on it. Raises NotFoundError."""
-    key = host_key(complete_line(key))
     with db.read() as tx:
-        host = hosts.by_key(tx, key)
-        if host is None:
-            raise NotFoundError(f"host {key}: not known; import it first")
+        host = _host(tx, key)
+        key = host.key
         units = hosts.units_of_hosts(tx, [key], merged=True)
         unit_ids = [unit.id for unit in units]
         return HostDetail(
@@ -197,7 +199,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             distances=distances_of(tx, unit_ids, policy),
             orders=[order for unit in unit_ids for order in probes.of_unit(tx, unit)],
             sums=measurements.sums_of_units(tx, unit_ids),
-            directories=directories.largest(tx, host.id, 100),
+            directories=directories.largest(tx, host.id, DIRECTORIES_MOST),
             addresses=addresses.addresses_of(tx, host.id),
             group=addresses.hosts_of_group(tx, host.group_id, 100),
             start_pages=starting.start_pages_of(tx, unit_ids)[:100],
@@ -205,3 +207,20 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             bans=bans_shown(tx, pins.bans_of_hosts(tx, unit_ids=unit_ids)),
             agents=agents.names(tx),
         )
+
+
+def directories_of_host(db: Database, key: str) -> list[DirectoryRow]:
+    """Return what was measured of each directory of a host, as long as that is kept.
+
+    Of the newest round and the largest first. Raises NotFoundError.
+    """
+    with db.read() as tx:
+        return directories.largest(tx, _host(tx, key).id, None)
+
+
+def _host(tx: Transaction, key: str) -> HostRow:
+    key = host_key(complete_line(key))
+    host = hosts.by_key(tx, key)
+    if host is None:
+        raise NotFoundError(f"host {key}: not known; import it first")
+    return host

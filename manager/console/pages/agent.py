@@ -107,6 +107,7 @@ def show(visit: Visit) -> Response:
         units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
         reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
         history=_history(visit, name),
+        rounds_shown=ROUNDS_SHOWN,
         events=[
             (row, spoken_detail(row.detail))
             for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)

@@ -10,10 +10,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console import figures
 from manager.console.access import Page
 from manager.console.area import read_area
-from manager.console.csv_export import Cell, csv_response
+from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
@@ -175,18 +174,18 @@ def _cells(line: AgentLine) -> list[Cell]:
         row.kind,
         view.liveness.state.value,
         view.liveness.reason,
-        _time(row.last_contact_ms),
+        moment_cell(row.last_contact_ms),
         row.last_contact,
-        _time(row.last_work_ms),
-        _time(row.promised_ms),
+        moment_cell(row.last_work_ms),
+        moment_cell(row.promised_ms),
         row.version,
         row.generation,
         row.list_sent_generation,
         row.generation_held,
-        _time(row.list_sent_ms),
-        _time(row.restart_ordered_ms),
-        _time(row.restart_asked_ms),
-        _time(row.restart_handled_ms),
+        moment_cell(row.list_sent_ms),
+        moment_cell(row.restart_ordered_ms),
+        moment_cell(row.restart_asked_ms),
+        moment_cell(row.restart_handled_ms),
         row.list_limit,
         line.pages_per_s,
         line.bytes_per_s,
@@ -198,10 +197,6 @@ def _cells(line: AgentLine) -> list[Cell]:
         view.probe_rights,
         round(row.load_ms),
     ]
-
-
-def _time(at_ms: int | None) -> str | None:
-    return None if at_ms is None else figures.iso(at_ms)
 
 
 PAGES: Final = (

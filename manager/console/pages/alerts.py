@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from starlette.responses import Response
 
-from manager.console import figures
 from manager.console.access import Page
-from manager.console.csv_export import Cell, csv_response
+from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit, link
@@ -108,16 +107,12 @@ def _cells(one: Going) -> list[Cell]:
     return [
         one.key,
         one.text,
-        _time(one.since_ms),
-        _time(one.told_ms),
-        _time(one.next_ms),
-        None if one.silence is None else _time(one.silence.until_ms),
+        moment_cell(one.since_ms),
+        moment_cell(one.told_ms),
+        moment_cell(one.next_ms),
+        None if one.silence is None else moment_cell(one.silence.until_ms),
         None if one.silence is None else one.silence.reason,
     ]
-
-
-def _time(at_ms: int | None) -> str | None:
-    return None if at_ms is None else figures.iso(at_ms)
 
 
 def silence_one(visit: Visit) -> Response:

@@ -11,12 +11,18 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _, ngettext
+from manager.console.pages.host_tables import (
+    agent_name,
+    newest_orders,
+    newest_owners,
+    newest_sums,
+)
 from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit, link
 from manager.operations.agents import named_agents
 from manager.operations.archive_figures import segments_with_host
 from manager.operations.bans import ban_host, lift_ban
-from manager.operations.host_views import HostDetail, host_detail
+from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
 from manager.operations.pins import pin_unit, unpin_units
 
@@ -59,13 +65,13 @@ def show(visit: Visit) -> Response:
         paths=paths,
         top=next((unit for unit in detail.units if unit.path == "/"), None),
         owners_now=owners,
-        history=sorted(detail.owners, key=lambda row: row.since_ms, reverse=True)[:ROWS_MOST],
+        history=newest_owners(detail)[:ROWS_MOST],
         distances=near,
         farther=len(distances) - len(near),
         units_now=units_now,
         is_split=len(units_now) > 1,
-        orders=sorted(detail.orders, key=lambda row: row.id, reverse=True)[:ROWS_MOST],
-        sums=sorted(detail.sums, key=lambda row: row.round, reverse=True)[:ROWS_MOST],
+        orders=newest_orders(detail)[:ROWS_MOST],
+        sums=newest_sums(detail)[:ROWS_MOST],
         older={
             name: len(rows) - ROWS_MOST
             for name, rows in (
@@ -74,11 +80,12 @@ def show(visit: Visit) -> Response:
                 ("sums", detail.sums),
             )
         },
+        directories_most=DIRECTORIES_MOST,
         addresses=_by_address(detail),
         fleet=fleet,
         takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
-        name_of=lambda number: detail.agents.get(number, f"agent {number}"),
+        name_of=lambda number: agent_name(detail, number),
     )
 
 
@@ -109,9 +116,7 @@ def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
     """Return each address with who sees it; source 0 is the manager."""
     seen: dict[str, list[str]] = defaultdict(list)
     for source, address in detail.addresses:
-        seen[address].append(
-            detail.agents.get(source, f"agent {source}") if source else _("the manager")
-        )
+        seen[address].append(agent_name(detail, source) if source else _("the manager"))
     return sorted(seen.items())
 
 

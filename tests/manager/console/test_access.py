@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 import pytest
 
 from manager.console.access import Page, safe_target
@@ -24,7 +26,9 @@ QUERY = {
 
 def _address(page: Page) -> str:
     path = page.path.replace("{number:int}", "1").replace("{which}", "pages")
-    return f"/console{path}{QUERY.get(page.path, '')}"
+    is_table = page.path.endswith(".csv")  # a part of the page that it is below
+    of = str(PurePosixPath(page.path).parent) if is_table else page.path
+    return f"/console{path}{QUERY.get(of, '')}"
 
 
 def _audited(prsm: Running) -> int:

@@ -1,0 +1,85 @@
+"""The tables of an agent's page, whole and as CSV: its rounds, and what others fetched again.
+
+Its units, reports and history are lists of their own, narrowed to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.visit import Visit
+from manager.operations.agent_rounds import AgentRound, rounds_of_agent
+from manager.operations.refetch_results import RefetchedPage, refetches_of
+
+__all__ = ["PAGES"]
+
+ROUNDS_MOST: Final = 1000
+UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
+ROUNDS_HEADER: Final = (
+    "round",
+    "method",
+    "state",
+    "units",
+    *(f"units {state}" for state in UNIT_STATES),
+    "pages",
+    "received (bytes)",
+    "measured (ms)",
+)
+REFETCHED_HEADER: Final = (
+    "page",
+    "crawled by",
+    "seen by",
+    "status",
+    "received (bytes)",
+    "verdict on the agent",
+)
+VERDICTS: Final = {True: "others agree", False: "contradicted", None: "nobody can say"}
+
+
+def export_rounds(visit: Visit) -> Response:
+    """Send an agent's part of its rounds as CSV, of the newest thousand."""
+    found = rounds_of_agent(visit.db, visit.query.get("name", ""), ROUNDS_MOST)
+    return csv_response("agent-rounds", ROUNDS_HEADER, map(_round, found))
+
+
+def _round(one: AgentRound) -> list[Cell]:
+    return [
+        one.round.number,
+        one.round.method,
+        one.round.state,
+        sum(one.units.values()),
+        *(one.units.get(state, 0) for state in UNIT_STATES),
+        one.pages,
+        one.size_bytes,
+        one.measured_ms,
+    ]
+
+
+def export_refetched(visit: Visit) -> Response:
+    """Send what each agent saw of an agent's pages as CSV, a row for each that saw a page."""
+    found = refetches_of(visit.db, visit.query.get("name", ""))
+    return csv_response("agent-refetched", REFETCHED_HEADER, _refetched(found.pages))
+
+
+def _refetched(pages: list[RefetchedPage]) -> Iterator[list[Cell]]:
+    for page in pages:
+        for who, seen in page.said.items():
+            yield [
+                page.url,
+                page.crawled_by,
+                who,
+                seen.status,
+                seen.response_bytes,
+                VERDICTS[page.verdict],
+            ]
+
+
+PAGES: Final = (
+    Page("GET", "/agent/rounds.csv", "viewer", export_rounds),
+    Page("GET", "/agent/refetched.csv", "viewer", export_refetched),
+)

@@ -1,0 +1,181 @@
+"""Every table of the console is a file, too: those inside of pages have one of their own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import pairwise
+from typing import Final
+
+import pytest
+
+from manager.console.routes import PAGES as ROUTES
+from manager.operations.host_views import host_detail
+from tests.manager.console import tabled
+from tests.manager.console.browser import Browser
+from tests.manager.console.conftest import Visitor
+from tests.manager.console.filled import AGENTS, SCRIPT
+from tests.manager.console.markup import Markup
+from tests.manager.console.tabled import AGENT, HOST, PLAN, fill_tables
+from tests.manager.console.test_pages import ADDRESSES
+from tests.manager.running import Running
+
+ALSO: Final = (
+    f"/console/host?host={HOST}",
+    f"/console/plans/{PLAN}",
+)
+"""Pages with tables that those of `test_pages` have not."""
+WITHOUT: Final = {
+    "/console/agents",
+    "/console/alerts",
+    "/console/balance",
+    "/console/client",
+    "/console/collection",
+    "/console/data",
+    "/console/plans/1",
+    "/console/plans/3",
+    "/console/plans/3/tree",
+    "/console/plans/4",
+    "/console/probes",
+    "/console/releases",
+    "/console/rounds",
+    "/console/rounds/1",
+    "/console/settings",
+    "/console/user",
+}
+"""Pages of which not every table has a file yet."""
+SMALL: Final = {
+    page.path
+    for page in ROUTES
+    if page.path.endswith(".csv")
+    and page.path.removesuffix(".csv") not in {each.path for each in ROUTES}
+    and page.path != "/activity.csv"
+}
+"""Files of tables inside of pages; `test_lists` has the others."""
+
+
+@pytest.fixture
+def tables(prsm: Running) -> Running:
+    """Return a manager whose short tables are filled."""
+    fill_tables(prsm)
+    return prsm
+
+
+def _rows(browser: Browser, path: str) -> list[dict[str, str]]:
+    answer = browser.get(f"/console{path}")
+    assert answer.status_code == 200, f"{path}: {answer.text[-500:]}"
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    for row in rows:
+        assert None not in row, f"{path}: more cells than headings"
+        assert all(cell is not None for cell in row.values()), f"{path}: fewer cells than headings"
+        assert all(not cell or cell[0] not in "=+@" for cell in row.values()), row
+    return rows
+
+
+def _files(page: Markup) -> list[tuple[str, list[str]]]:
+    """Return each table of a page: its first headings, and the files linked before the next."""
+    places = [at for at, each in enumerate(page.elements) if each.tag == "table"]
+    found = []
+    for start, end in pairwise([*places, len(page.elements)]):
+        part = page.elements[start:end]
+        heads = [each.text.strip() for each in part if each.attributes.get("scope") == "col"]
+        links = [each.attributes["href"] for each in part if each.tag == "a"]
+        files = [link for link in links if link.partition("?")[0].endswith(".csv")]
+        found.append((", ".join(heads[:4]), files))
+    return found
+
+
+def test_every_table_is_a_file(tables: Running, person: Visitor) -> None:
+    """Behind each table of each page there is a link to a CSV file of it, which is there."""
+    browser = person("admin")
+    seen: set[str] = set()
+    missing = []
+    for address in [*ADDRESSES, *ALSO]:
+        for heads, files in _files(browser.page(address)):
+            if not files:
+                missing.append(f"{address}: {heads}")
+            seen.update(files)
+    left = [each for each in missing if each.partition(": ")[0].partition("?")[0] not in WITHOUT]
+    assert not left, "tables without a CSV file"
+    for link in seen:
+        answer = browser.get(link)
+        assert answer.status_code == 200, link
+        assert answer.headers["content-type"] == "text/csv; charset=utf-8", link
+        assert "," in answer.text.partition("\r\n")[0], link
+    paths = {link.partition("?")[0].removeprefix("/console") for link in seen}
+    assert _as_routes(paths) >= SMALL, "files that no page links to"
+
+
+def _as_routes(paths: set[str]) -> set[str]:
+    return {
+        "/".join("{number:int}" if part.isdigit() else part for part in path.split("/"))
+        for path in paths
+    }
+
+
+def test_all_owners_of_a_host(tables: Running, person: Visitor) -> None:
+    """Each owner has a row, the last first."""
+    rows = _rows(person("viewer"), f"/host/owners.csv?host={HOST}")
+    detail = host_detail(tables.manager.db, HOST)
+    assert len(rows) == len(detail.owners) > 0
+    assert rows[0]["until (UTC)"] == ""
+    assert {row["agent"] for row in rows} <= set(AGENTS)
+    assert {row["unit"] for row in rows} == {HOST}
+    assert rows == sorted(rows, key=lambda row: row["since (UTC)"], reverse=True)
+
+
+def test_all_that_was_measured_of_a_host(tables: Running, person: Visitor) -> None:
+    """Rounds beyond those that the page shows are in the file, in bytes and milliseconds."""
+    browser = person("viewer")
+    rows = _rows(browser, f"/host/measured.csv?host={HOST}")
+    assert len(rows) == len(host_detail(tables.manager.db, HOST).sums) > len(tabled.ROUNDS)
+    assert [row["round"] for row in rows[:2]] == ["160", "159"]
+    assert {rows[0][name] for name in ("requests", "received (bytes)", "took (ms)")} == {
+        "9",
+        "900",
+        "90",
+    }
+    assert f"{len(rows) - 50} more" in browser.page(f"/console/host?host={HOST}").text
+
+
+def test_all_probe_orders_of_a_host(tables: Running, person: Visitor) -> None:
+    """Orders beyond those that the page shows are in the file."""
+    rows = _rows(person("viewer"), f"/host/probe-orders.csv?host={HOST}")
+    assert {row["round"] for row in rows} >= set(map(str, tabled.ROUNDS))
+    assert rows[0]["state"] == "done"
+    assert rows[0]["ordered (UTC)"].endswith("Z")
+
+
+def test_all_directories_of_a_host(tables: Running, person: Visitor) -> None:
+    """The page has the largest hundred and says so; the file has all."""
+    browser = person("viewer")
+    rows = _rows(browser, f"/host/directories.csv?host={HOST}")
+    assert {row["directory"] for row in rows} == {f"/d{n}/" for n in range(tabled.DIRECTORIES)}
+    assert {row["took (ms)"] for row in rows} == {"90"}
+    assert {row["agent"] for row in rows} <= set(AGENTS)
+    assert "Shown: 100; the file has all." in browser.page(f"/console/host?host={HOST}").text
+    assert browser.get("/console/host/directories.csv?host=nobody.example").status_code == 404
+
+
+def test_all_rounds_of_an_agent(tables: Running, person: Visitor) -> None:
+    """Its part of each round, with its units by state."""
+    rows = _rows(person("viewer"), f"/agent/rounds.csv?name={AGENT}")
+    assert [row["round"] for row in rows] == ["2", "1"]
+    for row in rows:
+        parts = ("units finished", "units granted", "units waiting", "units cancelled")
+        assert int(row["units"]) == sum(int(row[part]) for part in parts) > 0
+        assert int(row["measured (ms)"]) > 0
+
+
+def test_all_pages_that_others_fetched_again(tables: Running, person: Visitor) -> None:
+    """A row for each agent that saw a page, of all pages."""
+    browser = person("viewer")
+    rows = _rows(browser, f"/agent/refetched.csv?name={AGENT}")
+    assert len(rows) == 2 * tabled.PAGES
+    assert {(row["seen by"], row["status"], row["received (bytes)"]) for row in rows} == {
+        (AGENT, "200", "1000"),
+        (tabled.OTHER, "404", "500"),
+    }
+    assert any(SCRIPT in row["page"] for row in rows)
+    assert f"{tabled.PAGES - 20} more" in browser.page(f"/console/agent?name={AGENT}").text
