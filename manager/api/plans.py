@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
@@ -90,11 +90,14 @@ async def plan_detail(
     door: Door,
     _: Viewer,
     number: int,
+    agent: Annotated[str, Query(description="moves that this agent gives or takes")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> PlanDetail:
-    """Show a plan and a page of its moves, those that save most first."""
-    return await asyncio.to_thread(plans.plan_detail, door.db, number, limit=limit, offset=offset)
+    """Show a plan and a page of its moves, those that save most first; `moving` says how many."""
+    return await asyncio.to_thread(
+        plans.plan_detail, door.db, number, agent=agent, limit=limit, offset=offset
+    )
 
 
 @router.get("/plans/{number}/tree")

@@ -95,16 +95,18 @@ def plans(
 
 @plans.command()
 @click.argument("number", type=int)
+@click.option("--agent", default="", help="Only moves that this agent gives or takes.")
 @click.option("--moves", default=MOVES_SHOWN, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--offset", default=0, type=click.IntRange(0), help="Moves to leave out before them.")
 @json_option
 @pass_place
-def show(place: Place, number: int, moves: int, as_json: bool) -> None:
+def show(place: Place, number: int, agent: str, moves: int, offset: int, as_json: bool) -> None:
     """Show plan NUMBER with its moves, those that gain most first."""
-    detail = place.calls.get(f"/plans/{number}", limit=moves)
+    detail = place.calls.get(f"/plans/{number}", agent=agent, limit=moves, offset=offset)
     if as_json:
         showing.as_json(detail)
     else:
-        _show_plan(detail, moves)
+        _show_plan(detail, moves, offset)
 
 
 @plans.command()
@@ -186,7 +188,7 @@ def undo(place: Place, number: int | None, as_json: bool) -> None:
     )
 
 
-def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN) -> None:
+def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN, offset: int = 0) -> None:
     about = detail["plan"]
     showing.facts(
         (
@@ -222,13 +224,13 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN) -> None:
         click.echo(sentence)
     if detail["moves"]:
         click.echo()
-        _show_moves(detail["moves"][:moves], about["moves"])
+        _show_moves(detail["moves"][:moves], detail["moving"] - offset)
     if detail["compared"]:
         click.echo("\nother methods would give:")
         _show_compared(detail["compared"])
 
 
-def _show_moves(moves: list[dict[str, Any]], total: int) -> None:
+def _show_moves(moves: list[dict[str, Any]], left: int) -> None:
     showing.table(
         ("unit", "from", "to", "saves", "costs", "gain"),
         (
@@ -244,8 +246,8 @@ def _show_moves(moves: list[dict[str, Any]], total: int) -> None:
         ),
         "Nothing moves.",
     )
-    if total > len(moves):
-        click.echo(f"... and {total - len(moves)} more moves")
+    if left > len(moves):
+        click.echo(f"... and {left - len(moves)} more moves")
 
 
 def _signed(length_ms: float) -> str:

@@ -12,19 +12,20 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
-from manager.db import agents, plans, rounds
+from manager.db import plans, rounds
 from manager.db.engine import Database
-from manager.db.plans import MoveRow, PlanHead, PlanRow
+from manager.db.plans import PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
+from manager.operations import plan_moves
 from manager.operations.actor import Actor, note
 from manager.operations.capacity import AgentWork
 from manager.operations.giving import members
+from manager.operations.plan_moves import Move
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.problems import DEAL, Loaded, load_all
 
 __all__ = [
-    "Move",
     "PlanDetail",
     "PlanHead",
     "last_applied",
@@ -38,30 +39,21 @@ HERE: Final = HerePlanner()
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """One unit that changes hands; agents by name, costs in ms."""
-
-    unit: str
-    giver: str | None
-    taker: str
-    giver_ms: float | None
-    taker_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class PlanDetail:
     """A plan with a page of its moves. agents: name, cost and units before and after, each; its
     capacity beside the strongest agent's, the work that it has before it, and how long that takes
     by the clock (`elapsed_ms`; None: for ever).
 
     tree: (agent, agent, length). explanation: sentences. compared: what other methods would give,
-    where that was asked for. undone_by: the plan that took it back, or None.
+    where that was asked for. undone_by: the plan that took it back, or None. moving: how many moves
+    match what was asked, of which `moves` are some.
     """
 
     plan: PlanRow
     agents: list[dict[str, Any]]
     tree: list[tuple[str, str, float]]
     explanation: list[str]
+    moving: int
     moves: list[Move]
     compared: list[Compared]
     undone_by: int | None
@@ -201,14 +193,18 @@ def last_applied(db: Database) -> PlanHead | None:
     return found[0] if found else None
 
 
-def plan_detail(db: Database, plan_id: int, *, limit: int = 100, offset: int = 0) -> PlanDetail:
-    """Return a plan and a page of its moves, those that save most first. Raises NotFoundError."""
+def plan_detail(
+    db: Database, plan_id: int, *, agent: str = "", limit: int = 100, offset: int = 0
+) -> PlanDetail:
+    """Return a plan and a page of its moves, those that save most first.
+
+    agent: only what it gives or takes. Raises NotFoundError.
+    """
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
             raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
-        page = plans.moves_page(tx, plan_id, max(1, min(limit, 1000)), max(0, offset))
-        names = agents.names(tx)
+        moving, moves = plan_moves.move_page(tx, plan, agent, limit, offset)
         undone_by = plans.undone_by(tx, plan_id)
     detail = json.loads(plan.detail)
     return PlanDetail(
@@ -216,20 +212,8 @@ def plan_detail(db: Database, plan_id: int, *, limit: int = 100, offset: int = 0
         detail["agents"],
         [(first, second, length) for first, second, length in detail["tree"]],
         detail["explanation"],
-        _named(page, names),
+        moving,
+        moves,
         [Compared(**one) for one in detail.get("compared", ())],
         undone_by,
     )
-
-
-def _named(page: Sequence[MoveRow], names: dict[int, str]) -> list[Move]:
-    return [
-        Move(
-            row.unit,
-            None if row.from_agent is None else names[row.from_agent],
-            names[row.to_agent],
-            row.from_ms,
-            row.to_ms,
-        )
-        for row in page
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -25,12 +25,12 @@ from manager.operations.applying import apply_plan, undo_plan, undoable
 from manager.operations.audit import audit_page
 from manager.operations.plan_changes import Change, changes_since
 from manager.operations.plan_list import SORTS, PlanFilter, every_plan, plan_page
-from manager.operations.plans import Move, make_plan, plan_detail
+from manager.operations.plan_moves import Move, every_move
+from manager.operations.plans import make_plan, plan_detail
 
 __all__ = ["PAGES"]
 
 HERE: Final = "/console/plans"
-ROWS_AT_ONCE: Final = 1000
 MOVES_COMPARED: Final = 20_000
 
 HEADER: Final = (
@@ -118,16 +118,17 @@ def make(visit: Visit) -> Response:
 
 def _moves_listing(visit: Visit, number: int) -> Listing:
     return read_listing(
-        f"{HERE}/{number}", visit.query, filters=(), sorts=("gain",), default_sort="gain"
+        f"{HERE}/{number}", visit.query, filters=("agent",), sorts=("gain",), default_sort="gain"
     )
 
 
 def show_plan(visit: Visit) -> Response:
-    """Show a plan: the makespan before and after, the bars, the moves."""
+    """Show a plan: the makespan before and after, the bars, the moves, all or those of an agent."""
     number = visit.number
     listing = _moves_listing(visit, number)
     start = (listing.page - 1) * listing.size
-    detail = plan_detail(visit.db, number, limit=listing.size, offset=start)
+    agent = listing.filters["agent"].lower()
+    detail = plan_detail(visit.db, number, agent=agent, limit=listing.size, offset=start)
     return visit.page(
         "plan.html",
         detail=detail,
@@ -136,6 +137,7 @@ def show_plan(visit: Visit) -> Response:
         listing=listing,
         first=start + 1 if detail.moves else 0,
         last=start + len(detail.moves),
+        agents=sorted({one["name"] for one in detail.agents} | ({agent} if agent else set())),
         methods=METHOD_WORDS,
         can_undo=visit.may("operator") and undoable(visit.db) == number,
         changes=_changes(visit, detail.plan),
@@ -170,21 +172,15 @@ def costs_file(visit: Visit) -> Response:
 
 
 def export_moves(visit: Visit) -> Response:
-    """Send all moves of a plan as CSV."""
+    """Send the moves of a plan as CSV: all, or those of an agent."""
     number = visit.number
-    first = plan_detail(visit.db, number, limit=ROWS_AT_ONCE).moves
-    return csv_response(f"plan-{number}", MOVES_HEADER, _move_cells(visit, number, first))
+    agent = _moves_listing(visit, number).filters["agent"].lower()
+    found = every_move(visit.db, number, agent=agent)
+    return csv_response(f"plan-{number}", MOVES_HEADER, map(_move_cells, found))
 
 
-def _move_cells(visit: Visit, number: int, first: list[Move]) -> Iterator[list[Cell]]:
-    moves, offset = first, 0
-    while moves:
-        for move in moves:
-            yield [move.unit, move.giver, move.taker, move.giver_ms, move.taker_ms]
-        if len(moves) < ROWS_AT_ONCE:
-            return
-        offset += ROWS_AT_ONCE
-        moves = plan_detail(visit.db, number, limit=ROWS_AT_ONCE, offset=offset).moves
+def _move_cells(move: Move) -> list[Cell]:
+    return [move.unit, move.giver, move.taker, move.giver_ms, move.taker_ms]
 
 
 def apply(visit: Visit) -> Response:

@@ -58,6 +58,11 @@ def test_a_plan_is_made_and_applied(prsm: Running) -> None:
     assert {agent["name"] for agent in plan["agents"]} == {"x.example", "y.example"}
     assert len(plan["moves"]) == 2
     assert prsm.local.get(f"/api/v1/plans/{number}").json() == plan
+    taker = plan["moves"][0]["taker"]
+    wanted = [move for move in plan["moves"] if move["taker"] == taker]
+    his = prsm.local.get(f"/api/v1/plans/{number}?agent={taker}&limit=1").json()
+    assert (his["moving"], his["moves"]) == (len(wanted), wanted[:1])
+    assert prsm.local.get(f"/api/v1/plans/{number}?agent=z.example").status_code == 404
     applied = prsm.local.post(f"/api/v1/plans/{number}/apply", json={})
     assert applied.json() == {"moved": 2}
     owners = {host["owner"] for host in prsm.local.get("/api/v1/hosts").json()["hosts"]}

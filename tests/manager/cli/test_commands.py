@@ -155,6 +155,10 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert "random" in prsm("plans").stdout
     assert json.loads(prsm("plans", "--json").stdout)["plans"][-1]["id"] == 1
     assert "1 more moves" in prsm("plans", "show", "1", "--moves", "1").stdout
+    assert "more moves" not in prsm("plans", "show", "1", "--moves", "1", "--offset", "1").stdout
+    taken = prsm("plans", "show", "1", "--agent", "a.example").stdout
+    assert all(f"http://{name}:80/" in taken for name in ("x.example", "y.example"))
+    assert "b.example" in prsm("plans", "show", "1", "--agent", "b.example", code=1).stderr
     assert "is taken back by plan 5" in prsm("plans", "undo").stdout
     assert "taken back by" in prsm("plans", "show", "4").stdout
     started = json.loads(prsm("rounds", "start", "--method", "tree", "--json").stdout)

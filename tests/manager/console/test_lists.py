@@ -255,6 +255,23 @@ def test_a_year_of_rounds_is_listed_whole(prsm: Running, person: Visitor) -> Non
     assert browser.get("/console/rounds?state=asleep").status_code == 400
 
 
+def test_moves_of_one_agent(person: Visitor) -> None:
+    """A plan's moves are narrowed to those of an agent, in the page, its pager and its CSV."""
+    browser = person("viewer")
+    everything = _table(browser, "/console/plans/2.csv")
+    name = everything[0]["from"]
+    wanted = [row for row in everything if name in (row["from"], row["to"])]
+    assert 1 < len(wanted) < len(everything)
+    page = browser.page(f"/console/plans/2?agent={name.upper()}")
+    assert page.form("/console/plans/2", "get").fields["agent"] == name
+    (fewer,) = [each for each in page.links() if "size=25" in each]
+    for shown in (page, browser.page(fewer)):
+        assert f"1–{len(wanted)} of {len(wanted)}" in shown.text
+    (link,) = [each for each in page.links() if ".csv" in each]
+    assert _table(browser, link) == wanted
+    assert browser.get("/console/plans/2?agent=nobody.example").status_code == 404
+
+
 def test_agents_of_a_round_sort_filter_and_export(person: Visitor) -> None:
     """The table of a round is a list like any other; its first rows are those that took longest."""
     browser = person("viewer")

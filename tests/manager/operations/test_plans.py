@@ -17,6 +17,7 @@ from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.hosts import exclude_host
 from manager.operations.new_hosts import order_probes
 from manager.operations.pins import pin_unit, unpin_units
+from manager.operations.plan_moves import every_move
 from manager.operations.plans import list_plans, make_plan, plan_detail
 from manager.operations.policy import Policy
 from manager.operations.rounds import round_detail, start_round
@@ -57,6 +58,7 @@ def test_a_plan_is_a_preview(database: Database) -> None:
     assert {agent["name"] for agent in detail.agents} == {"a", "b", "c"}
     assert sum(agent["units_after"] for agent in detail.agents) == 12
     assert list_plans(database)[0].id == plan_id
+    assert list(every_move(database, plan_id)) == detail.moves
     with pytest.raises(NotFoundError):
         plan_detail(database, 999)
 
@@ -235,3 +237,28 @@ def test_nothing_to_take_back_is_said(database: Database) -> None:
     world = World(database)
     with pytest.raises(ConflictError, match="no plan was applied that could be taken back"):
         undo_plan(database, ADMIN, world.now_ms)
+
+
+def test_the_moves_of_one_agent(database: Database) -> None:
+    """What it gives or takes, counted, in the same order, a page at a time or all at once."""
+    world = measured(database)
+    plan_id = make_plan(database, "prices", ADMIN, world.now_ms)
+    everything = plan_detail(database, plan_id)
+    assert everything.moving == len(everything.moves)
+    sizes = []
+    for name in ("a", "b", "c"):
+        wanted = [move for move in everything.moves if name in (move.giver, move.taker)]
+        page = plan_detail(database, plan_id, agent=name)
+        assert (page.moving, page.moves) == (len(wanted), wanted)
+        assert list(every_move(database, plan_id, agent=name)) == wanted
+        rest = plan_detail(database, plan_id, agent=name, limit=1, offset=1)
+        assert (rest.moving, rest.moves) == (len(wanted), wanted[1:2])
+        sizes.append(len(wanted))
+    assert max(sizes) > 0
+    assert min(sizes) < everything.moving
+    with pytest.raises(NotFoundError, match="agent z"):
+        plan_detail(database, plan_id, agent="z")
+    with pytest.raises(NotFoundError, match="agent z"):
+        every_move(database, plan_id, agent="z")
+    with pytest.raises(NotFoundError, match="plan 999"):
+        every_move(database, 999)
