@@ -59,10 +59,14 @@ async def figures(door: Door, _: Viewer) -> ArchiveFigures:
 
 @router.get("/withdrawn")
 async def withdrawn(
-    door: Door, _: Viewer, before: Before = None, limit: Limit = 100
+    door: Door,
+    _: Viewer,
+    text: Annotated[str, Query(description="anywhere in the host's key")] = "",
+    before: Before = None,
+    limit: Limit = 100,
 ) -> list[WithdrawnRow]:
     """List the hosts that are given to nobody."""
-    return await asyncio.to_thread(list_withdrawn, door.db, before=before, limit=limit)
+    return await asyncio.to_thread(list_withdrawn, door.db, text=text, before=before, limit=limit)
 
 
 @router.get("/downloads")

@@ -95,12 +95,14 @@ def remove_job(place: Place, number: int) -> None:
 
 
 @archive.command()
-@click.option("--limit", default=100, show_default=True)
+@click.option("--text", default="", help="Anywhere in the host's key.")
+@click.option("--before", type=click.IntRange(1), help="Only those after this number of the list.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
 @json_option
 @pass_place
-def withdrawn(place: Place, limit: int, as_json: bool) -> None:
+def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: bool) -> None:
     """Hosts that are given to nobody; `prsm withdraw` adds one."""
-    found = place.calls.get("/archive/withdrawn", limit=limit)
+    found = place.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
     if as_json:
         showing.as_json(found)
         return
@@ -110,8 +112,10 @@ def withdrawn(place: Place, limit: int, as_json: bool) -> None:
             (one["key"], showing.time_text(one["since_ms"]), one["segments"], one["reason"])
             for one in found
         ),
-        "No host is withdrawn.",
+        "No such host is withdrawn." if text or before else "No host is withdrawn.",
     )
+    if len(found) == limit:
+        click.echo(f"Those after these: --before {found[-1]['id']}")
 
 
 @click.command()

@@ -86,3 +86,18 @@ def test_lines_of_logs_are_searched(prsm: Running) -> None:
     assert [line["line"] for line in first["lines"] + rest["lines"]] == [4, 3, 2]
     refused = prsm.local.get("/api/v1/logs?status=six")
     assert (refused.status_code, "404 or 5xx" in refused.text) == (400, True)
+
+
+def test_withdrawn_hosts_are_found_by_their_names(prsm: Running) -> None:
+    """A part of a name in any case leaves its hosts, page by page."""
+    names = ("a.example", "b.example", "c.test")
+    fill(prsm, *names)
+    for name in names:
+        asked = {"host": name, "reason": "asked for"}
+        assert prsm.local.post("/api/v1/hosts/exclude", json=asked).status_code == 204
+    found = prsm.local.get("/api/v1/archive/withdrawn?text=Example").json()
+    assert {one["key"] for one in found} == {"http://a.example:80/", "http://b.example:80/"}
+    first = prsm.local.get("/api/v1/archive/withdrawn?text=example&limit=1").json()
+    rest = prsm.local.get(f"/api/v1/archive/withdrawn?text=example&before={first[0]['id']}").json()
+    assert first + rest == found
+    assert prsm.local.get("/api/v1/archive/withdrawn?text=100%25").json() == []

@@ -50,6 +50,11 @@ def test_the_archive_in_words(manager: Running, prsm: Prsm) -> None:
     assert "must be one of" in prsm("archive", "downloads", "--state", "x", code=1).output
     prsm("withdraw", "other.example", "--reason", "asked to", "--yes")
     assert "asked to" in prsm("archive", "withdrawn").output
+    assert "other.example" in prsm("archive", "withdrawn", "--text", "OTHER.ex").output
+    assert "No such host" in prsm("archive", "withdrawn", "--text", "100%").output
+    (gone,) = json.loads(prsm("archive", "withdrawn", "--json").output)
+    assert f"--before {gone['id']}" in prsm("archive", "withdrawn", "--limit", "1").output
+    assert "No such host" in prsm("archive", "withdrawn", "--before", str(gone["id"])).output
     found = json.loads(prsm("archive", "--json").output)
     assert (found["public"]["segments"], found["to_rewrite"]["captures"]) == (0, 2)
     assert "public  withdrawn" in prsm("archive").output
