@@ -27,6 +27,8 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(name)s: holds the character U+0000, which can neither be kept nor looked for"),
     lazy("leave it out"),
     # Times, numbers, schedules
+    lazy("a number in this is larger than %(most)s, the largest that is kept"),
+    lazy("say a smaller one"),
     lazy("hours = %(value)s: must be more than 0 and at most 720, 30 days"),
     lazy("hours %(value)s: must be a number, as 8 or 0.5"),
     lazy("%(name)s %(value)s: must be a moment, as 2026-12-01T22:00"),

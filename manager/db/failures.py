@@ -51,4 +51,6 @@ def as_ours() -> Iterator[None]:
 
 
 def _too_large() -> FormatError:
-    return FormatError(f"a number in this is larger than {2**63 - 1}, the largest that is kept")
+    return FormatError(
+        f"a number in this is larger than {2**63 - 1}, the largest that is kept; say a smaller one"
+    )
