@@ -16,9 +16,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from manager.db import agents, join_tokens
+from manager.assignment.words import clock_time
+from manager.db import agents, audit, join_tokens
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.join_tokens import JoinTokenRow
 from manager.errors import (
     ConflictError,
     ForbiddenError,
@@ -48,6 +50,7 @@ __all__ = [
 AgentKind = Literal["sync", "plain"]
 
 JOIN_TOKEN_S: Final = 72 * 3600  # a partner installs within a long week-end
+REVOKED: Final = "agent.revoke-token"
 _KEY_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -113,7 +116,7 @@ def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> Non
             raise NotFoundError(
                 f"join token for {name[:64]!a}: none waits to be used; see `prsm agents tokens`"
             )
-        note(tx, now_ms, actor, "agent.revoke-token", name)
+        note(tx, now_ms, actor, REVOKED, name)
 
 
 def enrol(
@@ -129,7 +132,7 @@ def enrol(
 
     position: where its site says it is; None: it does not say, and what was known stays.
     Raises FormatError (name or hash malformed), UnknownKeyError (no such token for this name),
-    ForbiddenError (expired), ConflictError (used with another key; key in use).
+    ForbiddenError (expired or revoked), ConflictError (used with another key; key in use).
     """
     check_agent_name(name)
     _check_key_hash(key_hash)
@@ -150,8 +153,9 @@ def enrol(
                 f"join token for {name}: unknown; ask the administrator for a new one"
             )
         elif known.consumed_ms is None:
+            why = _why_over(tx, known)
             refusal = ForbiddenError(
-                f"join token for {name}: expired; ask the administrator for a new one"
+                f"join token for {name}: {why}; ask the administrator for a new one"
             )
         elif known.consumed_key_hash == key_hash and holder is not None:
             return Enrolled(_identity(holder), repeated=True)
@@ -162,6 +166,15 @@ def enrol(
                 "the administrator; a new token replaces both"
             )
     raise refusal
+
+
+def _why_over(tx: Transaction, token: JoinTokenRow) -> str:
+    """Return what ended a token that nobody used: somebody, of whom the audit knows, or time."""
+    last = audit.newest(tx, limit=1, action=REVOKED, subject=token.agent)
+    # A token ends at the moment at which it is revoked, and only the newest of a name is kept.
+    if last and last[0].at_ms == token.expires_ms:
+        return f"was revoked at {clock_time(token.expires_ms)} by {last[0].actor_name}"
+    return f"expired at {clock_time(token.expires_ms)}"
 
 
 def _join(tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: int) -> AgentIdentity:

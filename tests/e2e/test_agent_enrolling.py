@@ -142,6 +142,19 @@ def test_a_page_of_another_is_no_manager(home: Home, manager: FakeManager) -> No
     assert enrol(home, manager)[0] == 1
 
 
+def test_why_a_token_lets_nobody_in_is_said_as_the_manager_says_it(
+    home: Home, manager: FakeManager
+) -> None:
+    """Who revoked it and when; not the remedy of a key that is refused."""
+    said = "join token for a: was revoked at 2026-11-22 10:00 UTC by hana; ask for a new one"
+    manager.fail("enrol", refuse(403, said))
+    code, _, err = enrol(home, manager)
+    assert code == 1
+    assert said in err
+    assert "blocked" not in err
+    assert not home.key.exists()
+
+
 def test_questions_offer_what_the_settings_say(home: Home) -> None:
     """Whoever enrols anew needs to type nothing twice."""
     home.settings.write_text(
