@@ -24,9 +24,9 @@ from typing import Final
 from benchmarks.manager.filling import GENERATION, ROUND, Filled, key_of, name_of
 from shared.wire.sync import Capacity, Counters, SyncRequest
 
-__all__ = ["Load", "Told", "send"]
+__all__ = ["Load", "Messages", "Told", "send"]
 
-MARK: Final = 7_000_000_000_000_000
+MARK: Final = 7_000_000_000_000
 """Stands for numbers in the template; no real one is so large."""
 
 UNIT: Final = f'"kind":"crawl","round":{ROUND},"pages":30,"response_bytes":600000,"reason":""'
@@ -79,7 +79,7 @@ def send(load: Load) -> Told:
     return Told(**json.loads(done.stdout))
 
 
-class _Messages:
+class Messages:
     """The requests, from a template: to make each by pydantic costs as much as an answer."""
 
     def __init__(self, load: Load) -> None:
@@ -168,7 +168,7 @@ class _Fleet:
 
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._messages = _Messages(load)
+        self._messages = Messages(load)
         self._idle: deque[_Connection] = deque()  # in turns: the manager closes what rests 5 s
         self._waiting: deque[float] = deque()
         self._times: list[float] = []
