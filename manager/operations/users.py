@@ -182,6 +182,28 @@ def login(
 
 
 def _begin(db: Database, name: str, password: str, now_ms: int, session_s: float) -> Session:
+    while True:
+        user = _who_knows(db, name, password, now_ms)
+        fresh = passwords.renewed(user.password_hash, password)
+        token = secrets.token_urlsafe(32)
+        expires_ms = now_ms + round(session_s * 1000)
+        with db.write() as tx:
+            # Others may have failed while this password was looked at.
+            passwords.require_no_pause(users.failures(tx, name), now_ms)
+            if users.by_name(tx, name) != user:
+                # Another password, or the same one hashed anew beside this; another role, or none.
+                continue
+            users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
+            users.forget_failures(tx, name)
+            if fresh is not None:
+                users.set_password(tx, user.id, fresh)
+            users.add_session(tx, hash_of_key(token), user.id, now_ms, expires_ms)
+            note(tx, now_ms, Actor("user", name), "user.login", name)
+        return Session(token, name, user.role, expires_ms)
+
+
+def _who_knows(db: Database, name: str, password: str, now_ms: int) -> UserRow:
+    """Return the user as it was when the password was the right one."""
     with db.read() as tx:
         failed = users.failures(tx, name)
         user = users.by_name(tx, name)
@@ -192,19 +214,7 @@ def _begin(db: Database, name: str, password: str, now_ms: int, session_s: float
         raise UnknownKeyError("user name or password is wrong")
     if user.disabled_ms is not None:
         raise ForbiddenError(f"user {name} is disabled; ask an administrator")
-    fresh = passwords.renewed(user.password_hash, password)
-    token = secrets.token_urlsafe(32)
-    expires_ms = now_ms + round(session_s * 1000)
-    with db.write() as tx:
-        # Others may have failed while this password was looked at.
-        passwords.require_no_pause(users.failures(tx, name), now_ms)
-        users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
-        users.forget_failures(tx, name)
-        if fresh is not None:
-            users.set_password(tx, user.id, fresh)
-        users.add_session(tx, hash_of_key(token), user.id, now_ms, expires_ms)
-        note(tx, now_ms, Actor("user", name), "user.login", name)
-    return Session(token, name, user.role, expires_ms)
+    return user
 
 
 def session_of(db: Database, token_hash: str, now_ms: int) -> SessionUser | None:

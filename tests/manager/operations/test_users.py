@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,6 +19,7 @@ from manager.errors import (
 from manager.operations import passwords
 from manager.operations.actor import Actor
 from manager.operations.audit import audit_page
+from manager.operations.sessions import list_sessions
 from manager.operations.users import (
     add_user,
     change_password,
@@ -44,6 +46,47 @@ def test_a_user_logs_in_and_out(database: Database) -> None:
     assert (known.name, known.role) == ("hana", "admin")
     logout(database, hash_of_key(session.token), 3000)
     assert session_of(database, hash_of_key(session.token), 4000) is None
+
+
+def _between(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen once, between the look at a password and the session's beginning."""
+    waiting = [happens]
+
+    def renewed(_hash: str, _password: str) -> None:
+        if waiting:
+            waiting.pop()()
+
+    monkeypatch.setattr(passwords, "renewed", renewed)
+
+
+def test_a_login_does_not_outlive_the_password_that_it_showed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever had begun with the old one while the new one was set is refused, and counted."""
+    add_user(database, "hana", GOOD, "admin", LOCAL, 0)
+    new = "staple battery horse"
+    _between(monkeypatch, lambda: change_password(database, "hana", new, LOCAL, 500))
+    with pytest.raises(UnknownKeyError, match="user name or password is wrong"):
+        login(database, "hana", GOOD, 1000)
+    assert list_sessions(database, "hana", 1000) == []
+    assert audit_page(database, action="user.login") == []
+    assert login(database, "hana", new, 2000).user == "hana"
+
+
+def test_a_login_sees_what_became_of_its_user_meanwhile(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Disabled is out, another role is what holds, and the same password hashed anew is right."""
+    add_user(database, "ken", GOOD, "admin", LOCAL, 0)
+    add_user(database, "hana", GOOD, "admin", LOCAL, 0)
+    _between(monkeypatch, lambda: change_password(database, "hana", GOOD, LOCAL, 500))
+    assert login(database, "hana", GOOD, 1000).role == "admin"
+    _between(monkeypatch, lambda: set_role(database, "hana", "viewer", LOCAL, 1500))
+    assert login(database, "hana", GOOD, 2000).role == "viewer"
+    _between(monkeypatch, lambda: set_user_disabled(database, "hana", LOCAL, 2500, disabled=True))
+    with pytest.raises(ForbiddenError, match="is disabled"):
+        login(database, "hana", GOOD, 3000)
+    assert list_sessions(database, "hana", 3000) == []
 
 
 def test_a_session_ends_by_itself(database: Database) -> None:
