@@ -76,8 +76,10 @@ def update_order(tx: Transaction, number: int, **values: Any) -> None:
     tx.execute(collection_orders.update().where(collection_orders.c.id == number).values(**values))
 
 
-def list_orders(tx: Transaction, *, agent: str = "", limit: int) -> list[ListedOrder]:
-    """Return orders, newest first."""
+def list_orders(
+    tx: Transaction, *, agent: str = "", before: int | None = None, limit: int
+) -> list[ListedOrder]:
+    """Return orders, newest first, before a number."""
     query = (
         sa.select(collection_orders, agents.c.name.label("agent"))
         .join(agents, agents.c.id == collection_orders.c.agent_id)
@@ -86,4 +88,6 @@ def list_orders(tx: Transaction, *, agent: str = "", limit: int) -> list[ListedO
     )
     if agent:
         query = query.where(agents.c.name == agent)
+    if before is not None:
+        query = query.where(collection_orders.c.id < before)
     return tx.rows(ListedOrder, query)

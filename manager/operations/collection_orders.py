@@ -114,10 +114,12 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
         note(tx, now_ms, actor, "collection.cancel", str(number))
 
 
-def list_orders(db: Database, *, agent: str = "", limit: int = 100) -> list[ListedOrder]:
-    """Return orders, newest first."""
+def list_orders(
+    db: Database, *, agent: str = "", before: int | None = None, limit: int = 100
+) -> list[ListedOrder]:
+    """Return orders, newest first, before a number."""
     with db.read() as tx:
-        return collection.list_orders(tx, agent=agent, limit=limit)
+        return collection.list_orders(tx, agent=agent, before=before, limit=limit)
 
 
 def order_message(order: OrderRow) -> CollectionOrder:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.pages.progress import UNIT_STATES
 from manager.console.visit import Visit
 from manager.operations.agent_rounds import AgentRound, rounds_of_agent
 from manager.operations.refetch_results import RefetchedPage, refetches_of
@@ -19,7 +20,6 @@ from manager.operations.refetch_results import RefetchedPage, refetches_of
 __all__ = ["PAGES"]
 
 ROUNDS_MOST: Final = 1000
-UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
 ROUNDS_HEADER: Final = (
     "round",
     "method",

@@ -10,6 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.area import read_area
 from manager.console.csv_export import Cell, csv_response, moment_cell
@@ -86,6 +87,7 @@ HEADER: Final = (
     "units to probe now",
     "cost (ms)",
 )
+TOKENS_HEADER: Final = ("agent", "made by", "made (UTC)", "valid until (UTC)")
 
 
 def _listing(visit: Visit) -> Listing:
@@ -199,7 +201,17 @@ def _cells(line: AgentLine) -> list[Cell]:
     ]
 
 
+def export_tokens(visit: Visit) -> Response:
+    """Send the join tokens that wait as CSV: whose they are, never what they are."""
+    rows: list[list[Cell]] = [
+        [row.agent, row.issued_by, figures.iso(row.issued_ms), figures.iso(row.expires_ms)]
+        for row in list_join_tokens(visit.db, visit.now_ms)
+    ]
+    return csv_response("join-tokens", TOKENS_HEADER, rows)
+
+
 PAGES: Final = (
     Page("GET", "/agents", "viewer", show),
     Page("GET", "/agents.csv", "viewer", export),
+    Page("GET", "/agents/join-tokens.csv", "admin", export_tokens),
 )

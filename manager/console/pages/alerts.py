@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from starlette.responses import Response
 
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _
@@ -46,6 +47,7 @@ HEADER: Final = (
     "silent until (UTC)",
     "why",
 )
+WINDOWS_HEADER: Final = ("id", "from (UTC)", "until (UTC)", "why", "made by", "made (UTC)")
 
 
 def _listing(visit: Visit) -> Listing:
@@ -85,7 +87,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         loud=sum(one.silence is None for one in seen.troubles),
         kinds=KINDS,
         told=TOLD,
-        windows=[row for row in seen.silences if not row.key and _is_of_use(row, visit.now_ms)],
+        windows=_windows(seen, visit.now_ms),
         limits=visit.door.alerts.limits,
         settings=visit.door.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
@@ -93,8 +95,13 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
     )
 
 
-def _is_of_use(row: SilenceRow, now_ms: int) -> bool:
-    return row.ended_ms is None and row.until_ms > now_ms
+def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
+    """Return the maintenance windows that are open or planned."""
+    return [
+        row
+        for row in seen.silences
+        if not row.key and row.ended_ms is None and row.until_ms > now_ms
+    ]
 
 
 def export(visit: Visit) -> Response:
@@ -113,6 +120,22 @@ def _cells(one: Going) -> list[Cell]:
         None if one.silence is None else moment_cell(one.silence.until_ms),
         None if one.silence is None else one.silence.reason,
     ]
+
+
+def export_windows(visit: Visit) -> Response:
+    """Send the maintenance windows that are open or planned as CSV."""
+    rows: list[list[Cell]] = [
+        [
+            row.id,
+            figures.iso(row.from_ms),
+            figures.iso(row.until_ms),
+            row.reason,
+            row.made_by,
+            figures.iso(row.made_ms),
+        ]
+        for row in _windows(_seen(visit), visit.now_ms)
+    ]
+    return csv_response("maintenance-windows", WINDOWS_HEADER, rows)
 
 
 def silence_one(visit: Visit) -> Response:
@@ -186,6 +209,7 @@ def test(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/alerts", "viewer", show),
     Page("GET", "/alerts.csv", "viewer", export),
+    Page("GET", "/alerts/windows.csv", "viewer", export_windows),
     Page("POST", "/alerts/silence", "operator", silence_one),
     Page("POST", "/alerts/windows", "operator", add),
     Page("POST", "/alerts/end", "operator", end),

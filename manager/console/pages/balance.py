@@ -6,12 +6,14 @@ below. A plan's own page is `plans`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
 from manager.console.drawing import Drawing
 from manager.console.language import _
 from manager.console.pages.bars import cost_bars
@@ -30,6 +32,17 @@ __all__ = ["PAGES", "draw_rounds"]
 PLANS_SHOWN: Final = 8
 ROUNDS_SHOWN: Final = 60
 ROUNDS_LISTED: Final = 12
+ROWS_AT_ONCE: Final = 1000
+ROUNDS_HEADER: Final = (
+    "round",
+    "method",
+    "state",
+    "started (UTC)",
+    "planned (ms)",
+    "lower bound (ms)",
+    "measured (ms)",
+    "elapsed (ms)",
+)
 SIZES: Final = ((3_600_000.0, "h"), (60_000.0, "min"), (1000.0, "s"), (1.0, "ms"))
 
 
@@ -48,6 +61,7 @@ def show(visit: Visit) -> Response:
         bars=cost_bars(shown.agents, shown.plan.bound_ms) if shown is not None else None,
         tree=shown_tree(visit, shown.plan.id) if shown is not None else None,
         past=past[::-1][:ROUNDS_LISTED],
+        past_cut=len(past) > ROUNDS_LISTED,
         series=draw_rounds(past) if past else None,
         current=current_round(visit.db),
         methods=METHOD_WORDS,
@@ -101,7 +115,30 @@ def rounds_file(visit: Visit) -> Response:
     return drawing_file(draw_rounds(past), "rounds")
 
 
+def export_rounds(visit: Visit) -> Response:
+    """Send all rounds over time as CSV, newest first."""
+    return csv_response("rounds-over-time", ROUNDS_HEADER, _rounds(visit))
+
+
+def _rounds(visit: Visit) -> Iterator[list[Cell]]:
+    before: int | None = None
+    while past := past_rounds(visit.db, ROWS_AT_ONCE, before):
+        for one in reversed(past):
+            yield [
+                one.number,
+                one.method,
+                one.state,
+                figures.iso(one.started_ms),
+                one.planned_ms,
+                one.bound_ms,
+                one.measured_ms,
+                one.elapsed_ms,
+            ]
+        before = past[0].number
+
+
 PAGES: Final = (
     Page("GET", "/balance", "viewer", show),
     Page("GET", "/balance/rounds.svg", "viewer", rounds_file),
+    Page("GET", "/balance/rounds.csv", "viewer", export_rounds),
 )

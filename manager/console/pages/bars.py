@@ -10,7 +10,7 @@ from manager.console import figures
 from manager.console.language import _
 from manager.console.svg import WIDTH, mark_at
 
-__all__ = ["CostBar", "CostBars", "cost_bars"]
+__all__ = ["CostBar", "CostBars", "cost_bars", "costliest_first"]
 
 AGENTS_SHOWN: Final = 40
 """A page of a thousand bars is heavy, and nobody reads them."""
@@ -69,11 +69,16 @@ def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostB
             one.get("capacity", 1.0),
             _elapsed(one),
         )
-        for one in sorted(agents, key=lambda one: (-one["after_ms"], one["name"]))[:AGENTS_SHOWN]
+        for one in costliest_first(agents)[:AGENTS_SHOWN]
     ]
     # A line on the very edge would be cut in half.
     bound = min(WIDTH - 2, mark_at(bound_ms or 0.0, scale_ms))
     return CostBars(bars, max(0, len(agents) - AGENTS_SHOWN), scale_ms, bound_ms, bound)
+
+
+def costliest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a plan's agents in the order of its bars: those that cost most after it first."""
+    return sorted(agents, key=lambda one: (-one["after_ms"], one["name"]))
 
 
 def _elapsed(agent: dict[str, Any]) -> str:

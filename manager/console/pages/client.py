@@ -9,9 +9,11 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
 from manager.console.pages.data import party_of
 from manager.console.visit import Question, Visit, link
+from manager.db.clients import TokenRow
 from manager.errors import NotFoundError
 from manager.operations.archive_jobs import list_jobs
 from manager.operations.clients import (
@@ -39,6 +41,18 @@ SCOPE_WORDS: Final = {
 assert set(SCOPE_WORDS) == set(SCOPES)
 UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 TALL: Final = 60
+TOKENS_HEADER: Final = (
+    "token",
+    "state",
+    "opens",
+    "a day (bytes)",
+    "requests a minute",
+    "issued by",
+    "issued (UTC)",
+    "until (UTC)",
+    "revoked (UTC)",
+    "last used (UTC)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +105,7 @@ def _page(visit: Visit, name: str, *, status: int = 200, refused: str = "") -> R
         party=party_of(detail, visit.now_ms),
         client=detail.client,
         tokens=detail.tokens,
+        token_state=lambda token: _token_state(token, visit.now_ms),
         bars=_bars(detail, visit.now_ms),
         downloads=list_downloads(visit.db, visit.now_ms, client=name, limit=SHOWN),
         jobs=list_jobs(visit.db, client=name, limit=SHOWN),
@@ -99,6 +114,33 @@ def _page(visit: Visit, name: str, *, status: int = 200, refused: str = "") -> R
         refused=refused,
         typed=visit.form,
     )
+
+
+def export_tokens(visit: Visit) -> Response:
+    """Send the tokens of a third party as CSV: what they open, never what they are."""
+    detail = _detail(visit, visit.query.get("name", ""))
+    rows: list[list[Cell]] = [
+        [
+            one.id,
+            _token_state(one, visit.now_ms),
+            one.scopes,
+            one.daily_bytes or None,
+            one.requests_per_minute,
+            one.issued_by,
+            figures.iso(one.issued_ms),
+            figures.iso(one.expires_ms),
+            moment_cell(one.revoked_ms),
+            moment_cell(one.last_used_ms),
+        ]
+        for one in detail.tokens
+    ]
+    return csv_response("client-tokens", TOKENS_HEADER, rows)
+
+
+def _token_state(token: TokenRow, now_ms: int) -> str:
+    if token.revoked_ms is not None:
+        return "revoked"
+    return "expired" if token.expires_ms <= now_ms else "good"
 
 
 def issue(visit: Visit) -> Response:
@@ -194,6 +236,7 @@ def enable(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/client", "viewer", show),
+    Page("GET", "/client/tokens.csv", "viewer", export_tokens),
     Page("POST", "/client/token", "admin", issue),
     Page("POST", "/client/revoke", "admin", revoke),
     Page("POST", "/client/disable", "admin", disable),

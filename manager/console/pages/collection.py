@@ -37,6 +37,7 @@ __all__ = ["PAGES"]
 
 HERE: Final = "/console/collection"
 ORDERS_SHOWN: Final = 50
+ENDED_SHOWN: Final = 10
 ROWS_AT_ONCE: Final = 1000
 STATES: Final = (
     *("receiving", "received", "accepted", "quarantined"),
@@ -83,15 +84,17 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     before = before_of(visit)
     rows = _transfers(visit, listing, before, listing.size + 1)
-    orders = list_orders(visit.db, limit=ORDERS_SHOWN)
+    asked = list_orders(visit.db, limit=ORDERS_SHOWN)
+    orders = [order for order in asked if order.state == "open"]
+    orders += [order for order in asked if order.state != "open"][:ENDED_SHOWN]
     return visit.page(
         "collection.html",
         listing=listing,
         before=before,
         rows=[_coming(row) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
-        orders=[order for order in orders if order.state == "open"],
-        ended=[order for order in orders if order.state != "open"][:10],
+        orders=orders,
+        orders_cut=len(orders) < len(asked) or len(asked) == ORDERS_SHOWN,
         schedules=TIMETABLE.listed(visit.db, visit.now_ms),
         agents=_names(visit),
         conditions=CONDITION_WORDS,

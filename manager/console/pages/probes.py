@@ -33,7 +33,7 @@ from manager.operations.probe_views import (
 )
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "coverage_now"]
 
 HERE: Final = "/console/probes"
 COVERAGE: Final = "coverage of probes"
@@ -78,7 +78,7 @@ PAIR_HEADER: Final = (
 )
 
 
-def _coverage(visit: Visit) -> Coverage:
+def coverage_now(visit: Visit) -> Coverage:
     """Return the coverage, which is dear to count and may be minutes old."""
     db, now_ms, policy = visit.db, visit.now_ms, visit.policy
     return db.kept.get(COVERAGE, lambda: coverage(db, now_ms, policy))
@@ -107,7 +107,7 @@ def _rows(seen: Coverage, listing: Listing) -> list[AgentCoverage]:
 
 def show(visit: Visit) -> Response:
     """Show the coverage by agent, how old distances are, and the control hosts."""
-    seen, listing = _coverage(visit), _listing(visit)
+    seen, listing = coverage_now(visit), _listing(visit)
     return visit.page(
         "probes.html",
         seen=seen,
@@ -133,7 +133,7 @@ def _ages(numbers: list[int]) -> list[tuple[str, str, int]]:
 
 def export(visit: Visit) -> Response:
     """Send the coverage as CSV."""
-    seen = _coverage(visit)
+    seen = coverage_now(visit)
     rows = _rows(seen, _listing(visit))
     return csv_response("probe-coverage", HEADER, (_cells(row, seen.hosts) for row in rows))
 

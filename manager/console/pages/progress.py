@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.console.svg import Part, stacked
 from manager.operations.rounds import RoundDetail
 
-__all__ = ["Progress", "progress_of"]
+__all__ = ["UNIT_STATES", "Progress", "busiest_first", "progress_of"]
 
 ORDER_STATES: Final = ("done", "finished", "granted", "waiting", "failed")
 AGENTS_SHOWN: Final = 10
@@ -79,14 +80,15 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
         crawled_s=crawled_s,
         pages_per_s=None if crawled_s is None else pages / crawled_s,
         bytes_per_s=None if crawled_s is None else size_bytes / crawled_s,
-        agents=[_share(one) for one in sorted(detail.agents, key=_busiest_first)[:AGENTS_SHOWN]],
+        agents=[_share(one) for one in busiest_first(detail.agents)[:AGENTS_SHOWN]],
         agents_left=max(0, len(detail.agents) - AGENTS_SHOWN),
         by_name={one["name"]: one for one in detail.agents},
     )
 
 
-def _busiest_first(agent: dict[str, Any]) -> tuple[float, str]:
-    return -float(agent["measured_ms"]), str(agent["name"])
+def busiest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the agents of a round, those first that the crawl cost most so far."""
+    return sorted(agents, key=lambda one: (-float(one["measured_ms"]), str(one["name"])))
 
 
 def _share(agent: dict[str, Any]) -> dict[str, Any]:

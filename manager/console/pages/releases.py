@@ -17,10 +17,11 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy, number
 from manager.console.listing import Listing, read_listing
+from manager.console.pages.release_keys import key_line
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.db.releases import ReleaseRow
-from manager.operations.release_views import WARN_MS, MetadataAge, list_releases
+from manager.operations.release_views import list_releases
 from manager.operations.rollouts import (
     RINGS,
     AgentOffer,
@@ -34,7 +35,6 @@ from shared.versions import is_version, version_key
 
 __all__ = ["PAGES"]
 
-DAY_MS: Final = 86_400_000
 COLOURS: Final = 7
 FAILURES_SHOWN: Final = 10
 RING_WORDS: Final = {
@@ -66,15 +66,6 @@ class ReleaseLine:
     running: int
     failed: int
     next_ring: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyLine:
-    """The newest signed file of a role. state: good, soon or ended."""
-
-    age: MetadataAge
-    days: int
-    state: str
 
 
 KEYS: Final[dict[str, Callable[[ReleaseLine], Any]]] = {
@@ -159,7 +150,7 @@ def show(visit: Visit) -> Response:
         pinned=sum(bool(one.told.pin) for one in fleet),
         shares=shares,
         bar=_bar(shares),
-        keys=[_key(one, visit.now_ms) for one in found.metadata],
+        keys=[key_line(one, visit.now_ms) for one in found.metadata],
         failed=failed[:FAILURES_SHOWN],
         failed_left=max(0, len(failed) - FAILURES_SHOWN),
         minimum=found.minimum,
@@ -192,12 +183,6 @@ def _shares(
 
 def _bar(shares: Sequence[VersionShare]) -> list[Part]:
     return stacked([(one.name, float(one.agents)) for one in shares])
-
-
-def _key(age: MetadataAge, now_ms: int) -> KeyLine:
-    left_ms = age.expires_ms - now_ms
-    state = "ended" if left_ms <= 0 else "soon" if left_ms < WARN_MS[age.role] else "good"
-    return KeyLine(age, left_ms // DAY_MS, state)
 
 
 def export(visit: Visit) -> Response:

@@ -1,16 +1,29 @@
-"""Schedules on the pages of their uses: how one is removed."""
+"""Schedules on the pages of their uses: how one is removed, and what their files have in common."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
+from manager.console import figures
+from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
 from manager.console.visit import Question, Visit
-from manager.operations.timetables import Timetable
+from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = ["number_of", "removed"]
+__all__ = ["SCHEDULE_HEADER", "number_of", "removed", "schedule_cells"]
+
+SCHEDULE_HEADER: Final = (
+    "id",
+    "times",
+    "zone",
+    "made by",
+    "made (UTC)",
+    "next runs (UTC)",
+    "last time (UTC)",
+    "last result",
+)
 
 
 def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) -> Response:
@@ -29,6 +42,21 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))
+
+
+def schedule_cells(one: Scheduled[Any]) -> list[Cell]:
+    """Return the cells of a schedule under `SCHEDULE_HEADER`, whatever it is of."""
+    row = one.schedule
+    return [
+        row.id,
+        row.crontab,
+        row.zone,
+        row.made_by,
+        figures.iso(row.made_ms),
+        " ".join(map(figures.iso, one.next_runs_ms)),
+        moment_cell(row.last_ms),
+        row.last_result,
+    ]
 
 
 def number_of(text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
@@ -30,6 +31,14 @@ HEADER: Final = (
     "most",
     "said in",
     "meaning",
+)
+MANAGERS_HEADER: Final = (
+    "machine and process",
+    "leads",
+    "silent",
+    "version",
+    "since (UTC)",
+    "last sign of life (UTC)",
 )
 
 
@@ -91,7 +100,24 @@ def _cells(line: SettingLine) -> list[Cell]:
     ]
 
 
+def export_managers(visit: Visit) -> Response:
+    """Send the managers of this database as CSV."""
+    rows: list[list[Cell]] = [
+        [
+            one.place,
+            one.leads,
+            one.is_silent,
+            one.version,
+            figures.iso(one.started_ms),
+            figures.iso(one.seen_ms),
+        ]
+        for one in list_managers(visit.db).managers
+    ]
+    return csv_response("managers", MANAGERS_HEADER, rows)
+
+
 PAGES: Final = (
     Page("GET", "/settings", "viewer", show),
     Page("GET", "/settings.csv", "viewer", export),
+    Page("GET", "/settings/managers.csv", "viewer", export_managers),
 )

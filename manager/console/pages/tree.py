@@ -52,7 +52,8 @@ class ShownTree:
     """The tree as a page shows it. only_moved: edges along which nothing moves are left out.
 
     svg: the drawing; file: where it is by itself. edges: those with the greatest Move. apart: what
-    moves between agents that are no neighbours, the most first. *_left: how many more there are.
+    moves between agents that are no neighbours, the most first. *_left: how many more there are, of
+    edges also those that are left out.
     """
 
     tree: PlanTree
@@ -80,7 +81,7 @@ def shown_tree(visit: Visit, number: int) -> ShownTree | None:
         draw_tree(tree, only_moved=only_moved).svg,
         tree_file(number, only_moved=only_moved),
         edges[:EDGES_SHOWN],
-        max(0, len(tree.edges) - EDGES_SHOWN),
+        len(tree.edges) - len(edges[:EDGES_SHOWN]),
         apart[:FLOWS_SHOWN],
         max(0, len(apart) - FLOWS_SHOWN),
     )

@@ -44,6 +44,7 @@ KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "state": lambda user: (user.disabled_ms is not None, user.name),
 }
 HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
+SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)")
 
 
 def _listing(visit: Visit) -> Listing:
@@ -132,6 +133,15 @@ def _user_page(visit: Visit, user: User) -> Response:
         roles=ROLE_WORDS,
         sessions=list_sessions(visit.db, user.name, visit.now_ms),
     )
+
+
+def export_sessions(visit: Visit) -> Response:
+    """Send where a user is logged in as CSV."""
+    rows: list[list[Cell]] = [
+        [one.id, figures.iso(one.created_ms), figures.iso(one.expires_ms)]
+        for one in list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)
+    ]
+    return csv_response("user-sessions", SESSIONS_HEADER, rows)
 
 
 def change_role(visit: Visit) -> Response:
@@ -244,6 +254,7 @@ PAGES: Final = (
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add),
     Page("GET", "/user", "admin", show_user),
+    Page("GET", "/user/sessions.csv", "admin", export_sessions),
     Page("POST", "/user/role", "admin", change_role),
     Page("POST", "/user/disable", "admin", disable),
     Page("POST", "/user/enable", "admin", enable),

@@ -1,0 +1,67 @@
+"""The short tables of rounds, whole and as CSV: how far each agent is, and the schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console.access import Page
+from manager.console.csv_export import Cell, csv_response
+from manager.console.pages.progress import UNIT_STATES, busiest_first
+from manager.console.pages.schedules import SCHEDULE_HEADER, schedule_cells
+from manager.console.visit import Visit
+from manager.operations.round_schedules import TIMETABLE
+from manager.operations.rounds import round_detail
+
+__all__ = ["PAGES"]
+
+PROGRESS_HEADER: Final = (
+    "agent",
+    "units",
+    *(f"units {state}" for state in UNIT_STATES),
+    "pages",
+    "received (bytes)",
+    "measured (ms)",
+)
+SCHEDULES_HEADER: Final = (*SCHEDULE_HEADER, "method", "probe first", "share of units moved")
+
+
+def export_progress(visit: Visit) -> Response:
+    """Send how far each agent is in a round as CSV, the busiest first."""
+    detail = round_detail(visit.db, visit.number)
+    rows = map(_progress, busiest_first(detail.agents))
+    return csv_response(f"round-{visit.number}-progress", PROGRESS_HEADER, rows)
+
+
+def _progress(agent: Mapping[str, Any]) -> list[Cell]:
+    units = agent["units"]
+    return [
+        agent["name"],
+        sum(units.values()),
+        *(units.get(state, 0) for state in UNIT_STATES),
+        agent["pages"],
+        agent["bytes"],
+        agent["measured_ms"],
+    ]
+
+
+def export_schedules(visit: Visit) -> Response:
+    """Send the schedules of rounds as CSV."""
+    rows = (
+        [
+            *schedule_cells(one),
+            one.schedule.method,
+            one.schedule.probe,
+            one.schedule.plan_moves,
+        ]
+        for one in TIMETABLE.listed(visit.db, visit.now_ms)
+    )
+    return csv_response("round-schedules", SCHEDULES_HEADER, rows)
+
+
+PAGES: Final = (
+    Page("GET", "/rounds/{number:int}/progress.csv", "viewer", export_progress),
+    Page("GET", "/rounds/schedules.csv", "viewer", export_schedules),
+)
