@@ -69,9 +69,24 @@ class Alerts:
         self._now_ms = now_ms
 
     def look(self) -> int:
-        """Tell what is due; return how much. Raises BusyError."""
-        desk, now_ms = self._desk, self._now_ms()
-        made = messages(
+        """Tell what is due; return how much.
+
+        Raises BusyError where the database is away, after what waits has been tried again: the
+        clock says so in a line, and calls again.
+        """
+        now_ms = self._now_ms()
+        made: list[Message] = []
+        try:
+            made = self._made(now_ms)
+        finally:
+            for line in self._lines:
+                line.waiting.extend(made)
+                line.send(now_ms)
+        return len(made)
+
+    def _made(self, now_ms: int) -> list[Message]:
+        desk = self._desk
+        return messages(
             self._db,
             desk.standing(),
             desk.expiries(),
@@ -80,10 +95,6 @@ class Alerts:
             now_ms,
             self._deaf(now_ms),
         )
-        for line in self._lines:
-            line.waiting.extend(made)
-            line.send(now_ms)
-        return len(made)
 
     def _deaf(self, now_ms: int) -> list[Trouble]:
         """Return the ways that take nothing."""

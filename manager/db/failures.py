@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from manager.db.opening import WAIT_S
+from manager.db.opening import CONNECTION_S, CONNECTIONS, WAIT_S
 from manager.errors import BusyError
 from shared.errors import FormatError
 
@@ -29,6 +29,11 @@ def as_ours() -> Iterator[None]:
         if "SQLite INTEGER" not in str(error):
             raise
         raise _too_large() from error
+    except sa.exc.TimeoutError as error:
+        raise BusyError(
+            f"all {CONNECTIONS} connections to the database are in use, and none came free within "
+            f"{CONNECTION_S:g} s: it answers slowly, or not at all"
+        ) from error
     except DBAPIError as error:
         gone = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
@@ -47,7 +52,8 @@ def as_ours() -> Iterator[None]:
             raise BusyError(
                 f"no turn to write within {WAIT_S:g} s: a change is under way"
             ) from None
-        raise BusyError(f"the database does not answer now: {error.orig}") from error
+        why = " ".join(str(error.orig).split())  # some drivers say it in several lines
+        raise BusyError(f"the database does not answer now: {why}") from error
 
 
 def _too_large() -> FormatError:

@@ -12,11 +12,16 @@ import sqlalchemy as sa
 
 from shared.errors import SettingError
 
-__all__ = ["WAIT_S", "open_engine"]
+__all__ = ["CONNECTIONS", "CONNECTION_S", "WAIT_S", "open_engine"]
 
 WAIT_S: Final = 30.0
 """How long a write waits for its turn before it is refused as busy; a plan of a million moves
 takes seconds."""
+
+CONNECTIONS: Final = 30
+"""At once, of one process."""
+CONNECTION_S: Final = 30.0
+"""How long one is waited for that others have."""
 
 CONNECT_S: Final = 5
 """How long a server that does not answer is waited for, in whole seconds as libpq has it."""
@@ -24,6 +29,14 @@ CONNECT_S: Final = 5
 WAL_PAGES: Final = 16_384
 """How long SQLite's journal gets before a commit itself copies it into the database, 64 MiB. It is
 copied before, beside the commits, by `Database.checkpoint`, which leaves little to do then."""
+
+
+_KEPT_OPEN: Final = 10
+_POOL: Final[dict[str, Any]] = {
+    "pool_size": _KEPT_OPEN,
+    "max_overflow": CONNECTIONS - _KEPT_OPEN,
+    "pool_timeout": CONNECTION_S,
+}
 
 
 def open_engine(url: str) -> sa.Engine:
@@ -48,8 +61,7 @@ def open_engine(url: str) -> sa.Engine:
                 "keepalives_count": 3,
                 "tcp_user_timeout": 30_000,
             },
-            pool_size=10,
-            max_overflow=20,
+            **_POOL,
         )
     raise SettingError(
         f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
@@ -64,7 +76,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     if not path.parent.is_dir():
         raise SettingError(f"database {path}: the folder {path.parent} does not exist; create it")
     path.touch(mode=0o600)
-    engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, pool_size=10, max_overflow=20)
+    engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, **_POOL)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:

@@ -21,9 +21,12 @@ from aiosmtpd.smtp import AuthResult
 
 from manager.app.alert_sending import SendingError, mail_sender, signature, ways, webhook_sender
 from manager.app.alerts import Alerts
+from manager.clock import Clock
+from manager.db import Database
 from manager.operations.alert_views import Way, send_test
 from manager.operations.alerting import Message
 from manager.operations.audit import audit_page
+from manager.operations.standing import Standing
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
 from tests.manager.certificates import write_certificate, write_key
@@ -172,6 +175,60 @@ def test_what_one_way_did_not_take_is_tried_again(tmp_path: Path) -> None:
         assert prsm.local.get("/api/v1/alerts").json()["troubles"][0]["key"] == "agent:a.example"
         quiet = prsm.local.post("/api/v1/alerts/quiet", json={"seconds": 60})
         assert quiet.json()["quiet_until_ms"] == prsm.clock() + 60_000
+
+
+def test_a_database_that_is_away_is_one_line_of_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No traceback; what waits for a way is tried all the same, and the next look is as ever."""
+    said: list[list[Message]] = []
+    looks = threading.Semaphore(0)
+    broken = True
+
+    def odd(made: Sequence[Message]) -> None:
+        if broken:
+            raise SendingError("no such place")
+        said.append(list(made))
+
+    with running(tmp_path) as prsm:
+        stands = prsm.manager.alerts.standing
+
+        def standing() -> Standing:
+            with database.read():
+                return stands()
+
+        def look() -> None:
+            try:
+                alerts.look()
+            finally:
+                looks.release()
+
+        desk = replace(prsm.manager.alerts, standing=standing, ways=[Way("odd", "x", odd)])
+        alerts = Alerts(prsm.manager.led, desk, prsm.clock)
+        prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
+        prsm.clock.advance(40 * 3600)
+        database = prsm.manager.db
+        assert alerts.look() == 1
+        broken = False
+        gone = database = Database("postgresql://nobody@/none?host=/no/such/folder")
+        clock = Clock()
+        clock.every(0.01, "alerts", look)
+        caplog.clear()
+        clock.start()
+        for _ in range(3):
+            assert looks.acquire(timeout=60)
+        clock.stop()
+        gone.close()
+        database = prsm.manager.db
+        assert alerts.look() == 0
+    assert [[one.key for one in made] for made in said] == [["agent:a.example"]]
+    # `app.logs` leaves out what the scheduler says of it besides.
+    ours = [one for one in caplog.records if one.name.startswith("manager")]
+    lines = [one for one in ours if "does not answer now" in one.getMessage()]
+    assert len(lines) >= 2
+    for one in ours:
+        assert one.exc_info is None
+        assert "\n" not in one.getMessage()
 
 
 def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from manager.db import opening
 from manager.db.engine import Database, chunks
 from manager.db.tables import clock, login_failures
 from manager.errors import BusyError
@@ -143,7 +144,24 @@ def test_a_server_that_is_not_there_is_busy() -> None:
     with pytest.raises(BusyError, match="does not answer") as busy, gone.read():
         pass
     assert busy.value.retry_after_s > 0
+    assert "\n" not in str(busy.value), "a line of the log"
     gone.close()
+
+
+def test_who_gets_no_connection_is_told_to_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are in use where the database hangs; that is no defect of whoever asks next."""
+    few = {"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.01}
+    monkeypatch.setattr(opening, "_POOL", few)
+    database = Database(f"sqlite:///{tmp_path}/new")
+    with database.read():
+        for again in (database.read, database.write):
+            with pytest.raises(BusyError, match=r"all 30 connections .* within 30 s"), again():
+                pass
+    with database.read() as tx:
+        assert tx.value(sa.text("SELECT 1")) == 1
+    database.close()
 
 
 def test_the_file_is_private(tmp_path: Path) -> None:
