@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote_plus
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -157,6 +158,7 @@ def _environment() -> Environment:
         "kbytes": figures.kbytes,
         "rate": figures.rate,
         "change": figures.change,
+        "decoded": unquote_plus,
         "figure": figures.figure,
         "duration": figures.duration,
         "skew": figures.skew,

@@ -6,16 +6,17 @@ import re
 
 import pytest
 
-from manager.operations.archive_jobs import list_jobs
+from manager.operations.archive_jobs import list_jobs, submit_job
 from manager.operations.audit import audit_page
-from manager.operations.clients import list_clients
+from manager.operations.clients import authenticate_client, issue_token, list_clients
 from manager.operations.host_views import host_detail
 from tests.manager.asgi import Caller
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.console.markup import read
-from tests.manager.running import Running
+from tests.manager.operations.world import ADMIN
+from tests.manager.running import START_MS, Running
 
 LIBRARY = "/console/client?name=library"
 WEBDATA = "/wasapi/v1/webdata"
@@ -153,6 +154,15 @@ def test_removing_a_job(prsm: Running, person: Visitor) -> None:
     (job,) = list_jobs(prsm.manager.db)
     assert (job.state, job.problem) == ("gone", "removed by admin")
     assert prsm.manager.archive.run_jobs() == 0
+
+
+def test_a_job_is_shown_as_it_was_asked_for(prsm: Running, person: Visitor) -> None:
+    """Its query as a person writes it, not as a URL carries it."""
+    db = prsm.manager.db
+    client = authenticate_client(db, issue_token(db, "library", ADMIN, START_MS).token, START_MS)
+    query = "host=.*%5C.example%5Cb&path=%2Fa+b%2F"
+    submit_job(db, client, "extract-warc", query, client.actor("1"), START_MS)
+    assert r"host=.*\.example\b&path=/a b/" in person("viewer").page("/console/archive-jobs").text
 
 
 def test_withdrawing_a_host(prsm: Running, person: Visitor) -> None:
