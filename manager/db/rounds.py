@@ -58,9 +58,12 @@ def by_number(tx: Transaction, number: int) -> RoundRow | None:
     return tx.row(RoundRow, sa.select(*_COLUMNS).where(rounds.c.number == number))
 
 
-def newest(tx: Transaction, limit: int) -> list[RoundRow]:
-    """Return rounds, newest first."""
-    return tx.rows(RoundRow, sa.select(*_COLUMNS).order_by(rounds.c.number.desc()).limit(limit))
+def newest(tx: Transaction, limit: int, before: int | None = None) -> list[RoundRow]:
+    """Return rounds, newest first; before: of lesser numbers only."""
+    query = sa.select(*_COLUMNS).order_by(rounds.c.number.desc()).limit(limit)
+    if before is not None:
+        query = query.where(rounds.c.number < before)
+    return tx.rows(RoundRow, query)
 
 
 def last_number(tx: Transaction) -> int:

@@ -1,15 +1,20 @@
-"""What one agent did in the newest rounds, without counting what all the others did."""
+"""What one agent did in rounds, without counting what all the others did."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from manager.db import agents, measurements, round_units, rounds
-from manager.db.engine import Database
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import NotFoundError
 
-__all__ = ["AgentRound", "rounds_of_agent"]
+__all__ = ["AgentRound", "every_round_of_agent", "rounds_of_agent"]
+
+ROUNDS_AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +34,35 @@ def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
     How far it is may be kept figures. Raises NotFoundError.
     """
     with db.read() as tx:
-        row = agents.by_name(tx, name)
-        if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents`")
+        row = _agent(tx, name)
         newest = rounds.newest(tx, limit)
     numbers = [one.number for one in newest]
     agent_id = row.id
     key = ("rounds of agent", agent_id, max(numbers, default=0), limit)
     parts = db.kept.get(key, lambda: _parts(db, agent_id, newest))
     return [part for one in newest if (part := parts.get(one.number)) is not None]
+
+
+def every_round_of_agent(db: Database, name: str) -> Iterator[AgentRound]:
+    """Yield its part of every round that it had units of, newest first. Raises NotFoundError."""
+    with db.read() as tx:
+        row = _agent(tx, name)
+    before: int | None = None
+    while True:
+        with db.read() as tx:
+            found = rounds.newest(tx, ROUNDS_AT_ONCE, before)
+        if not found:
+            return
+        parts = _parts(db, row.id, found)
+        yield from (part for one in found if (part := parts.get(one.number)) is not None)
+        before = found[-1].number
+
+
+def _agent(tx: Transaction, name: str) -> AgentRow:
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents`")
+    return row
 
 
 def _parts(db: Database, agent_id: int, newest: list[RoundRow]) -> dict[int, AgentRound]:

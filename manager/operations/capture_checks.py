@@ -24,7 +24,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs
 from shared.errors import FormatError
 
-__all__ = ["CaptureCheck", "Contradiction", "check_captures"]
+__all__ = ["EXAMPLES", "CaptureCheck", "Contradiction", "check_captures"]
 
 EXAMPLES: Final = 20
 LEAST_URLS: Final = 20
@@ -57,10 +57,12 @@ def check_captures(
     now_ms: int,
     share: float = 1.0,
     policy: Policy = DEFAULT_POLICY,
+    examples: int = EXAMPLES,
 ) -> CaptureCheck:
     """Compare what an agent logged with what others logged, as long as a probe is fresh.
 
     share: of the pages, drawn anew each time; less is faster. A suspect is an alert in the audit.
+    examples: of contradicted pages at most, those first that most others contradict.
     Raises NotFoundError, FormatError.
     """
     if not 0 < share <= 1:
@@ -76,7 +78,7 @@ def check_captures(
         row.id,
         share=share,
         salt=secrets.token_hex(16),
-        examples=EXAMPLES,
+        examples=examples,
         memory_bytes=place.memory_bytes,
         spill=place.folder,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +17,6 @@ from manager.console.visit import Question, Visit, link
 from manager.operations.agent_rounds import rounds_of_agent
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
-from manager.operations.capture_checks import check_captures
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.positions import set_position
 from manager.operations.refetch_results import refetches_of
@@ -267,19 +265,9 @@ def _windows(text: str) -> list[str]:
     return [] if words == ["never"] else words or [ALL_DAY]
 
 
-def compare(visit: Visit) -> Response:
-    """Compare what an agent logged with what others logged of the same pages."""
-    name = visit.form.get("name", "")
-    with visit.door.scratch.turn() as place:
-        found = check_captures(visit.db, name, place, visit.actor, visit.now_ms, 1.0, visit.policy)
-        shutil.rmtree(place.folder, ignore_errors=True)
-    return visit.page("compared.html", found=found)
-
-
 PAGES: Final = (
     Page("GET", "/agent", "viewer", show),
     Page("POST", "/agent/command", "operator", command),
-    Page("POST", "/agent/compare", "operator", compare),
     Page("POST", "/agent/retire", "admin", retire_agent),
     Page("POST", "/agent/list-limit", "operator", limit_list),
     Page("POST", "/agent/sending", "operator", limit),

@@ -14,12 +14,11 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.pages.progress import UNIT_STATES
 from manager.console.visit import Visit
-from manager.operations.agent_rounds import AgentRound, rounds_of_agent
+from manager.operations.agent_rounds import AgentRound, every_round_of_agent
 from manager.operations.refetch_results import RefetchedPage, refetches_of
 
 __all__ = ["PAGES"]
 
-ROUNDS_MOST: Final = 1000
 ROUNDS_HEADER: Final = (
     "round",
     "method",
@@ -42,8 +41,8 @@ VERDICTS: Final = {True: "others agree", False: "contradicted", None: "nobody ca
 
 
 def export_rounds(visit: Visit) -> Response:
-    """Send an agent's part of its rounds as CSV, of the newest thousand."""
-    found = rounds_of_agent(visit.db, visit.query.get("name", ""), ROUNDS_MOST)
+    """Send an agent's part of all its rounds as CSV."""
+    found = every_round_of_agent(visit.db, visit.query.get("name", ""))
     return csv_response("agent-rounds", ROUNDS_HEADER, map(_round, found))
 
 

@@ -35,6 +35,7 @@ CALLS = {
     "/agent/command": f"{AGENT}/command",
     "/restart": f"{AGENT}/command",
     "/agent/compare": f"{AGENT}/compare",
+    "/agent/contradicted.csv": f"{AGENT}/compare",
     "/agent/retire": f"{AGENT}/retire",
     "/agent/list-limit": f"{AGENT}/list-limit",
     "/agent/sending": f"/collection{AGENT}/limits",

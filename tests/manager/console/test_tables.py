@@ -32,7 +32,8 @@ ALSO: Final = (
 SMALL: Final = {
     page.path
     for page in ROUTES
-    if page.path.endswith(".csv")
+    if page.method == "GET"
+    and page.path.endswith(".csv")
     and page.path.removesuffix(".csv") not in {each.path for each in ROUTES}
     and page.path != "/activity.csv"
 }

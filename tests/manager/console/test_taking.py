@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
 from pathlib import Path
@@ -11,7 +12,8 @@ from manager.operations.audit import audit_page
 from manager.operations.exporting import ExportFile
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import read
-from tests.manager.running import Running
+from tests.manager.operations.logged import HOUR_MS, add_log
+from tests.manager.running import START_MS, Running
 
 KYOTO = "kyoto.example.ac.jp"
 
@@ -44,6 +46,27 @@ def test_logs_are_compared_on_a_page(prsm: Running, person: Visitor) -> None:
     assert "Its logs beside those of others" in read(answer.text).text
     (row,) = audit_page(prsm.manager.db, limit=1)
     assert (row.action, row.subject) == ("agent.compare", KYOTO)
+
+
+def test_all_that_is_contradicted_is_a_file(prsm: Running, person: Visitor) -> None:
+    """The page shows twenty pages; the file, which is made by one more comparison, has all."""
+    db, layout, hour = prsm.manager.db, prsm.manager.layout, START_MS // HOUR_MS - 1
+    urls = [f"http://www001.example1.jp:80/{number}" for number in range(25)]
+    others = [prsm.agent(f"{name}.example", "sync").identity for name in ("a", "b", "c")]
+    for identity, status in zip(others, (200, 404, 404), strict=True):
+        add_log(db, layout, identity, hour - status % 7, [(url, status) for url in urls])
+    browser = person("operator")
+    asked = browser.act("/console/agent?name=a.example", "/console/agent/compare")
+    page = read(asked.text)
+    assert len([each for each in page.all("th") if "row" in each.attributes["scope"]]) == 20
+    answer = browser.submit(page.form("/console/agent/contradicted.csv"))
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert {row["page"] for row in rows} == set(urls)
+    for row in rows:
+        assert (row["its status"], row["status for others"]) == ("200", "404")
+        assert (row["others that agree"], row["others that disagree"]) == ("0", "2")
+    assert [row.action for row in audit_page(db, limit=2)] == ["agent.compare"] * 2
 
 
 def test_a_large_file_comes_in_pieces(tmp_path: Path) -> None:

@@ -6,15 +6,17 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import NotFoundError
-from manager.operations.agent_rounds import rounds_of_agent
+from manager.operations import agent_rounds
+from manager.operations.agent_rounds import every_round_of_agent, rounds_of_agent
 from manager.operations.round_report import round_report
 from manager.operations.rounds import start_round
 from tests.manager.operations.test_plans import measured
 from tests.manager.operations.world import ADMIN
 
 
-def test_a_round_is_reported(database: Database) -> None:
+def test_a_round_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second round was planned from what the first measured: they agree within 5 per cent."""
+    monkeypatch.setattr(agent_rounds, "ROUNDS_AT_ONCE", 1)
     world = measured(database)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     going_on = round_report(database, 2)
@@ -34,6 +36,7 @@ def test_a_round_is_reported(database: Database) -> None:
         assert (newest.pages, newest.size_bytes) == (agent.pages, agent.bytes)
         assert newest.measured_ms == agent.measured_ms
         assert newest.units == {"finished": agent.units}
+        assert list(every_round_of_agent(database, agent.name)) == [newest, *before]
     assert report.agents[0].name == report.measured_agent
     with pytest.raises(NotFoundError):
         round_report(database, 9)
