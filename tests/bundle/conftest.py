@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from tools.bundle.chosen import Platform
 from tools.bundle.making import make
+from tools.bundle.packed import unpack
 
 HERE = Platform((sys.version_info[0], sys.version_info[1]), platform.machine())
 
@@ -30,6 +30,5 @@ def unpacked(archive: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="prs-site-") as name:
         site = Path(name)
         site.chmod(0o755)
-        with tarfile.open(archive) as tar:
-            tar.extractall(site, filter="data")
+        unpack(archive, site)
         yield site / archive.name.removesuffix(".tar.gz")

@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections import Counter
@@ -29,6 +28,7 @@ from tools.bundle.__main__ import ALL
 from tools.bundle.chosen import Platform, locked
 from tools.bundle.fetched import platform_words, sha256_of
 from tools.bundle.making import make
+from tools.bundle.packed import unpack
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -44,8 +44,7 @@ ITS_PYTHON = "import sys; print(*sys.version_info[:2])"
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return what comes out of the archive for all."""
     folder = tmp_path_factory.mktemp("all")
-    with tarfile.open(make("9.1", ALL, "prs-9.1", folder)) as tar:
-        tar.extractall(folder, filter="data")
+    unpack(make("9.1", ALL, "prs-9.1", folder), folder)
     return folder / "prs-9.1"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from tools.bundle.chosen import Locked, Platform, locked, needed
 from tools.bundle.fetched import fetch
-from tools.bundle.packed import ROOT, lay_out, own_wheel, pack
+from tools.bundle.packed import ROOT, lay_out, own_wheel, pack, unpack
 
 __all__ = ["make", "make_again"]
 
@@ -40,8 +39,7 @@ def make_again(archive: Path, version: str, name: str, change: Callable[[Path], 
     Without a network: what shows how updates go needs releases that nobody would publish.
     """
     with tempfile.TemporaryDirectory(prefix="prs-bundle-") as scratch:
-        with tarfile.open(archive) as opened:
-            opened.extractall(scratch, filter="data")
+        unpack(archive, Path(scratch))
         folder = Path(scratch) / name
         (Path(scratch) / archive.name.removesuffix(".tar.gz")).rename(folder)
         for old in (folder / "wheels").glob("prsm-*.whl"):
