@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -13,6 +14,8 @@ from manager.db.orders import OPEN, is_free_for
 from manager.db.tables import hosts, probe_orders, units
 
 __all__ = [
+    "IN_ITS_LOG",
+    "WANTS_A_LIST",
     "OrderRow",
     "WaitingOrder",
     "agents_waiting",
@@ -21,6 +24,7 @@ __all__ = [
     "any_open",
     "counts",
     "counts_of_agent",
+    "cut_short",
     "fail",
     "fail_round",
     "finish",
@@ -32,6 +36,13 @@ __all__ = [
     "unlogged",
     "waiting_for",
 ]
+
+
+IN_ITS_LOG: Final = "in its log"
+WANTS_A_LIST: Final = "its agent asked for a new list"
+"""Of who speaks only the five messages, and says no reason, this is why a unit is finished."""
+NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST)
+"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,3 +272,22 @@ def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
         .where(probe_orders.c.unit_id == unit_id)
         .order_by(probe_orders.c.id.desc()),
     )
+
+
+def cut_short(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int, int]]:
+    """Return (unit, agent, round) of the probes of some units that did not see all that they were
+    to: they go on, they failed, or the agent said why it ended before.
+    """
+    found: set[tuple[int, int, int]] = set()
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(probe_orders.c.unit_id, probe_orders.c.agent_id, probe_orders.c.round).where(
+                probe_orders.c.unit_id.in_(part),
+                sa.or_(
+                    any_of(probe_orders.c.state, "waiting", "granted", "failed"),
+                    probe_orders.c.reason.not_in(NOTHING_LEFT),
+                ),
+            )
+        )
+        found.update((row.unit_id, row.agent_id, row.round) for row in rows)
+    return found

@@ -15,6 +15,7 @@ import numpy as np
 from manager.db import agents, measurements, ordering
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
+from manager.db.probes import cut_short
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
@@ -64,8 +65,14 @@ class DistanceView:
 def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> list[DistanceView]:
     """Return all distances to some units, by unit and agent, and then the nearest predicted."""
     said = measurements.reasons_said(tx, unit_ids)
+    cut = cut_short(tx, unit_ids)
     views = [
-        _view(row, policy, said.get((row.unit_id, row.agent_id, row.round, row.kind), ""))
+        _view(
+            row,
+            policy,
+            said.get((row.unit_id, row.agent_id, row.round, row.kind), ""),
+            is_cut=row.kind == "probe" and (row.unit_id, row.agent_id, row.round) in cut,
+        )
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
     ids = sorted(
@@ -157,7 +164,8 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
     )
 
 
-def _view(row: DistanceRow, policy: Policy, said: str) -> DistanceView:
+def _view(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> DistanceView:
+    """Return a distance for people. is_cut: the probe ended, or will end, before it saw all."""
     measured = Measured(
         lines=row.lines,
         failed=row.failed,
@@ -165,10 +173,11 @@ def _view(row: DistanceRow, policy: Policy, said: str) -> DistanceView:
         elapsed_ms=row.ms,
         slowest_ms=row.slowest_ms,
         slowest_bytes=row.slowest_bytes,
-        # A probe that ended before its limit saw all that there is; so did a crawl.
-        complete=row.kind == "crawl" or row.lines < policy.probe_pages,
+        # A probe of fewer pages than its limit saw all that there is, where nothing cut it short;
+        # so did a crawl.
+        complete=row.kind == "crawl" or (row.lines < policy.probe_pages and not is_cut),
     )
-    unreachable = measured.state is State.UNREACHABLE
+    explained = said and (is_cut or measured.state is State.UNREACHABLE)
     return DistanceView(
         unit_id=row.unit_id,
         agent_id=row.agent_id,
@@ -187,8 +196,6 @@ def _view(row: DistanceRow, policy: Policy, said: str) -> DistanceView:
         third_quartile=row.third_quartile,
         outlier=measured.one_line_decides,
         unreachable_since_ms=row.unreachable_since_ms,
-        reason=f"{measured.reason}; the agent said: {said}"
-        if said and unreachable
-        else measured.reason,
+        reason=f"{measured.reason}; the agent said: {said}" if explained else measured.reason,
         said=said,
     )

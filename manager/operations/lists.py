@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from manager.db import agents, listing, rights, rounds
+from manager.db import agents, listing, probes, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.errors import ForbiddenError
@@ -97,7 +97,7 @@ def _end_list_before(tx: Transaction, row: AgentRow, now_ms: int) -> None:
         tx,
         row,
         [
-            Claim(right.unit_id, right.kind, right.round, 0, 0, "its agent asked for a new list")
+            Claim(right.unit_id, right.kind, right.round, 0, 0, probes.WANTS_A_LIST)
             for right in rights.of_agent(tx, row.id)
         ],
         row.list_sent_generation,

@@ -225,7 +225,12 @@ def _end_probes(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int
         else:
             claims.append(
                 Claim(
-                    right.unit_id, "probe", right.round, one.pages, one.response_bytes, "in its log"
+                    right.unit_id,
+                    "probe",
+                    right.round,
+                    one.pages,
+                    one.response_bytes,
+                    probes.IN_ITS_LOG,
                 )
             )
     finish_units(tx, row, claims, row.list_sent_generation, now_ms, log_came=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from manager.db.engine import Database
 from manager.db.ordering import ordered_since
 from manager.operations.host_views import host_detail
@@ -87,3 +89,36 @@ def test_what_is_fresh_is_not_probed_again_but_controls_are_each_day(database: D
         wanted = 0 if number == 2 else 3 * len(NAMES)
         assert sum(round_detail(database, number).orders.values()) == wanted
         world.run()
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [
+        ("complete", "measured"),
+        ("nothing to fetch", "measured"),
+        ("in its log", "measured"),
+        ("unreachable: no answer within 20 s", "weak"),
+        ("page limit", "weak"),
+    ],
+)
+def test_a_probe_that_was_cut_short_is_not_taken_for_a_small_host(
+    database: Database, reason: str, state: str
+) -> None:
+    """Two requests are all that a small host has, and too little where more was to come."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp")
+    start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
+    world.tick()
+    world.call("a")
+    world.fetch("a", "http://h1.jp:80/", kbytes=2)
+    world.report("a")
+    going = host_detail(database, "h1.jp", world.policy).distances[0]
+    assert (going.kind, going.lines, going.state) == ("probe", 2, "weak")
+    claims = world.agents["a"].unanswered
+    claims[:] = [claim.model_copy(update={"reason": reason}) for claim in claims]
+    world.call("a")
+    (ended,) = host_detail(database, "h1.jp", world.policy).distances
+    assert (ended.said, ended.state) == (reason, state)
+    assert ended.reason.endswith(f"the agent said: {reason}") == (state == "weak")
+    assert ("too little to rely on" in ended.reason) == (state == "weak")
