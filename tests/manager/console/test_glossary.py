@@ -34,8 +34,15 @@ class Row(NamedTuple):
         return any(re.search(rf"\b{re.escape(each)}", sentence, re.I) for each in self.english)
 
     def misnamed(self, sentence: str, said: str) -> list[str]:
-        """Return the wrong words of a translation."""
-        return [each for each in self.wrong if self.concerns(sentence) and each in said]
+        """Return the wrong words of a translation; one may be a part of the right name."""
+        if not self.concerns(sentence):
+            return []
+        return [each for each in self.wrong if each in self._without_names(said, each)]
+
+    def _without_names(self, said: str, part: str) -> str:
+        for name in self.japanese:
+            said = said.replace(name, " ") if part in name else said
+        return said
 
 
 def _words(cell: str) -> tuple[str, ...]:
@@ -89,4 +96,7 @@ def test_a_wrong_word_is_found_only_where_it_is_wrong() -> None:
     row = Row(("capture",), ("キャプチャ",), ("ページ",))
     assert row.misnamed("%(number)s Captures", "%(number)s ページ") == ["ページ"]
     assert not row.misnamed("%(number)s pages", "%(number)s ページ")
+    tree = Row(("tree",), ("全域木",), ("木",))
+    assert tree.misnamed("the tree and the whole tree", "全域木と木") == ["木"]
+    assert not tree.misnamed("the whole tree", "全域木")
     assert len([row for row in GLOSSARY if row.wrong]) > 20
