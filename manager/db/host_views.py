@@ -18,7 +18,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from manager.db.assignments import owners_of
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, assignments, hosts, units
 
 __all__ = [
@@ -123,9 +123,15 @@ def count_by_state(tx: Transaction) -> dict[str, int]:
 
 def _found(tx: Transaction, wanted: HostWanted, sort: str, descending: bool) -> list[int] | None:
     """Return the hosts that match, in order; None where they are too many to be put in order."""
-    found = tx.execute(
-        _matching(tx, wanted, sort).add_columns(SORTS[sort].label("place")).limit(COUNTED_MOST)
-    ).all()
+    place = SORTS[sort].label("place")
+    queries = [_matching(tx, wanted, sort).limit(COUNTED_MOST)]
+    if wanted == HostWanted(text=wanted.text):
+        # SQLite reads no more than the index of the keys for that: a third less than the table.
+        named = tx.values(_matching(tx, wanted, "first_seen").limit(COUNTED_MOST))
+        if len(named) == COUNTED_MOST:
+            return None
+        queries = [_matching(tx, HostWanted(), sort, among=some) for some in chunks(named)]
+    found = [row for query in queries for row in tx.execute(query.add_columns(place))]
     if len(found) == COUNTED_MOST:
         return None
     in_order = sorted(
@@ -261,11 +267,15 @@ def lines(tx: Transaction, host_ids: list[int]) -> list[HostLine]:
 
 
 def _matching(
-    tx: Transaction, wanted: HostWanted, sort: str, agent: int | None = None
+    tx: Transaction,
+    wanted: HostWanted,
+    sort: str,
+    agent: int | None = None,
+    among: list[int] | None = None,
 ) -> sa.Select[Any]:
     """Return a query over no more tables than the filters and the sort need.
 
-    agent: the number of `wanted.owner`, where it is known.
+    agent: the number of `wanted.owner`, where it is known. among: the numbers of hosts.
     """
     # Where the unit is asked about it leads; the host behind it is looked at only if need be.
     by_unit = bool(wanted.owner or wanted.state) or sort not in _OF_HOSTS
@@ -283,6 +293,8 @@ def _matching(
     query = sa.select(number.label("number")).select_from(tables)
     if by_unit:
         query = query.where(units.c.path == "/")
+    if among is not None:
+        query = query.where(number.in_(among))
     prefix = wanted.reversed_prefix
     if prefix:
         # A range, which an index on either database can use; in it, the domain and names below.
