@@ -82,7 +82,7 @@ def _names(manager: Manager) -> Mapping[str, str]:
         "host": hosts[0]["key"],
         "agent": "robot.region0.example",
         "round": "2",
-        "plan": str(manager.prsm("plans")[0]["id"]),
+        "plan": str(manager.prsm("plans")["plans"][0]["id"]),
         "client": "library",
         "user": "hana",
     }
