@@ -46,7 +46,8 @@ def draw_tree(tree: PlanTree, *, only_moved: bool) -> Drawing:
     fleet = [one for one in tree.agents if one.name in joined or not only_moved]
     rows = _laid_out(fleet, edges)
     words_x = max(
-        (_x(row.depth) + ADVANCE + text_width(row.agent.name, 14) for row in rows), default=0.0
+        (_x(row.depth) + ADVANCE + text_width(row.agent.name, 14, bold=True) for row in rows),
+        default=0.0,
     )
     costs_x = max(
         (_x(row.depth) + ADVANCE + text_width(_costs(row.agent), 12) for row in rows), default=0.0

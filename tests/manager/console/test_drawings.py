@@ -61,6 +61,18 @@ def test_every_agent_is_drawn_and_joined(count: int) -> None:
     assert said.count("Give ↓") == count - 1
 
 
+def test_a_name_ends_before_what_is_said_of_its_edge() -> None:
+    """Also in DejaVu Sans Bold, which many systems have: 0.62 of its size a sign in such names."""
+    long = "robot.south.example.edu.au"
+    agents = [TreeAgent(name, 1.0, 1.0, 1.0, 1.0) for name in ("a", long)]
+    edge = TreeEdge("a", long, 1.0, 5.0, -2.0, 2.0, 3, 1.0, 0, 0.0)
+    root = read_drawing(draw_tree(PlanTree(1, "before", agents, [edge], []), only_moved=False))
+    words = {"".join(one.itertext()): one for one in root.iter(f"{SVG}text")}
+    (move,) = (one for text, one in words.items() if text.startswith("Move"))
+    ends = float(words[long].get("x", "0")) + 0.62 * 14 * len(long)
+    assert float(move.get("x", "0")) > ends + 10
+
+
 def test_only_what_moves_is_drawn_where_that_is_asked_for() -> None:
     """The other agents are left out, and the drawing says so."""
     root = read_drawing(draw_tree(tree_of(200, moving=5), only_moved=True))
