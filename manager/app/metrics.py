@@ -168,7 +168,8 @@ class _Tables(Collector):
         yield _one("prsm_last_tick_timestamp_seconds", "When it ticked.", seen.last_tick_ms / 1000)
         yield _one("prsm_held_until_timestamp_seconds", "Restored.", seen.held_until_ms / 1000)
         yield _one("prsm_alerts", "Audit rows that want a look.", seen.alerts)
-        yield _one("prsm_disk_free_bytes", "Of the data directory.", seen.disk_free_bytes)
+        if seen.disk_free_bytes is not None:
+            yield _one("prsm_disk_free_bytes", "Of the data directory.", seen.disk_free_bytes)
         yield _one("prsm_reports", "Crawl logs taken.", seen.reports)
         yield _one("prsm_log_lines", "Lines of them.", seen.lines)
         yield _one("prsm_segments", "That are given away.", seen.segments)

@@ -95,7 +95,10 @@ def troubles(
     if limits.moves_a_day and moves > limits.moves_a_day:
         text = f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
         found.append(Trouble("churn:", text))
-    if limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
+    if seen.disk_free_bytes is None:
+        text = f"the folder of the centre's files cannot be looked at: {seen.disk_problem}"
+        found.append(Trouble("disk:", f"{text}; mount it again, or see database.files"))
+    elif limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
         text = f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left"
         found.append(Trouble("disk:", text))
     if limits.round_days and seen.last_round_ms:

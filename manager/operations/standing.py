@@ -23,7 +23,8 @@ class Standing:
     epoch: int
     last_tick_ms: int
     held_until_ms: int
-    disk_free_bytes: int
+    disk_free_bytes: int | None
+    disk_problem: str
     round: int
     last_round_ms: int
     last_backup_ms: int
@@ -42,8 +43,9 @@ class Standing:
 def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
     """Return how things stand; how many units are in each state may be kept figures.
 
-    folder: whose disk is looked at. Raises BusyError.
+    folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
     """
+    free_bytes, problem = _disk(folder)
     views = list_agents(db, now_ms, policy)
     with db.read() as tx:
         current = rounds.open_round(tx)
@@ -57,7 +59,8 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             epoch=leader.epoch,
             last_tick_ms=clock.last_tick(tx) or 0,
             held_until_ms=clock.held_until(tx),
-            disk_free_bytes=shutil.disk_usage(folder).free,
+            disk_free_bytes=free_bytes,
+            disk_problem=problem,
             round=rounds.last_number(tx),
             last_round_ms=standing.last_round_ms(tx),
             last_backup_ms=backup_ms,
@@ -72,6 +75,14 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             views=views,
             managers=managers_of(tx),
         )
+
+
+def _disk(folder: Path) -> tuple[int | None, str]:
+    """Return how much of a disk is free, or None and why nobody knows: a share may be away."""
+    try:
+        return shutil.disk_usage(folder).free, ""
+    except OSError as error:
+        return None, str(error)
 
 
 def _last_backup_ms(db: Database) -> int:

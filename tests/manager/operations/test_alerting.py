@@ -105,6 +105,23 @@ def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
     assert [one.name for one in list_managers(database).managers] == ["one", "again"]
 
 
+def test_a_folder_that_is_away_is_a_trouble_and_hides_no_other(
+    database: Database, tmp_path: Path
+) -> None:
+    """A share that is not mounted is told, and so is whatever else is wrong."""
+    world = World(database)
+
+    def told_of(folder: Path, now_ms: int) -> list[Message]:
+        seen = how_it_stands(database, folder, world.policy, now_ms)
+        return messages(database, seen, [], LIMITS, RESEND_S, now_ms)
+
+    (begun,) = told_of(tmp_path / "away", world.now_ms)
+    assert (begun.key, begun.state) == ("disk:", "begun")
+    assert "away" in begun.text
+    assert "mount it again" in begun.text
+    assert [one.state for one in told_of(tmp_path, world.now_ms + 1)] == ["over"]
+
+
 @pytest.mark.parametrize("days", [-30, 30])
 def test_a_manager_with_a_wrong_clock_is_not_silent(database: Database, days: int) -> None:
     """And one that was killed is, though its last sign was by another leader's clock."""
