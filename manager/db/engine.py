@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from manager.db.failures import as_ours
+from manager.db.host_names import HostNames
 from manager.db.kept import KeptFigures
 from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
@@ -139,7 +140,8 @@ class Transaction:
 class Database:
     """A database that is open. `write` and `read` give transactions; any thread may ask.
 
-    `kept`: figures over millions of rows, which may be minutes old.
+    `kept`: figures over millions of rows, which may be minutes old. `host_names`: to look for a
+    part of an address.
     """
 
     def __init__(self, url: str) -> None:
@@ -155,6 +157,7 @@ class Database:
         sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
         self.kept = KeptFigures()
+        self.host_names = HostNames()
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
         """Return the same database for who may write only while a check raises nothing.

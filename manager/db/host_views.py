@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from manager.db.assignments import owners_of
 from manager.db.engine import Transaction, chunks
+from manager.db.host_names import HostNames, holds
 from manager.db.tables import agents, assignments, hosts, units
 
 __all__ = [
@@ -87,22 +88,31 @@ class HostLine:
 
 
 def page(
-    tx: Transaction, wanted: HostWanted, sort: str, *, descending: bool, limit: int, offset: int
+    tx: Transaction,
+    names: HostNames,
+    wanted: HostWanted,
+    sort: str,
+    *,
+    descending: bool,
+    limit: int,
+    offset: int,
 ) -> tuple[int, list[HostLine]]:
     """Return how many hosts match, counted up to `COUNTED_MOST`, and a page of them."""
     if wanted.is_any:
         some = sa.select(hosts.c.id).limit(COUNTED_MOST).subquery()
         matching = int(tx.value(sa.select(sa.func.count()).select_from(some)))
         return matching, lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
-    found = _found(tx, wanted, sort, descending)
+    found = _found(tx, names, wanted, sort, descending)
     if found is None:
         return COUNTED_MOST, lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
     return len(found), lines(tx, found[offset : offset + limit])
 
 
-def numbers(tx: Transaction, wanted: HostWanted, sort: str, *, descending: bool) -> array[int]:
+def numbers(
+    tx: Transaction, names: HostNames, wanted: HostWanted, sort: str, *, descending: bool
+) -> array[int]:
     """Return the numbers of all hosts that match, in order: eight bytes each."""
-    found = None if wanted.is_any else _found(tx, wanted, sort, descending)
+    found = None if wanted.is_any else _found(tx, names, wanted, sort, descending)
     if found is not None:
         return array("q", found)
     numbered = array("q")
@@ -121,16 +131,19 @@ def count_by_state(tx: Transaction) -> dict[str, int]:
     return {row.state: int(row.number) for row in rows}
 
 
-def _found(tx: Transaction, wanted: HostWanted, sort: str, descending: bool) -> list[int] | None:
+def _found(
+    tx: Transaction, names: HostNames, wanted: HostWanted, sort: str, descending: bool
+) -> list[int] | None:
     """Return the hosts that match, in order; None where they are too many to be put in order."""
     place = SORTS[sort].label("place")
     queries = [_matching(tx, wanted, sort).limit(COUNTED_MOST)]
-    if wanted == HostWanted(text=wanted.text):
-        # SQLite reads no more than the index of the keys for that: a third less than the table.
-        named = tx.values(_matching(tx, wanted, "first_seen").limit(COUNTED_MOST))
-        if len(named) == COUNTED_MOST:
+    if wanted.text:
+        named = names.find(tx, wanted.text, COUNTED_MOST)
+        if len(named) < COUNTED_MOST:
+            rest = replace(wanted, text="")
+            queries = [_matching(tx, rest, sort, among=some) for some in chunks(named)]
+        elif wanted == HostWanted(text=wanted.text):
             return None
-        queries = [_matching(tx, HostWanted(), sort, among=some) for some in chunks(named)]
     found = [row for query in queries for row in tx.execute(query.add_columns(place))]
     if len(found) == COUNTED_MOST:
         return None
@@ -310,12 +323,7 @@ def _matching(
             ),
         )
     if wanted.text:
-        # Keys are ASCII in lower case. SQLite's LIKE folds every letter; PostgreSQL knows of LIKE
-        # that few match, and lets several processes look.
-        if tx.dialect == "sqlite":
-            query = query.where(sa.func.instr(hosts.c.key, wanted.text.lower()) > 0)
-        else:
-            query = query.where(hosts.c.key.contains(wanted.text.lower(), autoescape=True))
+        query = query.where(holds(tx, wanted.text))
     if wanted.owner:
         if agent is None:
             named = sa.select(agents.c.id).where(agents.c.name == wanted.owner)

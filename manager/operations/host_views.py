@@ -120,6 +120,7 @@ def list_hosts(
     with db.read() as tx:
         matching, lines = host_views.page(
             tx,
+            db.host_names,
             wanted,
             column,
             descending=sort.startswith("-"),
@@ -143,7 +144,7 @@ def _every_host(
     db: Database, wanted: HostWanted, column: str, *, descending: bool
 ) -> Iterator[HostLine]:
     with db.read() as tx:
-        numbers = host_views.numbers(tx, wanted, column, descending=descending)
+        numbers = host_views.numbers(tx, db.host_names, wanted, column, descending=descending)
     for at in range(0, len(numbers), LINES_AT_ONCE):
         with db.read() as tx:
             lines = host_views.lines(tx, numbers[at : at + LINES_AT_ONCE].tolist())

@@ -1,0 +1,138 @@
+"""The addresses of all hosts in memory, for who looks for a part of one.
+
+A database reads a million rows for that; here they are text, which is looked through in hundredths
+of a second, once some searches have read it. Invariant: a host is never deleted, its number and
+address never change, and numbers are given in the order of commits, as writes run one after the
+other. So what was read once holds for ever, and only hosts that are newer are asked for. Memory is
+bounded by `BYTES_MOST`: hosts beyond it are looked for in the database.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlalchemy as sa
+
+from manager.db.tables import hosts
+
+if TYPE_CHECKING:
+    from manager.db.engine import Transaction
+
+__all__ = ["HostNames", "holds"]
+
+BLOCK: Final = 10_000
+"""Hosts that are read at once."""
+
+BLOCKS_AT_ONCE: Final = 25
+"""That one search reads: reading all takes twice as long as the database takes to look."""
+
+BYTES_MOST: Final = 128 * 1024**2
+"""Of addresses and numbers; a million hosts with addresses of 30 letters are 38 MB."""
+
+_NUMBER_BYTES: Final = 8
+
+
+def holds(tx: Transaction, text: str) -> sa.ColumnElement[bool]:
+    """Return the condition that a host's address holds a text, in either case of its letters."""
+    # Keys are ASCII in lower case. SQLite's LIKE folds every letter; PostgreSQL knows of LIKE
+    # that few match, and lets several processes look.
+    if tx.dialect == "sqlite":
+        return sa.func.instr(hosts.c.key, text.lower()) > 0
+    return hosts.c.key.contains(text.lower(), autoescape=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some hosts: their addresses, a line each, and the number of each line. last: the greatest."""
+
+    addresses: str
+    numbers: array[int]
+    last: int
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.addresses) + len(self.numbers) * _NUMBER_BYTES
+
+    def find(self, text: str, most: int) -> list[int]:
+        """Return the numbers of at most so many hosts whose address holds a text."""
+        found: list[int] = []
+        line = end = 0
+        while len(found) < most and end >= 0:
+            at = self.addresses.find(text, end)
+            if at < 0:
+                break
+            line += self.addresses.count("\n", end, at)
+            found.append(self.numbers[line])
+            end = self.addresses.find("\n", at)
+        return found
+
+
+class HostNames:
+    """Addresses of one database, read as far as somebody looks; any thread may ask."""
+
+    def __init__(self) -> None:
+        self._blocks: list[_Block] = []
+        self._size_bytes = 0
+        self._reading = threading.Lock()
+
+    def find(self, tx: Transaction, text: str, most: int) -> list[int]:
+        """Return the numbers of at most so many hosts whose address holds a text."""
+        if "\n" in text:  # no address does
+            return []
+        found: list[int] = []
+        until = 0
+        for block in self._each(tx):
+            found += block.find(text.lower(), most - len(found))
+            if len(found) == most:
+                return found
+            until = block.last
+        newer = sa.select(hosts.c.id).where(hosts.c.id > until, holds(tx, text))
+        return found + tx.values(newer.limit(most - len(found)))
+
+    def _each(self, tx: Transaction) -> Iterator[_Block]:
+        """Yield the blocks of hosts that a transaction sees all of."""
+        newest = tx.value(sa.select(sa.func.max(hosts.c.id))) or 0
+        at = 0
+        most = len(self._blocks) + BLOCKS_AT_ONCE
+        while at < len(self._blocks) or (at < most and self._read(tx, at)):
+            block = self._blocks[at]
+            if block.last > newest:  # who read it began later
+                return
+            yield block
+            at += 1
+
+    def _read(self, tx: Transaction, at: int) -> bool:
+        """Read the next block; tell whether there is one at this place now."""
+        with self._reading:
+            if at < len(self._blocks):
+                return True
+            if self._size_bytes >= BYTES_MOST:
+                return False
+            until = self._blocks[-1].last if self._blocks else 0
+            following = sa.select(hosts.c.id).where(hosts.c.id > until).order_by(hosts.c.id)
+            last = tx.value(following.limit(1).offset(BLOCK - 1))
+            if last is None:
+                return False
+            block = _block(tx, until, last)
+            self._blocks.append(block)
+            self._size_bytes += block.size_bytes
+            return True
+
+
+def _block(tx: Transaction, until: int, last: int) -> _Block:
+    """Return the hosts after a number and up to another one.
+
+    The database puts them together: ten thousand rows take longer to send than two long texts.
+    """
+    number: Any = hosts.c.id
+    row = tx.execute(
+        sa.select(
+            sa.func.aggregate_strings(sa.cast(number, sa.Text()), " ").label("numbers"),
+            sa.func.aggregate_strings(hosts.c.key, "\n").label("addresses"),
+        ).where(number > until, number <= last)
+    ).one()
+    return _Block(row.addresses, array("q", map(int, row.numbers.split(" "))), last)
