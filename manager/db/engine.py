@@ -13,7 +13,6 @@ import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
@@ -22,6 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from manager.db.failures import as_ours
 from manager.db.host_names import HostNames
 from manager.db.kept import KeptFigures
+from manager.db.making import maker
 from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
 
@@ -81,13 +81,7 @@ class Transaction:
     ) -> list[T]:
         """Run a query and return each row as a dataclass with the same fields."""
         result = self.execute(statement, parameters)
-        names = list(result.keys())
-        wanted = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
-        make: Callable[..., T] = kind
-        if names == wanted:
-            return [make(*row) for row in result]
-        places = [names.index(name) for name in wanted]
-        return [make(*(row[place] for place in places)) for row in result]
+        return list(map(maker(kind, list(result.keys())), result))
 
     def row(self, kind: type[T], statement: sa.Select[Any]) -> T | None:
         """Return the first row as a dataclass, or None."""

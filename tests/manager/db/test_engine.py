@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from dataclasses import FrozenInstanceError, dataclass
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,49 @@ from manager.db.engine import Database, chunks
 from manager.db.tables import clock, login_failures
 from manager.errors import BusyError
 from shared.errors import SettingError
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Some columns of the clock."""
+
+    ticks: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One column of it."""
+
+    id: int
+
+    def __post_init__(self) -> None:
+        assert self.id
+
+
+@dataclass(frozen=True, slots=True)
+class LaterTick(Tick):
+    """One more than its base has."""
+
+    epoch: int
+
+
+def test_rows_are_what_their_class_makes(database: Database) -> None:
+    """By the names of their columns, in any order, and as frozen as others of their class."""
+    with database.write() as tx:
+        tx.insert(clock, [{"id": 1, "ticks": 7, "epoch": 3}])
+    c = clock.c
+    with database.read() as tx:
+        (plain,) = tx.rows(Tick, sa.select(c.ticks, c.id))
+        assert tx.rows(Tick, sa.select(c.id, c.epoch, c.ticks)) == [Tick(7, 1)] == [plain]
+        assert tx.rows(Number, sa.select(c.ticks, c.id)) == [Number(1)]
+        assert tx.rows(LaterTick, sa.select(clock)) == [LaterTick(7, 1, 3)]
+        with pytest.raises(ValueError, match="epoch"):
+            tx.rows(LaterTick, sa.select(c.ticks, c.id))
+    assert type(plain) is Tick
+    assert len({plain, Tick(7, 1)}) == 1
+    with pytest.raises(FrozenInstanceError):
+        plain.ticks = 8  # type: ignore[misc]  # that is what is tried
 
 
 def test_an_error_undoes_the_whole_transaction(database: Database) -> None:
