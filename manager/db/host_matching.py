@@ -11,7 +11,7 @@ from manager.db.engine import Transaction
 from manager.db.host_names import holds
 from manager.db.tables import agents, assignments, hosts, units
 
-__all__ = ["OF_HOSTS", "SORTS", "STATES", "HostWanted", "matching"]
+__all__ = ["OF_HOSTS", "SORTS", "STATES", "HostWanted", "Range", "matching"]
 
 SORTS: Final[dict[str, Any]] = {
     "domain": hosts.c.reversed_key,
@@ -23,6 +23,10 @@ SORTS: Final[dict[str, Any]] = {
 }
 STATES: Final = ("new", "idle", "probing", "placed", "excluded")
 OF_HOSTS: Final = frozenset({"domain", "first_seen"})
+
+
+Range = tuple[str, str]
+"""Reversed keys from the first on, and before the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,25 @@ class HostWanted:
         """Tell whether all hosts match."""
         return not (self.reversed_prefix or self.text or self.owner or self.state)
 
+    @property
+    def ranges(self) -> list[Range]:
+        """Return where the reversed keys of a domain lie, in their order; none without a domain.
+
+        Between them lie names that only begin like it.
+        """
+        if not self.reversed_prefix:
+            return []
+        # Its own key, then those of names below it, then its own with other ports.
+        return [
+            (self.reversed_prefix + first, self.reversed_prefix + chr(ord(first) + 1))
+            for first in "),:"
+        ]
+
+
+def _lies_in(range_: Range) -> sa.ColumnElement[bool]:
+    low, high = range_
+    return sa.and_(hosts.c.reversed_key >= low, hosts.c.reversed_key < high)
+
 
 def matching(
     tx: Transaction,
@@ -46,10 +69,12 @@ def matching(
     sort: str,
     agent: int | None = None,
     among: list[int] | None = None,
+    within: Range | None = None,
 ) -> sa.Select[Any]:
     """Return a query over no more tables than the filters and the sort need.
 
-    agent: the number of `wanted.owner`, where it is known. among: the numbers of hosts.
+    agent: the number of `wanted.owner`, where it is known. among: the numbers of hosts. within:
+    one of `wanted.ranges`, so that nothing but what matches is read from the index.
     """
     # Where the unit is asked about it leads; the host behind it is looked at only if need be.
     by_unit = bool(wanted.owner or wanted.state) or sort not in OF_HOSTS
@@ -69,20 +94,9 @@ def matching(
         query = query.where(units.c.path == "/")
     if among is not None:
         query = query.where(number.in_(among))
-    prefix = wanted.reversed_prefix
-    if prefix:
-        # A range, which an index on either database can use; in it, the domain and names below.
-        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        query = query.where(
-            hosts.c.reversed_key >= prefix,
-            hosts.c.reversed_key < end,
-            sa.or_(
-                *(
-                    hosts.c.reversed_key.startswith(prefix + after, autoescape=True)
-                    for after in ("),:")
-                )
-            ),
-        )
+    if wanted.reversed_prefix:
+        some = wanted.ranges if within is None else [within]
+        query = query.where(sa.or_(*(_lies_in(one) for one in some)))
     if wanted.text:
         query = query.where(holds(tx, wanted.text))
     if wanted.owner:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from manager.db.assignments import owners_of
 from manager.db.engine import Transaction
-from manager.db.host_matching import OF_HOSTS, SORTS, STATES, HostWanted, matching
+from manager.db.host_matching import OF_HOSTS, SORTS, STATES, HostWanted, Range, matching
 from manager.db.tables import agents, assignments, hosts, units
 
 __all__ = ["Part", "parts"]
@@ -38,8 +38,16 @@ def parts(
     key = SORTS[sort]
     # Equal ones are in the order of the table that the sort is of, as they lie in its index.
     equal = hosts.c.id if sort in OF_HOSTS else units.c.id
-    order = [key, equal] if key is not equal else [equal]
-    query = matching(tx, wanted, sort).order_by(*_either(*order, descending=descending))
+    order = _either(*([key, equal] if key is not equal else [equal]), descending=descending)
+
+    def ordered(within: Range | None) -> sa.Select[Any]:
+        return matching(tx, wanted, sort, within=within).order_by(*order)
+
+    if sort == "domain" and wanted.ranges:
+        for one in reversed(wanted.ranges) if descending else wanted.ranges:
+            yield partial(ordered, one), None
+        return
+    query = ordered(None)
     if sort not in _MAY_BE_UNKNOWN:
         yield lambda: query, None
         return

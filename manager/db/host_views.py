@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.host_matching import SORTS, STATES, HostWanted, matching
+from manager.db.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.host_names import HostNames
 from manager.db.host_order import parts
 from manager.db.tables import agents, assignments, hosts, units
@@ -66,8 +66,7 @@ def page(
 ) -> tuple[int, list[HostLine]]:
     """Return how many hosts match, counted up to `COUNTED_MOST`, and a page of them."""
     if wanted.is_any:
-        some = sa.select(hosts.c.id).limit(COUNTED_MOST).subquery()
-        counted = int(tx.value(sa.select(sa.func.count()).select_from(some)))
+        counted = _counted(tx, sa.select(hosts.c.id))
         return counted, lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
     found = _found(tx, names, wanted, sort, descending)
     if found is None:
@@ -98,12 +97,25 @@ def count_by_state(tx: Transaction) -> dict[str, int]:
     return {row.state: int(row.number) for row in rows}
 
 
+def _counted(tx: Transaction, query: sa.Select[Any]) -> int:
+    """Return how many a query finds, counted up to `COUNTED_MOST`."""
+    some = query.limit(COUNTED_MOST).subquery()
+    return int(tx.value(sa.select(sa.func.count()).select_from(some)))
+
+
 def _found(
     tx: Transaction, names: HostNames, wanted: HostWanted, sort: str, descending: bool
 ) -> list[int] | None:
     """Return the hosts that match, in order; None where they are too many to be put in order."""
-    place = SORTS[sort].label("place")
-    queries = [matching(tx, wanted, sort).limit(COUNTED_MOST)]
+    if wanted == HostWanted(state=wanted.state):
+        # Their index tells whether they are too many, without a look at what they are sorted by.
+        some = matching(tx, wanted, "state")
+        if _counted(tx, some) == COUNTED_MOST:
+            return None
+    ranges: list[Range | None] = [*wanted.ranges]
+    queries = [
+        matching(tx, wanted, sort, within=one).limit(COUNTED_MOST) for one in ranges or [None]
+    ]
     if wanted.text:
         named = names.find(tx, wanted.text, COUNTED_MOST)
         if len(named) < COUNTED_MOST:
@@ -111,8 +123,9 @@ def _found(
             queries = [matching(tx, rest, sort, among=some) for some in chunks(named)]
         elif wanted == HostWanted(text=wanted.text):
             return None
+    place = SORTS[sort].label("place")
     found = [row for query in queries for row in tx.execute(query.add_columns(place))]
-    if len(found) == COUNTED_MOST:
+    if len(found) >= COUNTED_MOST:
         return None
     in_order = sorted(
         ((row.place is not None, row.place, row.number) for row in found), reverse=descending

@@ -125,6 +125,47 @@ def test_every_host_that_matches_is_on_one_page(listed: Database) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 10_000])
+@pytest.mark.parametrize("sort", sorted(host_views.SORTS))
+def test_names_that_only_begin_like_a_domain_are_not_below_it(
+    listed: Database, sort: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The domain itself comes first, then the names below it, then itself with other ports."""
+    names = ("d1)/", "d1,a:81)/", "d1:8080)/", "d1-x)/", "d10)/", "d1.x)/", "d1;x)/")
+    rows = [(200 + at, f"example,{name}") for at, name in enumerate(names)]
+    with listed.write() as tx:
+        tx.insert(
+            hosts,
+            [
+                {
+                    "id": n,
+                    "key": f"http://other{n}/",
+                    "reversed_key": key,
+                    "first_seen_ms": 1,
+                    "resolution": "resolved",
+                }
+                for n, key in rows
+            ],
+        )
+        tx.insert(
+            units,
+            [
+                {"id": n, "host_id": n, "path": "/", "key": f"http://other{n}/", "state": "new"}
+                for n, _ in rows
+            ],
+        )  # fmt: skip
+    where = HostFilter(domain="d1.example")
+    monkeypatch.setattr(host_views, "COUNTED_MOST", most)
+    for order in (sort, f"-{sort}"):
+        shown = list_hosts(listed, where, sort=order, limit=1000).hosts
+        assert sorted(line.id for line in shown) == [*range(1, HOSTS + 1, 3), 200, 201, 202]
+        assert [line.id for line in every_host(listed, where, sort=order)] == [
+            line.id for line in shown
+        ]
+    in_order = [line.id for line in list_hosts(listed, where, sort="domain", limit=1000).hosts]
+    assert (in_order[0], in_order[1], in_order[-1]) == (200, 201, 202)
+
+
+@pytest.mark.parametrize("most", [2, 10_000])
 def test_all_hosts_at_once_are_the_pages_one_after_the_other(
     listed: Database, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
