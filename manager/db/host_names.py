@@ -1,4 +1,4 @@
-"""The addresses of all hosts in memory, for who looks for a part of one.
+"""The addresses of all hosts in memory, for who looks for a part of one, and how many there are.
 
 A database reads a million rows for that; here they are text, which is looked through in hundredths
 of a second, once some searches have read it. Invariant: a host is never deleted, its number and
@@ -78,6 +78,7 @@ class HostNames:
         self._blocks: list[_Block] = []
         self._size_bytes = 0
         self._reading = threading.Lock()
+        self._counted = (0, 0)  # up to which number how many hosts there are
 
     def find(self, tx: Transaction, text: str, most: int) -> list[int]:
         """Return the numbers of at most so many hosts whose address holds a text."""
@@ -93,9 +94,21 @@ class HostNames:
         newer = sa.select(hosts.c.id).where(hosts.c.id > until, holds(tx, text))
         return found + tx.values(newer.limit(most - len(found)))
 
+    def count(self, tx: Transaction) -> int:
+        """Return how many hosts there are; only those that came since are counted."""
+        newest = _newest(tx)
+        until, counted = self._counted
+        if until > newest:  # who counted these began later
+            until, counted = 0, 0
+        newer = sa.select(sa.func.count()).select_from(hosts).where(hosts.c.id > until)
+        counted += int(tx.value(newer))
+        if newest > until:
+            self._counted = (newest, counted)
+        return counted
+
     def _each(self, tx: Transaction) -> Iterator[_Block]:
         """Yield the blocks of hosts that a transaction sees all of."""
-        newest = tx.value(sa.select(sa.func.max(hosts.c.id))) or 0
+        newest = _newest(tx)
         at = 0
         most = len(self._blocks) + BLOCKS_AT_ONCE
         while at < len(self._blocks) or (at < most and self._read(tx, at)):
@@ -121,6 +134,10 @@ class HostNames:
             self._blocks.append(block)
             self._size_bytes += block.size_bytes
             return True
+
+
+def _newest(tx: Transaction) -> int:
+    return int(tx.value(sa.select(sa.func.max(hosts.c.id))) or 0)
 
 
 def _block(tx: Transaction, until: int, last: int) -> _Block:

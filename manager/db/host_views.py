@@ -67,7 +67,7 @@ def page(
     """Return how many hosts match, counted up to `COUNTED_MOST`, and a page of them."""
     if wanted.is_any:
         counted = _counted(tx, sa.select(hosts.c.id))
-        return counted, lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
+        return counted, lines(tx, _walk_over_all(tx, names, sort, descending, limit, offset))
     found = _found(tx, names, wanted, sort, descending)
     if found is None:
         return COUNTED_MOST, lines(tx, _walk(tx, wanted, sort, descending, limit, offset))
@@ -131,6 +131,21 @@ def _found(
         ((row.place is not None, row.place, row.number) for row in found), reverse=descending
     )
     return [number for _, _, number in in_order]
+
+
+def _walk_over_all(
+    tx: Transaction, names: HostNames, sort: str, descending: bool, limit: int, offset: int
+) -> list[int]:
+    """Return the numbers of a page of all hosts, found from the nearer end of the list."""
+    every = HostWanted()
+    if offset < COUNTED_MOST:
+        return _walk(tx, every, sort, descending, limit, offset)
+    end = names.count(tx)
+    behind = max(0, end - offset - limit)
+    if behind >= offset:
+        return _walk(tx, every, sort, descending, limit, offset)
+    limit = max(0, end - behind - offset)
+    return _walk(tx, every, sort, not descending, limit, behind)[::-1]
 
 
 def _walk(

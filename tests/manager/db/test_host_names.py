@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from manager.db import host_names
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import NewHost, add_hosts
-from manager.db.tables import hosts
+from manager.db.tables import hosts, units
 
 TEXTS = ("h1", "d1.", "H2", "example", ":80/", "/", "h1.d1", "5.d2.example:80/", "9", "_", "%")
 NONE = ("nothing", "example:80/\nhttp", "\n", "1 ", "ö", "\\")
@@ -105,3 +105,20 @@ def test_who_began_before_a_block_was_read_sees_what_there_was_then(database: Da
         with database.read() as after:
             assert len(database.host_names.find(after, "example", 100)) == 40
         assert len(database.host_names.find(before, "example", 100)) == 10
+
+
+def test_hosts_are_counted_as_they_come(database: Database) -> None:
+    """Those that were counted once are not counted again, and who began before sees fewer."""
+    with database.read() as tx:
+        assert database.host_names.count(tx) == 0
+    _add(database, 1, 10)
+    with database.read() as before:
+        assert database.host_names.count(before) == 10
+        _add(database, 11, 40)
+        with database.read() as after:
+            assert database.host_names.count(after) == 40
+        assert database.host_names.count(before) == 10
+    with database.write() as tx:
+        tx.execute(units.delete())
+        tx.execute(hosts.delete().where(hosts.c.id.in_([3, 4])))  # behind its back
+        assert database.host_names.count(tx) == 40

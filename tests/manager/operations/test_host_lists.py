@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
+import sqlalchemy as sa
 
 from manager.db import host_views
 from manager.db.engine import Database
@@ -163,6 +168,36 @@ def test_names_that_only_begin_like_a_domain_are_not_below_it(
         ]
     in_order = [line.id for line in list_hosts(listed, where, sort="domain", limit=1000).hosts]
     assert (in_order[0], in_order[1], in_order[-1]) == (200, 201, 202)
+
+
+def test_the_end_of_a_list_is_found_from_its_end(
+    listed: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by passing by all that comes before."""
+    monkeypatch.setattr(host_views, "COUNTED_MOST", 2)
+    asked: list[object] = []
+    for sort in sorted(host_views.SORTS):
+        whole = list_hosts(listed, sort=sort, limit=1000).hosts
+        with _parameters(listed, asked):
+            assert list_hosts(listed, sort=sort, limit=8, offset=55).hosts == whole[55:]
+            assert list_hosts(listed, sort=sort, limit=8, offset=51).hosts == whole[51:59]
+            assert list_hosts(listed, sort=sort, limit=8, offset=60).hosts == []
+    assert not {51, 55, 60} & set(asked)
+
+
+@contextmanager
+def _parameters(db: Database, asked: list[object]) -> Iterator[None]:
+    """Note the parameters of queries that pass rows by."""
+
+    def note(_c: object, _cursor: object, statement: str, given: Any, *_: object) -> None:
+        if "OFFSET" in statement:
+            asked.extend(given.values() if isinstance(given, dict) else given)
+
+    sa.event.listen(db.engine, "before_cursor_execute", note)
+    try:
+        yield
+    finally:
+        sa.event.remove(db.engine, "before_cursor_execute", note)
 
 
 @pytest.mark.parametrize("most", [2, 10_000])
