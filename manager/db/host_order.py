@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -10,11 +11,14 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from manager.db.assignments import owners_of
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, chunks
 from manager.db.host_matching import OF_HOSTS, SORTS, STATES, HostWanted, Range, matching
 from manager.db.tables import agents, assignments, hosts, units
 
 __all__ = ["Part", "parts"]
+
+SIZED_AT_ONCE: Final = 50
+"""Agents whose hosts are counted at once, while a page by owner is looked for."""
 
 _MAY_BE_UNKNOWN: Final = frozenset({"volume", "pages"})
 """Sorts by what is not known of every host; unknown is less than anything."""
@@ -78,30 +82,33 @@ def _parts_by_owner(
         query = matching(tx, replace(wanted, owner=name), "state", number)
         return query.order_by(*_either(assignments.c.unit_id, descending=descending))
 
-    sizes = _sizes_by_owner(tx) if sized and wanted.is_any else None
+    pieces = _pieces_by_owner(tx) if sized and wanted.is_any else None
     known = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
     fleet = sorted(known, key=lambda row: str(row.name), reverse=descending)
     # State by state, as they lie in the index; SQLite does not know that few are in these.
     others = [] if wanted.owner else [state for state in STATES if state != "placed"]
     if not descending:
         yield from ((partial(of_nobody, state), None) for state in others)
-    for owner in fleet:
-        if wanted.owner in ("", owner.name):
-            size = None if sizes is None else sizes.get(owner.id, 0)
-            yield partial(of_agent, owner.id, owner.name), size
+    for some in chunks([row for row in fleet if wanted.owner in ("", row.name)], SIZED_AT_ONCE):
+        owned = None if pieces is None else _owned(tx, [row.id for row in some])
+        for row in some:
+            size = None
+            if owned is not None and pieces is not None:
+                size = owned.get(row.id, 0) - pieces[row.id]
+            yield partial(of_agent, row.id, row.name), size
     if descending:
         yield from ((partial(of_nobody, state), None) for state in reversed(others))
 
 
-def _sizes_by_owner(tx: Transaction) -> dict[int, int]:
-    """Return how many hosts each agent owns the unit `/` of."""
+def _owned(tx: Transaction, numbers: list[int]) -> dict[int, int]:
+    """Return how many units each of some agents owns."""
+    agent, counted = assignments.c.agent_id, sa.func.count().label("held")
     is_open = assignments.c.until_ms.is_(None)
-    counted = sa.func.count().label("held")
-    agent = assignments.c.agent_id
-    owned = sa.select(agent, counted).where(is_open).group_by(agent)
-    sizes = {row.agent_id: int(row.held) for row in tx.execute(owned)}
-    # Pieces of hosts that are split are few, and have an index of their own.
+    query = sa.select(agent, counted).where(is_open, agent.in_(numbers)).group_by(agent)
+    return {row.agent_id: int(row.held) for row in tx.execute(query)}
+
+
+def _pieces_by_owner(tx: Transaction) -> Counter[int]:
+    """Return how many of an agent's units are pieces of hosts: few, with an index of their own."""
     pieces = tx.values(sa.select(units.c.id).where(sa.text("units.path <> '/'")))
-    for owner in owners_of(tx, pieces).values():
-        sizes[owner] -= 1
-    return sizes
+    return Counter(owners_of(tx, pieces).values())

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from manager.db import host_views
-from manager.db.engine import Database
+from manager.db import host_order, host_views
+from manager.db.engine import Database, Transaction
 from manager.db.tables import agents, assignments, hosts, units
 from manager.operations import host_views as host_operations
 from manager.operations.host_views import (
@@ -108,6 +108,7 @@ def test_many_are_walked_over_as_few_are_put_in_order(
             few = _pages(listed, where, order)
             with monkeypatch.context() as patched:
                 patched.setattr(host_views, "COUNTED_MOST", 2)
+                patched.setattr(host_order, "SIZED_AT_ONCE", 1)
                 many = _pages(listed, where, order)
             assert [page.hosts for page in few] == [page.hosts for page in many]
             assert {page.matching for page in many} == {min(2, few[0].matching)}
@@ -183,6 +184,24 @@ def test_the_end_of_a_list_is_found_from_its_end(
             assert list_hosts(listed, sort=sort, limit=8, offset=51).hosts == whole[51:59]
             assert list_hosts(listed, sort=sort, limit=8, offset=60).hosts == []
     assert not {51, 55, 60} & set(asked)
+
+
+@pytest.mark.parametrize(("offset", "agents_counted"), [(0, 0), (7, 1), (29, 1), (31, 2)])
+def test_hosts_are_counted_of_as_many_agents_as_come_before(
+    listed: Database, offset: int, agents_counted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By owner, the hosts of nobody come first, then the 24 of the first agent."""
+    monkeypatch.setattr(host_order, "SIZED_AT_ONCE", 1)
+    counted: list[int] = []
+    owned = host_order._owned
+
+    def noted(tx: Transaction, numbers: list[int]) -> dict[int, int]:
+        counted.extend(numbers)
+        return owned(tx, numbers)
+
+    monkeypatch.setattr(host_order, "_owned", noted)
+    assert len(list_hosts(listed, sort="owner", limit=1, offset=offset).hosts) == 1
+    assert len(counted) == agents_counted
 
 
 @contextmanager
