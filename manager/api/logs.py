@@ -9,14 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.door import Door, Viewer
-from manager.operations.log_lines import (
-    LINES_MOST,
-    FoundLine,
-    FoundLines,
-    Mark,
-    Wanted,
-    read_moment,
-)
+from manager.operations.log_filters import Wanted, read_moment
+from manager.operations.log_lines import LINES_MOST, FoundLine, FoundLines, Mark
 
 __all__ = ["router"]
 

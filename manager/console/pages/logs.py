@@ -14,14 +14,8 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit
 from manager.operations.agents import named_agents
-from manager.operations.log_lines import (
-    KINDS,
-    FoundLine,
-    FoundLines,
-    Mark,
-    Wanted,
-    read_moment,
-)
+from manager.operations.log_filters import KINDS, Wanted, read_moment
+from manager.operations.log_lines import FoundLine, FoundLines, Mark
 from manager.operations.reports import list_reports
 from shared.errors import FormatError
 

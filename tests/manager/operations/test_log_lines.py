@@ -8,7 +8,8 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import NotFoundError
-from manager.operations.log_lines import LogLines, Mark, Wanted, read_moment
+from manager.operations.log_filters import Wanted, read_moment
+from manager.operations.log_lines import LogLines, Mark
 from manager.store import Layout
 from shared.errors import FormatError
 from tests.manager.operations.logged import add_log
