@@ -91,11 +91,15 @@ class FoundLines:
 
 
 class LogLines:
-    """Looks for lines; a few searches at a time. There is one of it for console and API."""
+    """Looks for lines; a few searches at a time. There is one of it for console and API.
+
+    What they read with is kept for the next: to make it takes longer than many a search.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._turns = threading.BoundedSemaphore(SEARCHES_AT_ONCE)
+        self._idle: list[LineSearch] = []
 
     def find(
         self,
@@ -113,7 +117,7 @@ class LogLines:
         agent_id = _agent_id(wanted.agent, names)
         search = _Search(asked, max(1, min(most, LINES_MOST)), mark)
         deadline = time.monotonic() + patience_s
-        with self._turn(), line_search(MEMORY_BYTES, self._layout.spool) as lines:
+        with self._turn(), self._searching() as lines:
             while not search.is_over:
                 with db.read() as tx:
                     rows = reports.logs_before(
@@ -129,6 +133,22 @@ class LogLines:
                 if time.monotonic() >= deadline:
                     break
         return search.result(names)
+
+    @contextmanager
+    def _searching(self) -> Iterator[LineSearch]:
+        try:
+            search = self._idle.pop()
+        except IndexError:
+            search = line_search(MEMORY_BYTES, self._layout.spool)
+        is_done = False
+        try:
+            yield search
+            is_done = search.is_sound
+        finally:
+            if is_done:
+                self._idle.append(search)
+            else:
+                search.close()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

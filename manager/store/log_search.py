@@ -7,8 +7,7 @@ DuckDB's limit and by `limit` rows, however long the logs are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -85,10 +84,18 @@ _ENDLESS: Final = 2**62
 
 
 class LineSearch:
-    """Looks through logs with a DuckDB of its own."""
+    """Looks through logs with a DuckDB of its own, for one thread at a time.
+
+    is_sound: nothing failed yet; who failed badly once would fail at each file from then on.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        self.is_sound = True
+
+    def close(self) -> None:
+        """Give back its memory."""
+        self._connection.close()
 
     def find(
         self, logs: Sequence[StoredLog], wanted: LineFilter, most: int
@@ -100,6 +107,7 @@ class LineSearch:
         try:
             return self._find(logs, wanted, most), 0
         except duckdb.Error:
+            self.is_sound = False
             lines: list[LogLine] = []
             broken = 0
             for log in logs:
@@ -138,11 +146,9 @@ class LineSearch:
         return [LogLine(report, *(*row[:6], row[6][:HEADERS_MOST], *row[7:])) for row in rows]
 
 
-@contextmanager
-def line_search(memory_bytes: int, spill: Path) -> Iterator[LineSearch]:
-    """Give a search that keeps to so much memory."""
-    with connect(memory_bytes, spill) as connection:
-        yield LineSearch(connection)
+def line_search(memory_bytes: int, spill: Path) -> LineSearch:
+    """Return a search that keeps to so much memory."""
+    return LineSearch(connect(memory_bytes, spill))
 
 
 def _conditions(wanted: LineFilter) -> tuple[str, dict[str, Any]]:

@@ -8,9 +8,11 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import NotFoundError
+from manager.operations import log_lines
 from manager.operations.log_filters import Wanted, read_moment
 from manager.operations.log_lines import LogLines, Mark
 from manager.store import Layout
+from manager.store.log_search import LineSearch, line_search
 from shared.errors import FormatError
 from tests.manager.operations.logged import add_log
 from tests.manager.operations.test_contact import crawling
@@ -137,6 +139,31 @@ def test_files_that_are_gone_or_broken_hide_no_other(world: World, layout: Layou
     files[1].write_bytes(b"PAR1 no more PAR1")
     found = LogLines(layout).find(world.db, Wanted(), most=1000, patience_s=100)
     assert (len(found.lines), found.reports, found.gone) == (32, 10, 2)
+
+
+def test_what_was_opened_is_kept_while_it_is_sound(
+    world: World, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches one after the other read with the same; after a failure the next has its own."""
+    opened: list[LineSearch] = []
+
+    def noted(memory_bytes: int, spill: Path) -> LineSearch:
+        opened.append(line_search(memory_bytes, spill))
+        return opened[-1]
+
+    monkeypatch.setattr(log_lines, "line_search", noted)
+    logs = LogLines(layout)
+    for _ in range(3):
+        assert len(logs.find(world.db, Wanted(), patience_s=100).lines) == 40
+    assert len(opened) == 1
+    broken = max(layout.logs.rglob("*.parquet"))
+    whole = broken.read_bytes()
+    broken.write_bytes(b"PAR1 no more PAR1")
+    assert logs.find(world.db, Wanted(), patience_s=100).gone == 1
+    broken.write_bytes(whole)
+    for _ in range(2):
+        assert len(logs.find(world.db, Wanted(), patience_s=100).lines) == 40
+    assert len(opened) == 2
 
 
 def test_moments_are_days_or_iso() -> None:
