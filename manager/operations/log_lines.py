@@ -35,9 +35,13 @@ __all__ = [
 ]
 
 LINES_MOST: Final = 1_000
+FIRST_REPORTS: Final = 2
+"""Reports of the first look, which is the least that a portion is: where most lines match, these
+have a page of them."""
+TIMES_MORE: Final = 4
+"""Reports of a look for each of the look before."""
 REPORTS_AT_ONCE: Final = 32
-"""Reports of one look, which is the least that a portion is; opening a file costs about a
-millisecond."""
+"""At most; opening a file costs about a millisecond."""
 
 LINES_AT_ONCE: Final = 500_000
 SEARCHES_AT_ONCE: Final = 2
@@ -117,6 +121,7 @@ class LogLines:
         agent_id = _agent_id(wanted.agent, names)
         search = _Search(asked, max(1, min(most, LINES_MOST)), mark)
         deadline = time.monotonic() + patience_s
+        at_once = FIRST_REPORTS
         with self._turn(), self._searching() as lines:
             while not search.is_over:
                 with db.read() as tx:
@@ -127,9 +132,10 @@ class LogLines:
                         since_ms=wanted.since_ms,
                         until_ms=wanted.until_ms,
                         quarantined=wanted.quarantined,
-                        limit=REPORTS_AT_ONCE,
+                        limit=min(at_once, REPORTS_AT_ONCE),
                     )
                 search.look(lines, self._layout, _first_lines(rows), at_end=not rows)
+                at_once *= TIMES_MORE
                 if time.monotonic() >= deadline:
                     break
         return search.result(names)

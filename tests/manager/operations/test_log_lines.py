@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from manager.db.engine import Database
+from manager.db import reports
+from manager.db.engine import Database, Transaction
+from manager.db.reports import ReportRow
 from manager.errors import NotFoundError
 from manager.operations import log_lines
 from manager.operations.log_filters import Wanted, read_moment
@@ -164,6 +167,24 @@ def test_what_was_opened_is_kept_while_it_is_sound(
     for _ in range(2):
         assert len(logs.find(world.db, Wanted(), patience_s=100).lines) == 40
     assert len(opened) == 2
+
+
+def test_the_first_look_is_at_few_reports(
+    world: World, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What most lines match is found in them; what is rare is looked for in more and more."""
+    asked: list[int] = []
+    logs_before = reports.logs_before
+
+    def noted(tx: Transaction, before_id: int | None, **options: Any) -> list[ReportRow]:
+        asked.append(options["limit"])
+        return logs_before(tx, before_id, **options)
+
+    monkeypatch.setattr(reports, "logs_before", noted)
+    LogLines(layout).find(world.db, Wanted(), most=5, patience_s=100)
+    assert asked == [2]
+    LogLines(layout).find(world.db, Wanted(host="nothing.example"), patience_s=100)
+    assert asked[1:] == [2, 8, 32]
 
 
 def test_moments_are_days_or_iso() -> None:
