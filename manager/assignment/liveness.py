@@ -7,8 +7,10 @@ then can nobody be fetching its units. What follows from a state is left to the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Final, Literal
 
 from manager.assignment.words import clock_time, spoken_duration
@@ -76,16 +78,21 @@ class AgentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """state, the sentence that says why, and when it ends by itself.
+    """state, why, and when it ends by itself.
 
-    until_ms: asleep: when it is expected; late: when it counts as lost; else None.
-    attention: an administrator should look.
+    words: makes the sentence that says why; of most agents nobody reads it. until_ms: asleep: when
+    it is expected; late: when it counts as lost; else None. attention: somebody should look.
     """
 
     state: LivenessState
-    reason: str
+    words: Callable[[], str]
     until_ms: int | None = None
     attention: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Return the sentence that says why."""
+        return self.words()
 
 
 def promised_contact(
@@ -109,21 +116,19 @@ def promised_contact(
 def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEWAL_MS) -> Liveness:
     """Return how an agent is at a moment, and why."""
     if facts.retired:
-        return Liveness(LivenessState.RETIRED, "it was retired and gets no work any more")
+        return Liveness(LivenessState.RETIRED, _retired_words)
     contact_ms = facts.last_contact_ms
     if contact_ms is None:
-        return Liveness(LivenessState.NEW, "it has never called")
+        return Liveness(LivenessState.NEW, _new_words)
     due_ms = promised_contact(facts.kind, contact_ms, facts.promised_ms, plain_renewal_ms)
-    silent = f"last heard {spoken_duration(now_ms - contact_ms)} ago"
     if now_ms > due_ms + min(TARDY_MS, facts.grace_ms // 4):
-        return _overdue(facts, due_ms, now_ms, silent)
+        return _overdue(facts, contact_ms, due_ms, now_ms)
     if _sleeps(facts, contact_ms, due_ms, now_ms):
-        by = clock_time(due_ms)
-        why = f"it sleeps until {by}" if facts.kind == "sync" else f"it calls once a night, by {by}"
-        return Liveness(LivenessState.ASLEEP, f"{why}; {silent}", until_ms=max(due_ms, now_ms))
+        words = partial(_asleep_words, facts.kind, contact_ms, due_ms, now_ms)
+        return Liveness(LivenessState.ASLEEP, words, until_ms=max(due_ms, now_ms))
     if facts.says_state in _HELD:
         state, why = _HELD[facts.says_state]
-        return Liveness(state, f"{why}{_own_words(facts)}")
+        return Liveness(state, partial(_held_words, why, facts))
     return _awake(facts, now_ms)
 
 
@@ -133,20 +138,13 @@ def _sleeps(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> boo
     return facts.says_state == "asleep" or due_ms - contact_ms > LONGEST_POLL_MS
 
 
-def _overdue(facts: AgentFacts, due_ms: int, now_ms: int, silent: str) -> Liveness:
+def _overdue(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> Liveness:
     """Return late or lost, for an agent that is over the contact it promised."""
     lost_ms = max(due_ms + facts.grace_ms, facts.permit_until_ms)
-    over = f"{silent}; it was expected {spoken_duration(now_ms - due_ms)} ago"
+    words = partial(_overdue_words, contact_ms, due_ms, lost_ms, now_ms)
     if now_ms >= lost_ms:
-        return Liveness(
-            LivenessState.LOST, f"{over}, and its permit is over: others take its units", None, True
-        )
-    return Liveness(
-        LivenessState.LATE,
-        f"{over}; others take its units in {spoken_duration(lost_ms - now_ms)}",
-        until_ms=lost_ms,
-        attention=True,
-    )
+        return Liveness(LivenessState.LOST, words, None, True)
+    return Liveness(LivenessState.LATE, words, until_ms=lost_ms, attention=True)
 
 
 def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
@@ -155,25 +153,64 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     window_ms = PLAIN_RENEWAL_MS if facts.kind == "plain" else facts.work_window_ms
     worked_ms = facts.last_work_ms
     if worked_ms is not None and now_ms - worked_ms <= window_ms:
-        waiting = f", {facts.queue:,} URLs waiting" if facts.queue else ""
-        ago = spoken_duration(now_ms - worked_ms)
-        return Liveness(LivenessState.WORKING, f"last fetched a page {ago} ago{waiting}")
-    says = _own_words(facts)
+        return Liveness(
+            LivenessState.WORKING, partial(_working_words, facts.queue, worked_ms, now_ms)
+        )
+    could = facts.units_held > 0 and facts.queue != 0
+    words = partial(_idle_words, facts, now_ms)
+    return Liveness(LivenessState.IDLE, words, attention=could and not facts.says)
+
+
+def _retired_words() -> str:
+    return "it was retired and gets no work any more"
+
+
+def _new_words() -> str:
+    return "it has never called"
+
+
+def _asleep_words(kind: AgentKind, contact_ms: int, due_ms: int, now_ms: int) -> str:
+    by = clock_time(due_ms)
+    why = f"it sleeps until {by}" if kind == "sync" else f"it calls once a night, by {by}"
+    return f"{why}; {_silent(contact_ms, now_ms)}"
+
+
+def _held_words(why: str, facts: AgentFacts) -> str:
+    return f"{why}{_own_words(facts)}"
+
+
+def _overdue_words(contact_ms: int, due_ms: int, lost_ms: int, now_ms: int) -> str:
+    silent = _silent(contact_ms, now_ms)
+    over = f"{silent}; it was expected {spoken_duration(now_ms - due_ms)} ago"
+    if now_ms >= lost_ms:
+        return f"{over}, and its permit is over: others take its units"
+    return f"{over}; others take its units in {spoken_duration(lost_ms - now_ms)}"
+
+
+def _silent(contact_ms: int, now_ms: int) -> str:
+    return f"last heard {spoken_duration(now_ms - contact_ms)} ago"
+
+
+def _working_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
+    waiting = f", {queue:,} URLs waiting" if queue else ""
+    return f"last fetched a page {spoken_duration(now_ms - worked_ms)} ago{waiting}"
+
+
+def _idle_words(facts: AgentFacts, now_ms: int) -> str:
+    says, worked_ms = _own_words(facts), facts.last_work_ms
     if not facts.units_held:
-        return Liveness(LivenessState.IDLE, f"it has no unit to fetch{says}")
+        return f"it has no unit to fetch{says}"
     fetched = (
         "never fetched a page"
         if worked_ms is None
         else f"fetched nothing for {spoken_duration(now_ms - worked_ms)}"
     )
     if facts.queue == 0:
-        return Liveness(LivenessState.IDLE, f"its queue is empty and it {fetched}{says}")
+        return f"its queue is empty and it {fetched}{says}"
     held = (
         f"holds {facts.units_held:,} units" if facts.queue is None else f"has {facts.queue:,} URLs"
     )
-    return Liveness(
-        LivenessState.IDLE, f"it calls, {held}, but {fetched}{says}", attention=not facts.says
-    )
+    return f"it calls, {held}, but {fetched}{says}"
 
 
 def _own_words(facts: AgentFacts) -> str:

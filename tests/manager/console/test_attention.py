@@ -66,9 +66,10 @@ def test_orders_that_nobody_carries_out_are_told(calm: AgentView) -> None:
 
 def test_lost_is_worse_than_late(calm: AgentView) -> None:
     """What hurts most comes first, and a retired agent has nothing wrong."""
-    how = Liveness(LivenessState.LATE, "last heard 3 h ago", 1, True)
+    how = Liveness(LivenessState.LATE, lambda: "last heard 3 h ago", 1, True)
     late = replace(calm, liveness=how)
-    lost = replace(calm, liveness=Liveness(LivenessState.LOST, "last heard 9 h ago", None, True))
+    how = Liveness(LivenessState.LOST, lambda: "last heard 9 h ago", None, True)
+    lost = replace(calm, liveness=how)
     found = notices([late, lost], [], [], NOW_MS)
     assert [notice.weight for notice in found] == ["bad", "warn"]
     assert found[0].text == "is lost: last heard 9 h ago."
