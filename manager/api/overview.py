@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from manager.api.door import AdminDoor, Door, Viewer
 from manager.operations.activity import Rate, rates
 from manager.operations.addresses import names_waiting
-from manager.operations.agents import list_agents
 from manager.operations.audit import AuditRow, audit_page
+from manager.operations.glances import agent_glances
 from manager.operations.host_views import count_hosts
 from manager.operations.managers import list_managers
 from manager.operations.release_views import MetadataAge, running_out
@@ -76,7 +76,7 @@ async def activity(
 
 def _overview(door: AdminDoor) -> Overview:
     now_ms = door.now_ms()
-    views = list_agents(door.db, now_ms, door.policy)
+    views = agent_glances(door.db, now_ms, door.policy)
     held_ms = list_managers(door.db).held_until_ms
     newest = list_rounds(door.db, 1)
     return Overview(

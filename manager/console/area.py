@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from manager.db.agents import AgentRow
+from manager.db.glances import GlanceRow
 from shared.errors import FormatError
 
 __all__ = ["Area", "area_of", "read_area"]
@@ -27,7 +28,7 @@ class Area:
     def __str__(self) -> str:
         return ",".join(f"{value:g}" for value in astuple(self))
 
-    def holds(self, row: AgentRow) -> bool:
+    def holds(self, row: AgentRow | GlanceRow) -> bool:
         """Tell whether an agent lies there; one of which nobody said where it is does not."""
         if row.latitude is None or row.longitude is None:
             return False

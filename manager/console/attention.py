@@ -25,6 +25,9 @@ from manager.operations.release_views import MetadataAge
 from manager.operations.unheld import Unheld
 
 __all__ = [
+    "DISK_BYTES",
+    "REPORTS_WAITING",
+    "SKEW_MS",
     "Notice",
     "agent_notices",
     "alert_notices",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -29,6 +30,7 @@ __all__ = [
     "AgentView",
     "CommandName",
     "agent_detail",
+    "agent_views",
     "check_hears_of_pages",
     "list_agents",
     "list_join_tokens",
@@ -36,6 +38,7 @@ __all__ = [
     "order_command",
     "retire",
     "set_next_list_limit",
+    "units_by_agent",
 ]
 
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
@@ -69,15 +72,31 @@ def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> l
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
         rows = agents.all_agents(tx)
-    owned, held = db.kept.get("units by agent", lambda: _units_by_agent(db))
+    owned, held = units_by_agent(db)
     views = [_view(row, owned, held, now_ms, policy) for row in rows]
     return sorted(views, key=lambda view: (view.row.retired_ms is not None, view.row.name))
+
+
+def agent_views(
+    db: Database, agent_ids: Sequence[int], now_ms: int, policy: Policy = DEFAULT_POLICY
+) -> list[AgentView]:
+    """Return some agents by their numbers, in this order; otherwise as `list_agents`."""
+    with db.read() as tx:
+        rows = agents.by_ids(tx, agent_ids)
+    owned, held = units_by_agent(db)
+    found = [rows[agent] for agent in agent_ids if agent in rows]
+    return [_view(row, owned, held, now_ms, policy) for row in found]
 
 
 def named_agents(db: Database) -> list[AgentName]:
     """Return all agents by name, retired ones too, with no more than lists of names need."""
     with db.read() as tx:
         return agents.named(tx)
+
+
+def units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
+    """Return how many units agents own, and how many rights of each kind they have; kept."""
+    return db.kept.get("units by agent", lambda: _units_by_agent(db))
 
 
 def _units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from manager.db import clock, leading, rounds, standing
 from manager.db.engine import Database
-from manager.operations.agents import AgentView, list_agents
+from manager.operations.glances import AgentGlance, agent_glances
 from manager.operations.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
 
@@ -36,7 +36,7 @@ class Standing:
     agents: dict[str, int]
     units: dict[str, int]
     transfers: dict[str, int]
-    views: list[AgentView]
+    views: list[AgentGlance]
     managers: list[ServingManager]
 
 
@@ -46,7 +46,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
     folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
     """
     free_bytes, problem = _disk(folder)
-    views = list_agents(db, now_ms, policy)
+    views = agent_glances(db, now_ms, policy)
     with db.read() as tx:
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number

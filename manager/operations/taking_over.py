@@ -15,6 +15,7 @@ from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
 from manager.db import agents, assignments, probes, rights, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.glances import GlanceRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.cheapest import cheapest_owners
 from manager.operations.granting import may_receive
@@ -27,7 +28,7 @@ LEFT: Final = "its agent left"
 LOST: Final = "its agent is lost"
 
 
-def how_it_is(row: AgentRow, units_held: int, now_ms: int, policy: Policy) -> Liveness:
+def how_it_is(row: AgentRow | GlanceRow, units_held: int, now_ms: int, policy: Policy) -> Liveness:
     """Return an agent's liveness and the reason in words."""
     return liveness(
         AgentFacts(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -17,8 +17,9 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
-from manager.db.agents import AgentRow
-from manager.operations.agents import AgentView, list_agents, list_join_tokens
+from manager.db.glances import GlanceRow
+from manager.operations.agents import AgentView, agent_views, list_join_tokens
+from manager.operations.glances import AgentGlance, agent_column, agent_glances
 from manager.operations.rounds import list_rounds, round_detail
 
 __all__ = ["FILTERS", "PAGES", "matching"]
@@ -42,22 +43,25 @@ class AgentLine:
     bytes_per_s: float | None
 
 
-KEYS: Final[dict[str, Callable[[AgentLine], Any]]] = {
-    "name": lambda line: line.view.row.name,
-    "state": lambda line: (_RANK[line.view.liveness.state.value], line.view.row.name),
-    "contact": lambda line: line.view.row.last_contact_ms,
-    "next": lambda line: line.view.row.promised_ms,
-    "work": lambda line: line.view.row.last_work_ms,
-    "version": lambda line: line.view.row.version or None,
-    "generation": lambda line: line.view.row.generation,
-    "list": lambda line: line.view.row.list_sent_ms,
-    "restart": lambda line: line.view.row.restart_asked_ms,
-    "rate": lambda line: line.pages_per_s,
-    "disk": lambda line: line.view.row.disk_free_bytes,
-    "skew": lambda line: abs(line.view.row.skew_ms),
-    "units": lambda line: line.view.units_owned,
-    "cost": lambda line: line.view.row.load_ms,
+KEYS: Final[dict[str, Callable[[AgentGlance], Any]]] = {
+    "name": lambda one: one.row.name,
+    "state": lambda one: (_RANK[one.liveness.state.value], one.row.name),
+    "contact": lambda one: one.row.last_contact_ms,
+    "next": lambda one: one.row.promised_ms,
+    "work": lambda one: one.row.last_work_ms,
+    "units": lambda one: one.units_owned,
 }
+COLUMNS: Final[dict[str, tuple[str, Callable[[Any], Any] | None]]] = {
+    "version": ("version", lambda version: version or None),
+    "generation": ("generation", None),
+    "list": ("list_sent_ms", None),
+    "restart": ("restart_asked_ms", None),
+    "disk": ("disk_free_bytes", None),
+    "skew": ("skew_ms", abs),
+    "cost": ("load_ms", None),
+}
+"""What the table is sorted by, too, and a glance does not have: the column, and what of it."""
+SORTS: Final = (*KEYS, *COLUMNS, "rate")
 
 HEADER: Final = (
     "agent",
@@ -95,26 +99,24 @@ def _listing(visit: Visit) -> Listing:
         "/console/agents",
         visit.query,
         filters=FILTERS,
-        sorts=tuple(KEYS),
+        sorts=SORTS,
         default_sort="name",
     )
 
 
-def matching(agents: list[AgentView], listing: Listing) -> list[AgentView]:
+def matching(agents: list[AgentGlance], listing: Listing) -> list[AgentGlance]:
     """Return the agents that the filters of a list leave. Raises FormatError: no such area."""
     area = read_area(listing.filters["area"])
     text, state = listing.filters["q"].lower(), listing.filters["state"]
     kind = listing.filters["kind"]
     # Retired ones are kept for ever; who wants to see them asks for them.
     return [
-        view
-        for view in agents
-        if text in view.row.name
-        and kind in ("", view.row.kind)
-        and (area is None or area.holds(view.row))
-        and (
-            view.liveness.state.value == state if state else view.liveness.state.value != "retired"
-        )
+        one
+        for one in agents
+        if text in one.row.name
+        and kind in ("", one.row.kind)
+        and (area is None or area.holds(one.row))
+        and (one.liveness.state.value == state if state else one.row.retired_ms is None)
     ]
 
 
@@ -126,9 +128,33 @@ def _last_crawl(visit: Visit) -> Progress | None:
     return None
 
 
-def _lines(agents: list[AgentView], progress: Progress | None) -> list[AgentLine]:
+def _sorted(
+    visit: Visit, agents: list[AgentGlance], listing: Listing, progress: Progress | None
+) -> list[int]:
+    """Return the numbers of the agents that the filters leave, in the order of the list."""
+    by = listing.sort.removeprefix("-")
+    found = listing.sorted(matching(agents, listing), {by: _key(visit, by, progress)})
+    return [one.row.id for one in found]
+
+
+def _key(visit: Visit, by: str, progress: Progress | None) -> Callable[[AgentGlance], Any]:
+    if by == "rate":
+        return lambda one: progress and (progress.rate_of(one.row.name) or (None,))[0]
+    if by not in COLUMNS:
+        return KEYS[by]
+    column, order = COLUMNS[by]
+    values = agent_column(visit.db, column)
+
+    def key(one: AgentGlance) -> Any:
+        value = values.get(one.row.id)
+        return value if value is None or order is None else order(value)
+
+    return key
+
+
+def _lines(visit: Visit, numbers: Sequence[int], progress: Progress | None) -> list[AgentLine]:
     lines = []
-    for view in agents:
+    for view in agent_views(visit.db, numbers, visit.now_ms, visit.policy):
         rate = progress.rate_of(view.row.name) if progress is not None else None
         lines.append(AgentLine(view, *(rate or (None, None))))
     return lines
@@ -137,16 +163,16 @@ def _lines(agents: list[AgentView], progress: Progress | None) -> list[AgentLine
 def show(visit: Visit) -> Response:
     """Show the table."""
     listing = _listing(visit)
-    agents = list_agents(visit.db, visit.now_ms, visit.policy)
+    agents = agent_glances(visit.db, visit.now_ms, visit.policy)
     progress = _last_crawl(visit)
-    found = listing.sorted(_lines(matching(agents, listing), progress), KEYS)
+    cut = listing.cut(_sorted(visit, agents, listing, progress))
     return visit.page(
         "agents.html",
         listing=listing,
-        cut=listing.cut(found),
+        cut=replace(cut, rows=_lines(visit, cut.rows, progress)),
         everybody=len(agents),
         progress=progress,
-        counts=Counter(view.liveness.state.value for view in agents),
+        counts=Counter(one.liveness.state.value for one in agents),
         states=STATES,
         kinds=KINDS,
         newcomers=_newcomers(agents, visit.now_ms),
@@ -154,7 +180,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _newcomers(agents: list[AgentView], now_ms: int) -> list[AgentRow]:
+def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
     """Return who joined lately, the last first: somebody may have this page open to see it."""
     rows = [view.row for view in agents if view.row.retired_ms is None]
     rows = [row for row in rows if now_ms - row.joined_ms < NEW_MS]
@@ -164,9 +190,9 @@ def _newcomers(agents: list[AgentView], now_ms: int) -> list[AgentRow]:
 def export(visit: Visit) -> Response:
     """Send the same rows as CSV."""
     listing = _listing(visit)
-    agents = list_agents(visit.db, visit.now_ms, visit.policy)
-    found = listing.sorted(_lines(matching(agents, listing), _last_crawl(visit)), KEYS)
-    return csv_response("agents", HEADER, (_cells(line) for line in found))
+    agents, progress = agent_glances(visit.db, visit.now_ms, visit.policy), _last_crawl(visit)
+    found = _lines(visit, _sorted(visit, agents, listing, progress), progress)
+    return csv_response("agents", HEADER, map(_cells, found))
 
 
 def _cells(line: AgentLine) -> list[Cell]:

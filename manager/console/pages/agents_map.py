@@ -21,7 +21,7 @@ from manager.console.listing import Listing, read_listing
 from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
 from manager.console.words import word
-from manager.operations.agents import AgentView, list_agents
+from manager.operations.glances import AgentGlance, agent_glances
 
 __all__ = ["PAGES", "Spot", "spots"]
 
@@ -58,12 +58,12 @@ class Spot:
     side: str = ""
 
 
-def spots(views: Iterable[AgentView], listing: Listing) -> list[Spot]:
+def spots(views: Iterable[AgentGlance], listing: Listing) -> list[Spot]:
     """Return the points of agents whose position is known, the largest first.
 
     listing: that left these agents; a point of several leads to the table of exactly those.
     """
-    cells: dict[tuple[int, int], list[tuple[int, int, AgentView]]] = {}
+    cells: dict[tuple[int, int], list[tuple[int, int, AgentGlance]]] = {}
     for view in views:
         latitude, longitude = view.row.latitude, view.row.longitude
         if latitude is None or longitude is None:
@@ -106,7 +106,7 @@ def _meet(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> b
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _spot(found: Sequence[tuple[int, int, AgentView]], listing: Listing) -> Spot:
+def _spot(found: Sequence[tuple[int, int, AgentGlance]], listing: Listing) -> Spot:
     views = sorted((view for _, _, view in found), key=_badness)
     names = [f"{view.row.name}: {word(view.liveness.state.value)}" for view in views[:NAMED]]
     if len(views) > NAMED:
@@ -125,11 +125,11 @@ def _spot(found: Sequence[tuple[int, int, AgentView]], listing: Listing) -> Spot
     )
 
 
-def _badness(view: AgentView) -> tuple[int, str]:
+def _badness(view: AgentGlance) -> tuple[int, str]:
     return WORST.index(view.liveness.state.value), view.row.name
 
 
-def _table(views: Sequence[AgentView], listing: Listing) -> str:
+def _table(views: Sequence[AgentGlance], listing: Listing) -> str:
     """Return the address of the table of some agents at one place; points share no place."""
     places = [(row.latitude or 0.0, row.longitude or 0.0) for row in (view.row for view in views)]
     return listing.url("/console/agents", area=str(area_of(places)))
@@ -144,7 +144,7 @@ def show(visit: Visit) -> Response:
         sorts=("name",),
         default_sort="name",
     )
-    chosen = matching(list_agents(visit.db, visit.now_ms, visit.policy), listing)
+    chosen = matching(agent_glances(visit.db, visit.now_ms, visit.policy), listing)
     placed = spots(chosen, listing)
     return visit.page(
         "agents_map.html",
@@ -161,7 +161,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _by_state(views: Sequence[AgentView]) -> list[tuple[str, int]]:
+def _by_state(views: Sequence[AgentGlance]) -> list[tuple[str, int]]:
     """Return how many of the agents on the map are in each state, in the order of the states."""
     counted = Counter(view.liveness.state.value for view in views if view.row.latitude is not None)
     return [(state, counted[state]) for state in STATES if counted[state]]

@@ -13,13 +13,22 @@ from starlette.responses import Response
 
 from manager.assignment import LivenessState
 from manager.console.access import Page
-from manager.console.attention import manager_notices, notices, signature_notices, tick_notices
+from manager.console.attention import (
+    DISK_BYTES,
+    REPORTS_WAITING,
+    SKEW_MS,
+    manager_notices,
+    notices,
+    signature_notices,
+    tick_notices,
+)
 from manager.console.pages.activity import activity_of
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
-from manager.operations.agents import AgentView, list_agents
+from manager.operations.agents import AgentView, agent_views
 from manager.operations.audit import audit_page
+from manager.operations.glances import AgentGlance, agent_glances, agents_with_trouble
 from manager.operations.host_views import count_hosts
 from manager.operations.managers import list_managers
 from manager.operations.plans import last_applied
@@ -52,19 +61,21 @@ class AgentGroup:
     """The agents in one state."""
 
     state: str
-    agents: list[AgentView]
+    agents: list[AgentGlance]
 
 
 def overview(visit: Visit) -> Response:
     """Show how things are."""
-    agents = list_agents(visit.db, visit.now_ms, visit.policy)
+    agents = agent_glances(visit.db, visit.now_ms, visit.policy)
     hosts = _host_numbers(visit)
     alerts = audit_page(visit.db, limit=50, alerts=True)
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     managers = list_managers(visit.db)
     wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
-    wanting += notices(agents, recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit))
+    wanting += notices(
+        _troubled(visit, agents), recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit)
+    )
     progress = _progress(visit)
     return visit.page(
         "overview.html",
@@ -82,13 +93,22 @@ def overview(visit: Visit) -> Response:
     )
 
 
+def _troubled(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
+    """Return the agents of which there may be something to tell."""
+    numbers = agents_with_trouble(
+        visit.db, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
+    )
+    found = [one.row.id for one in agents if one.liveness.attention or one.row.id in numbers]
+    return agent_views(visit.db, found, visit.now_ms, visit.policy)
+
+
 def _given_up(visit: Visit) -> set[str]:
     """Return the releases that nobody is offered any more."""
     found = list_releases(visit.db).releases
     return {row.version for row in found if row.halted_ms or row.revoked_ms}
 
 
-def _groups(agents: list[AgentView]) -> list[AgentGroup]:
+def _groups(agents: list[AgentGlance]) -> list[AgentGroup]:
     counted = Counter(view.liveness.state.value for view in agents)
     return [
         AgentGroup(state, [view for view in agents if view.liveness.state.value == state])
@@ -118,7 +138,7 @@ def _progress(visit: Visit) -> Progress | None:
 
 
 def _first_steps(
-    agents: list[AgentView], hosts: HostNumbers, progress: Progress | None
+    agents: list[AgentGlance], hosts: HostNumbers, progress: Progress | None
 ) -> list[dict[str, Any]]:
     """Return what to do before anything can be crawled; nothing once a round was started."""
     if progress is not None:

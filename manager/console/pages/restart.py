@@ -7,8 +7,9 @@ well, and whether the next list allows 50 pages of a unit or all. Source: seed 0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from starlette.responses import Response
 
@@ -20,12 +21,16 @@ from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit
 from manager.errors import ConflictError
 from manager.operations.agents import (
+    AgentName,
     AgentView,
+    agent_views,
     check_hears_of_pages,
     list_agents,
+    named_agents,
     order_command,
     set_next_list_limit,
 )
+from manager.operations.glances import agent_column
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]
@@ -50,37 +55,49 @@ HEADER: Final = (
     "pages of a unit on its next list",
 )
 
-KEYS: Final[dict[str, Callable[[AgentView], Any]]] = {
-    "name": lambda view: view.row.name,
-    "check": lambda view: view.row.restart_asked_ms,
-    "ordered": lambda view: view.row.restart_ordered_ms,
-    "handled": lambda view: view.row.restart_handled_ms,
-    "list": lambda view: view.row.list_sent_ms,
+COLUMNS: Final = {
+    "check": "restart_asked_ms",
+    "ordered": "restart_ordered_ms",
+    "handled": "restart_handled_ms",
+    "list": "list_sent_ms",
 }
+"""What the table is sorted by, beside the name."""
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=("q",), sorts=tuple(KEYS), default_sort="name")
+    sorts = ("name", *COLUMNS)
+    return read_listing(HERE, visit.query, filters=("q",), sorts=sorts, default_sort="name")
 
 
-def _agents(visit: Visit) -> list[AgentView]:
-    agents = list_agents(visit.db, visit.now_ms, visit.policy)
-    return [view for view in agents if view.row.retired_ms is None]
+def _names(visit: Visit) -> list[AgentName]:
+    return [one for one in named_agents(visit.db) if not one.is_retired]
 
 
-def _found(visit: Visit, listing: Listing) -> list[AgentView]:
-    text = listing.filters["q"].lower()
-    return listing.sorted([view for view in _agents(visit) if text in view.row.name], KEYS)
+def _found(visit: Visit, listing: Listing, everybody: list[AgentName]) -> list[int]:
+    """Return the numbers of the agents that the filter leaves, sorted."""
+    text, column = listing.filters["q"].lower(), listing.sort.removeprefix("-")
+    found = [one for one in everybody if text in one.name]
+    if column == "name":
+        rows = listing.sorted(found, {column: lambda one: one.name})
+    else:
+        values = agent_column(visit.db, COLUMNS[column])
+        rows = listing.sorted(found, {column: lambda one: values.get(one.id)})
+    return [one.id for one in rows]
+
+
+def _views(visit: Visit, numbers: Sequence[int]) -> list[AgentView]:
+    return agent_views(visit.db, numbers, visit.now_ms, visit.policy)
 
 
 def show(visit: Visit) -> Response:
     """Show the table."""
-    listing = _listing(visit)
+    listing, everybody = _listing(visit), _names(visit)
+    cut = listing.cut(_found(visit, listing, everybody))
     return visit.page(
         "restart.html",
         listing=listing,
-        cut=listing.cut(_found(visit, listing)),
-        everybody=len(_agents(visit)),
+        cut=replace(cut, rows=_views(visit, cut.rows)),
+        everybody=len(everybody),
         restart_field=RESTART,
         pages_field=PAGES_OF,
         shown_field=SHOWN,
@@ -89,8 +106,8 @@ def show(visit: Visit) -> Response:
 
 def export(visit: Visit) -> Response:
     """Send the same rows as CSV."""
-    listing = _listing(visit)
-    return csv_response("restart", HEADER, (_cells(view) for view in _found(visit, listing)))
+    found = _found(visit, _listing(visit), _names(visit))
+    return csv_response("restart", HEADER, map(_cells, _views(visit, found)))
 
 
 def _cells(view: AgentView) -> list[Cell]:
@@ -111,7 +128,8 @@ def _cells(view: AgentView) -> list[Cell]:
 
 def save(visit: Visit) -> Response:
     """Do what differs from what holds already; ask once where agents are to restart."""
-    agents = {view.row.name: view for view in _agents(visit)}
+    everybody = list_agents(visit.db, visit.now_ms, visit.policy)
+    agents = {view.row.name: view for view in everybody if view.row.retired_ms is None}
     restarts, limits = _chosen(visit.form, agents)
     if not restarts and not limits:
         return visit.go(HERE, done=_("Nothing was changed: it holds already."))

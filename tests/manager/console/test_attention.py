@@ -17,10 +17,12 @@ from manager.console.attention import (
     spoken_detail,
 )
 from manager.console.language import speak
-from manager.operations.agents import AgentRow, AgentView, list_agents
+from manager.db import agents
+from manager.operations.agents import AgentRow, AgentView, agent_views, list_agents
 from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers, ServingManager
 from manager.operations.unheld import Unheld
+from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 
 NOW_MS = 1_790_000_000_000
@@ -62,6 +64,32 @@ def test_orders_that_nobody_carries_out_are_told(calm: AgentView) -> None:
     assert "pause" in paused.text
     assert _told(calm, **pause, command_done_ms=NOW_MS) == []
     assert _told(calm, restart_ordered_ms=NOW_MS - HOUR_MS) == []
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"clone_reason": "sequence 3 came after 7"},
+        {"suspect_since_ms": 1, "suspect_reason": "it lies"},
+        {"skew_ms": 61_000},
+        {"disk_free_bytes": 999_999_999},
+        {"reports_waiting": 20},
+        {"restart_ordered_ms": 1},
+        {"command_id": "1", "command": "pause", "command_ordered_ms": 1},
+        {"last_contact_ms": 1, "promised_ms": 2, "permit_until_ms": 3},
+    ],
+)
+def test_the_overview_tells_every_trouble_of_an_agent(
+    prsm: Running, person: Visitor, calm: AgentView, trouble: dict[str, object]
+) -> None:
+    """It looks closer only at agents with a trouble: none is missed."""
+    with prsm.manager.db.write() as tx:
+        agents.update(tx, calm.row.id, command_done_ms=None)
+        agents.update(tx, calm.row.id, **trouble)
+    (view,) = agent_views(prsm.manager.db, [calm.row.id], prsm.clock())
+    (notice,) = agent_notices(view, prsm.clock())
+    told = person("viewer").page("/console/").text
+    assert f"{notice.about} {notice.text}" in told
 
 
 def test_lost_is_worse_than_late(calm: AgentView) -> None:

@@ -1,0 +1,86 @@
+"""All agents as lists and numbers need them: a dozen of their sixty columns, others by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction
+from manager.db.tables import agents
+
+__all__ = ["GlanceRow", "all_glances", "column", "with_trouble"]
+
+
+@dataclass(frozen=True, slots=True)
+class GlanceRow:
+    """What says how and where an agent is; `manager.db.tables.fleet` says what each field is."""
+
+    id: int
+    name: str
+    kind: str
+    joined_ms: int
+    retired_ms: int | None
+    last_contact_ms: int | None
+    last_work_ms: int | None
+    promised_ms: int | None
+    permit_until_ms: int
+    state: str
+    state_reason: str
+    latitude: float | None
+    longitude: float | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether it speaks only the five messages."""
+        return self.kind == "plain"
+
+
+def all_glances(tx: Transaction) -> list[GlanceRow]:
+    """Return all agents by number, retired ones too."""
+    c = agents.c
+    query = sa.select(
+        c.id,
+        c.name,
+        c.kind,
+        c.joined_ms,
+        c.retired_ms,
+        c.last_contact_ms,
+        c.last_work_ms,
+        c.promised_ms,
+        c.permit_until_ms,
+        c.state,
+        c.state_reason,
+        c.latitude,
+        c.longitude,
+    )
+    return tx.rows(GlanceRow, query.order_by(c.id))
+
+
+def column(tx: Transaction, name: str) -> dict[int, Any]:
+    """Return one column of all agents by their numbers, to sort by."""
+    found = tx.execute(sa.select(agents.c.id, agents.c[name].label("value")))
+    return {row.id: row.value for row in found}
+
+
+def with_trouble(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int) -> list[int]:
+    """Return the agents that run twice, are suspect, have something left to do, or not enough.
+
+    skew_ms: a clock that differs by more. disk_bytes: less than that is left. reports: so many
+    wait.
+    """
+    c = agents.c
+    return tx.values(
+        sa.select(c.id).where(
+            sa.or_(
+                c.clone_reason != "",
+                c.suspect_since_ms.is_not(None),
+                c.restart_ordered_ms.is_not(None),
+                sa.and_(c.command_id != "", c.command_done_ms.is_(None)),
+                sa.func.abs(c.skew_ms) > skew_ms,
+                c.disk_free_bytes < disk_bytes,
+                c.reports_waiting >= reports,
+            )
+        )
+    )
