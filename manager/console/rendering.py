@@ -9,6 +9,7 @@ sentences: `{{ _("…") }}` is a text and is escaped, `{% trans %}` holds marks 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -71,28 +72,41 @@ def _icon(name: str) -> Markup:
     return Markup(icon_text(name))  # noqa: S704  # a file of ours
 
 
+def _marks(template: str, *values: str) -> Markup:
+    """Return marks with values in the places `%s`; many on a page, so without `Markup.format`."""
+    return Markup(template % tuple(map(escape, values)))  # noqa: S704  # ours, its values escaped
+
+
+def _choices(names: Iterable[str], chosen: str) -> Markup:
+    """Return the options of a menu of names, of which there may be thousands."""
+    made = []
+    for name in names:
+        shown = escape(visible(name))
+        selected = " selected" if name == chosen else ""
+        made.append(f'<option value="{shown}"{selected}>{shown}</option>')
+    return Markup("".join(made))  # noqa: S704  # as above
+
+
 def _moment(at_ms: int | None) -> Markup | str:
     """Return a moment: UTC, which the browser's script turns into the viewer's zone."""
     if at_ms is None:
         return figures.NOTHING
-    return Markup('<time datetime="{}" data-moment title="{}">{}</time>').format(
-        figures.iso(at_ms), figures.moment(at_ms), figures.moment(at_ms)
-    )
+    iso, said = figures.iso(at_ms), figures.moment(at_ms)
+    return _marks('<time datetime="%s" data-moment title="%s">%s</time>', iso, said, said)
 
 
 def _ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
     """Return how long ago a moment was; the moment itself on hover. never: where there was none."""
     if at_ms is None:
         return never or language._("never")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
-    )
+    iso, moment, ago = figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
+    return _marks('<time datetime="%s" title="%s">%s</time>', iso, moment, ago)
 
 
 def _state(text: str) -> Markup:
     """Return a state as a word with a mark before it, coloured by the style sheet."""
     name = text if _STATES.fullmatch(text) else "unknown"
-    return Markup('<span class="state state-{}">{}</span>').format(name, visible(words.word(text)))
+    return _marks('<span class="state state-%s">%s</span>', name, visible(words.word(text)))
 
 
 def _outward(url: str | None) -> Markup | str:
@@ -102,8 +116,8 @@ def _outward(url: str | None) -> Markup | str:
     shown = visible(url)
     if not url.lower().startswith(("http://", "https://")):
         return shown
-    mark = Markup('<a href="{}" rel="noreferrer noopener nofollow" class="outward">{}</a>')
-    return mark.format(shown, shown)
+    mark = '<a href="%s" rel="noreferrer noopener nofollow" class="outward">%s</a>'
+    return _marks(mark, shown, shown)
 
 
 def _host(key: str) -> Markup:
@@ -113,8 +127,8 @@ def _host(key: str) -> Markup:
         return escape(scheme)
     name = rest.removesuffix("/")
     usual = {"http": ":80", "https": ":443"}.get(scheme, "")
-    quiet = Markup('<span class="quiet">{}://</span>').format(scheme) if scheme != "http" else ""
-    return Markup("{}{}").format(quiet, name.removesuffix(usual) if usual else name)
+    quiet = _marks('<span class="quiet">%s://</span>', scheme) if scheme != "http" else Markup("")
+    return quiet + (name.removesuffix(usual) if usual else name)
 
 
 def _typed(text: str) -> Markup:
@@ -151,6 +165,7 @@ def _environment() -> Environment:
         "state": _state,
         "outward": _outward,
         "host_name": _host,
+        "choices": _choices,
     }
     made.filters |= {
         "count": figures.count,

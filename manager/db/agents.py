@@ -206,8 +206,8 @@ def active(tx: Transaction) -> int:
 
 def names(tx: Transaction) -> dict[int, str]:
     """Return the names of all agents by number."""
-    found = tx.execute(sa.select(agents.c.id, agents.c.name))
-    return {row.id: row.name for row in found}
+    pairs: Sequence[Any] = tx.execute(sa.select(agents.c.id, agents.c.name)).all()
+    return dict(pairs)
 
 
 def named(tx: Transaction) -> list[AgentName]:

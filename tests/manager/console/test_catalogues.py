@@ -133,6 +133,23 @@ def test_hostile_values_stay_disarmed_in_sentences() -> None:
         assert "&lt;b&gt;⟨U+202E⟩gpj&lt;/b&gt;" in text, source
 
 
+def test_hostile_values_stay_disarmed_in_marks() -> None:
+    """So are values in marks that are made without a template; a menu shows what was chosen."""
+    hostile = '"><b>\u202egpj'
+    for source in (
+        "{{ choices([value], '') }}",
+        "{{ host_name('https://' ~ value) }}",
+        "{{ outward('http://' ~ value) }}",
+        "{{ state(value) }}",
+    ):
+        text = render_text(source, value=hostile)
+        assert "<b>" not in text, source
+        assert "&#34;&gt;&lt;b&gt;⟨U+202E⟩gpj" in text, source
+    assert render_text("{{ choices(['a', 'b'], 'b') }}") == (
+        '<option value="a">a</option><option value="b" selected>b</option>'
+    )
+
+
 def test_numbers_and_times_follow_the_language() -> None:
     """Units of time and the order of a date are the language's."""
 
