@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from manager.db.agents import AgentRow
 from manager.db.glances import GlanceRow
@@ -26,7 +26,7 @@ class Area:
     east: float
 
     def __str__(self) -> str:
-        return ",".join(f"{value:g}" for value in astuple(self))
+        return f"{self.south:g},{self.west:g},{self.north:g},{self.east:g}"
 
     def holds(self, row: AgentRow | GlanceRow) -> bool:
         """Tell whether an agent lies there; one of which nobody said where it is does not."""

@@ -33,12 +33,24 @@ def test_nothing_hidden_is_left(text: str) -> None:
         ("\u202egnp.exe", "⟨U+202E⟩gnp.exe"),
         ("a\u200bb\ufeff", "a⟨U+200B⟩b⟨U+FEFF⟩"),
         ("\u3164", "⟨U+3164⟩"),
+        ("見\u3164\u00a0る", "見⟨U+3164⟩\u00a0る"),
+        ("3\u00a0h\u2009\u3000前", "3\u00a0h\u2009\u3000前"),
+        ("一\n\u2028", "一\n⟨U+2028⟩"),
         ("two\nlines", "two\nlines"),
     ],
 )
 def test_hidden_characters_become_code_points(text: str, shown: str) -> None:
     """What nobody can see is named; what everybody can is left as it is."""
     assert visible(text) == shown
+
+
+def test_what_is_seen_is_left_as_it_is() -> None:
+    """Of every character alone: a letter, a sign, a space of any width, a line, a tab."""
+    blank = {"\u115f", "\u1160", "\u2800", "\u3164", "\uffa0"}
+    for number in range(0x110000):
+        each = chr(number)
+        hidden = unicodedata.category(each) in HIDDEN and each not in "\n\t"
+        assert (visible(each) == each) is not (hidden or each in blank), ascii(each)
 
 
 def test_what_was_typed_stays_typed() -> None:
