@@ -20,6 +20,7 @@ __all__ = [
     "all_moves",
     "by_id",
     "count_moves",
+    "head_by_id",
     "last_standing",
     "moved_units",
     "moves_of",
@@ -83,6 +84,11 @@ def add(tx: Transaction, values: dict[str, Any], moves: Sequence[dict[str, Any]]
 def by_id(tx: Transaction, plan_id: int) -> PlanRow | None:
     """Return a plan."""
     return tx.row(PlanRow, sa.select(plans).where(plans.c.id == plan_id))
+
+
+def head_by_id(tx: Transaction, plan_id: int) -> PlanHead | None:
+    """Return a plan without what it says of each agent."""
+    return tx.row(PlanHead, sa.select(*_HEAD).where(plans.c.id == plan_id))
 
 
 def newest(tx: Transaction, limit: int, *, applied: bool = False) -> list[PlanHead]:

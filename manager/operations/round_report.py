@@ -6,6 +6,7 @@ counts them; an agent's capacity is taken out again. The error is measured over 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +64,14 @@ def round_report(db: Database, number: int) -> RoundReport:
     return report_of(round_detail(db, number))
 
 
-def report_of(detail: RoundDetail) -> RoundReport:
-    """Return the report of a round whose detail is at hand."""
-    planned = {
-        one["name"]: one for one in (detail.plan["agents"] if detail.plan is not None else [])
-    }
+def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = None) -> RoundReport:
+    """Return the report of a round whose detail is at hand.
+
+    of_plan: what its plan says of each agent, where the detail was asked for without.
+    """
+    if of_plan is None:
+        of_plan = detail.plan["agents"] if detail.plan is not None else []
+    planned = {one["name"]: one for one in of_plan}
     done = {one["name"]: one for one in detail.agents}
     agents = [_agent(name, done.get(name), planned.get(name)) for name in {**planned, **done}]
     agents.sort(key=lambda one: (-one.measured_ms, one.name))

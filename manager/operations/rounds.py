@@ -25,6 +25,7 @@ from manager.db import (
     rounds,
 )
 from manager.db.engine import Database, Transaction
+from manager.db.plans import PlanHead, PlanRow
 from manager.db.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -59,7 +60,8 @@ class RoundDetail:
     """A round with its progress. orders, units: how many are in each state.
 
     agents: name, and per state units, pages, bytes; measured_ms of the crawl so far. plan: costs
-    per agent, tree and explanation of the plan that it goes by, or None: not made yet.
+    per agent, tree and explanation of the plan that it goes by, or None: not made yet, or not
+    asked for.
     """
 
     round: RoundRow
@@ -201,13 +203,18 @@ def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
         return rounds.newest(tx, max(1, min(limit, 1000)))
 
 
-def round_detail(db: Database, number: int) -> RoundDetail:
-    """Return a round; how far it is may be kept figures. Raises NotFoundError."""
+def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundDetail:
+    """Return a round; how far it is may be kept figures. Raises NotFoundError.
+
+    with_plan: False leaves out what its plan says of each agent: of a thousand that is long.
+    """
     with db.read() as tx:
         row = rounds.by_number(tx, number)
         if row is None:
             raise NotFoundError(f"round {number}: there is none; see `prsm rounds`")
-        plan = plans.by_id(tx, row.plan_id) if row.plan_id is not None else None
+        plan: PlanHead | None = None
+        if row.plan_id is not None:
+            plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
         names = agents.names(tx)
     far = db.kept.get(("round", number), lambda: _how_far(db, number))
     units: Counter[str] = Counter()
@@ -234,7 +241,7 @@ def round_detail(db: Database, number: int) -> RoundDetail:
         list(of_agent.values()),
         plan.makespan_ms if plan is not None else None,
         plan.bound_ms if plan is not None else None,
-        json.loads(plan.detail) if plan is not None else None,
+        json.loads(plan.detail) if isinstance(plan, PlanRow) else None,
     )
 
 

@@ -124,7 +124,7 @@ def _last_crawl(visit: Visit) -> Progress | None:
     """Return the newest round that has begun to crawl."""
     for row in list_rounds(visit.db, ROUNDS_LOOKED_AT):
         if row.crawling_ms is not None:
-            return progress_of(round_detail(visit.db, row.number), visit.now_ms)
+            return progress_of(round_detail(visit.db, row.number, with_plan=False), visit.now_ms)
     return None
 
 

@@ -134,7 +134,7 @@ def _progress(visit: Visit) -> Progress | None:
     newest = list_rounds(visit.db, 1)
     if not newest:
         return None
-    return progress_of(round_detail(visit.db, newest[0].number), visit.now_ms)
+    return progress_of(round_detail(visit.db, newest[0].number, with_plan=False), visit.now_ms)
 
 
 def _first_steps(

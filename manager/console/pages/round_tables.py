@@ -30,7 +30,7 @@ SCHEDULES_HEADER: Final = (*SCHEDULE_HEADER, "method", "probe first", "share of 
 
 def export_progress(visit: Visit) -> Response:
     """Send how far each agent is in a round as CSV, the busiest first."""
-    detail = round_detail(visit.db, visit.number)
+    detail = round_detail(visit.db, visit.number, with_plan=False)
     rows = map(_progress, busiest_first(detail.agents))
     return csv_response(f"round-{visit.number}-progress", PROGRESS_HEADER, rows)
 

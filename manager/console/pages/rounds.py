@@ -18,7 +18,7 @@ from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
-from manager.console.pages.progress import progress_of
+from manager.console.pages.progress import Progress, progress_of
 from manager.console.pages.schedules import removed
 from manager.console.visit import Question, Visit, whole_number
 from manager.console.words import run
@@ -111,14 +111,16 @@ def show(visit: Visit) -> Response:
         listing=listing,
         cut=_cut(visit, listing),
         current=current,
-        progress=(
-            progress_of(round_detail(visit.db, current.number), visit.now_ms) if current else None
-        ),
+        progress=(_progress(visit, current.number) if current else None),
         series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
         states=STATES,
         schedules=TIMETABLE.listed(visit.db, visit.now_ms),
     )
+
+
+def _progress(visit: Visit, number: int) -> Progress:
+    return progress_of(round_detail(visit.db, number, with_plan=False), visit.now_ms)
 
 
 def export(visit: Visit) -> Response:
@@ -192,13 +194,13 @@ def export_agents(visit: Visit) -> Response:
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
     listing = _agents_listing(visit)
-    detail = round_detail(visit.db, visit.number)
+    detail = round_detail(visit.db, visit.number, with_plan=False)
     plan = (
         plan_detail(visit.db, detail.round.plan_id, limit=10)
         if detail.round.plan_id is not None
         else None
     )
-    report = report_of(detail)
+    report = report_of(detail, plan.agents if plan is not None else ())
     return visit.page(
         "round.html",
         progress=progress_of(detail, visit.now_ms),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations import agent_rounds
 from manager.operations.agent_rounds import every_round_of_agent, rounds_of_agent
-from manager.operations.round_report import round_report
-from manager.operations.rounds import start_round
+from manager.operations.round_report import report_of, round_report
+from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.test_plans import measured
 from tests.manager.operations.world import ADMIN
 
@@ -38,5 +40,9 @@ def test_a_round_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch
         assert newest.units == {"finished": agent.units}
         assert list(every_round_of_agent(database, agent.name)) == [newest, *before]
     assert report.agents[0].name == report.measured_agent
+    whole, brief = round_detail(database, 2), round_detail(database, 2, with_plan=False)
+    assert whole.plan is not None
+    assert brief == replace(whole, plan=None)
+    assert report_of(brief, whole.plan["agents"]) == report
     with pytest.raises(NotFoundError):
         round_report(database, 9)
