@@ -30,6 +30,7 @@ __all__ = [
     "raise_generations",
     "returned",
     "silent_or_gone",
+    "taking_part",
     "update",
     "update_each",
     "with_changed_lists",
@@ -132,6 +133,13 @@ _BY_KEYS: Final = sa.select(agents).where(
 )
 
 
+_TAKES_PART: Final = (
+    agents.c.subscribed,
+    agents.c.retired_ms.is_(None),
+    agents.c.lost_ms.is_(None),
+)
+
+
 @cache
 def _updating(columns: tuple[str, ...]) -> sa.Update:
     """Return the statement that sets columns of one agent. Few sets of columns are ever asked."""
@@ -198,10 +206,12 @@ def returned(tx: Transaction) -> list[AgentRow]:
 
 def active(tx: Transaction) -> int:
     """Return how many agents take part."""
-    query = sa.select(sa.func.count()).where(
-        agents.c.subscribed, agents.c.retired_ms.is_(None), agents.c.lost_ms.is_(None)
-    )
-    return int(tx.value(query))
+    return int(tx.value(sa.select(sa.func.count()).select_from(agents).where(*_TAKES_PART)))
+
+
+def taking_part(tx: Transaction) -> list[int]:
+    """Return the numbers of the agents that take part."""
+    return tx.values(sa.select(agents.c.id).where(*_TAKES_PART))
 
 
 def names(tx: Transaction) -> dict[int, str]:

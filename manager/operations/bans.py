@@ -49,7 +49,7 @@ def list_bans(db: Database, *, agent: str = "", limit: int = 100, offset: int = 
 
 def bans_shown(tx: Transaction, rows: Collection[BanRow]) -> list[Ban]:
     """Return bans as people see them."""
-    names = agents.names(tx)
+    names = agents.names(tx) if rows else {}
     return [
         Ban(row.host, names[row.agent_id], row.reason, row.made_by, row.made_ms) for row in rows
     ]

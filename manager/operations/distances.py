@@ -7,7 +7,8 @@ about it stands beside it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -62,12 +63,24 @@ class DistanceView:
     off_by: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A distance that was measured. ms_per_kb: None: unreachable. explained: what the agent said of
+    it, where that says why."""
+
+    row: DistanceRow
+    measured: Measured
+    ms_per_kb: float | None
+    said: str
+    explained: str
+
+
 def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> list[DistanceView]:
     """Return all distances to some units, by unit and agent, and then the nearest predicted."""
     said = measurements.reasons_said(tx, unit_ids)
     cut = cut_short(tx, unit_ids)
-    views = [
-        _view(
+    found = [
+        _found(
             row,
             policy,
             said.get((row.unit_id, row.agent_id, row.round, row.kind), ""),
@@ -75,18 +88,16 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         )
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
-    ids = sorted(
-        {one.id for one in agents.named(tx) if one.takes_part} | {view.agent_id for view in views}
-    )
+    ids = sorted({*agents.taking_part(tx), *(one.row.agent_id for one in found)})
     learned = load_model(tx, ids)
     if learned is None or not unit_ids:
-        return views
+        return [_view(one, None) for one in found]
     never = ordering.banned_pairs(tx, unit_ids)
-    return _with_predictions(views, sorted(unit_ids), ids, learned.model, never)
+    return _with_predictions(found, sorted(unit_ids), ids, learned.model, never)
 
 
 def _with_predictions(
-    views: Sequence[DistanceView],
+    found: Sequence[_Found],
     unit_ids: Sequence[int],
     ids: Sequence[int],
     model: Model,
@@ -98,45 +109,26 @@ def _with_predictions(
     """
     row_of = {agent: row for row, agent in enumerate(ids)}
     column_of = {unit: column for column, unit in enumerate(unit_ids)}
-    reached = [view for view in views if view.ms_per_kb is not None]
+    reached = [one for one in found if one.ms_per_kb is not None]
     probes = Probes(
-        np.array([row_of[view.agent_id] for view in reached], dtype=np.intp),
-        np.array([column_of[view.unit_id] for view in reached], dtype=np.intp),
-        np.array([view.ms_per_kb for view in reached], dtype=np.float64),
+        np.array([row_of[one.row.agent_id] for one in reached], dtype=np.intp),
+        np.array([column_of[one.row.unit_id] for one in reached], dtype=np.intp),
+        np.array([one.ms_per_kb for one in reached], dtype=np.float64),
     )
     places = model.places(probes, len(unit_ids))
     predicted, off_by = model.predict(places), model.off_by(places)
     factors, odd = model.outliers(probes, len(unit_ids))
-    of_pair = {
-        (view.unit_id, view.agent_id): (float(factor), bool(is_odd))
-        for view, factor, is_odd in zip(reached, factors, odd, strict=True)
-    }
-    found = [_compared(view, of_pair.get((view.unit_id, view.agent_id))) for view in views]
-    tried = never | {(view.unit_id, view.agent_id) for view in views}
+    beside = iter(zip(factors.tolist(), odd.tolist(), strict=True))
+    views = [_view(one, None if one.ms_per_kb is None else next(beside)) for one in found]
+    tried = never | {(one.row.unit_id, one.row.agent_id) for one in found}
     for unit, column in column_of.items():
-        nearest = [int(row) for row in np.argsort(predicted[:, column], kind="stable")]
-        missing = [row for row in nearest if (unit, ids[row]) not in tried]
-        found += [
+        nearest = np.argsort(predicted[:, column], kind="stable").tolist()
+        missing = (row for row in nearest if (unit, ids[row]) not in tried)
+        views += [
             _predicted(unit, ids[row], float(predicted[row, column]), float(off_by[row, column]))
-            for row in missing[:PREDICTED_MOST]
+            for row in islice(missing, PREDICTED_MOST)
         ]
-    return found
-
-
-def _compared(view: DistanceView, beside: tuple[float, bool] | None) -> DistanceView:
-    if beside is None or view.ms_per_kb is None:
-        return view
-    factor, odd = beside
-    reason = view.reason
-    if odd:
-        times, word = (factor, "farther") if factor > 1 else (1 / factor, "nearer")
-        reason += f"; {times:,.0f} times {word} than the other agents' distances make expect"
-    return replace(
-        view,
-        expected_ms_per_kb=max(view.ms_per_kb, LEAST_MS_PER_KB) / factor,
-        outlier=view.outlier or odd,
-        reason=reason,
-    )
+    return views
 
 
 def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> DistanceView:
@@ -164,8 +156,8 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
     )
 
 
-def _view(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> DistanceView:
-    """Return a distance for people. is_cut: the probe ended, or will end, before it saw all."""
+def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> _Found:
+    """Return what was measured. is_cut: the probe ended, or will end, before it saw all."""
     measured = Measured(
         lines=row.lines,
         failed=row.failed,
@@ -177,11 +169,30 @@ def _view(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> Dista
         # so did a crawl.
         complete=row.kind == "crawl" or (row.lines < policy.probe_pages and not is_cut),
     )
-    explained = said and (is_cut or measured.state is State.UNREACHABLE)
+    explains = is_cut or measured.state is State.UNREACHABLE
+    return _Found(row, measured, measured.ms_per_kb, said, said if explains else "")
+
+
+def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
+    """Return a distance for people.
+
+    beside: by what factor it is more than the model expects, and whether that is odd; None: it
+    expects nothing.
+    """
+    row, measured = found.row, found.measured
+    reason, expected, odd = measured.reason, None, False
+    if found.explained:
+        reason += f"; the agent said: {found.explained}"
+    if beside is not None and found.ms_per_kb is not None:
+        factor, odd = beside
+        expected = max(found.ms_per_kb, LEAST_MS_PER_KB) / factor
+        if odd:
+            times, word = (factor, "farther") if factor > 1 else (1 / factor, "nearer")
+            reason += f"; {times:,.0f} times {word} than the other agents' distances make expect"
     return DistanceView(
         unit_id=row.unit_id,
         agent_id=row.agent_id,
-        ms_per_kb=measured.ms_per_kb,
+        ms_per_kb=found.ms_per_kb,
         state=measured.state.value,
         kind=row.kind,
         round=row.round,
@@ -194,8 +205,9 @@ def _view(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> Dista
         first_quartile=row.first_quartile,
         median=row.median,
         third_quartile=row.third_quartile,
-        outlier=measured.one_line_decides,
+        outlier=odd or measured.one_line_decides,
         unreachable_since_ms=row.unreachable_since_ms,
-        reason=f"{measured.reason}; the agent said: {said}" if explained else measured.reason,
-        said=said,
+        reason=reason,
+        said=found.said,
+        expected_ms_per_kb=expected,
     )

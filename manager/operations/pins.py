@@ -159,7 +159,7 @@ def list_pins(db: Database, *, agent: str = "", limit: int = 100, offset: int = 
 def pins_shown(tx: Transaction, rows: Collection[PinRow]) -> list[Pin]:
     """Return pins as people see them."""
     standing = load_standing(tx, [row.unit_id for row in rows]) if rows else Standing()
-    names = agents.names(tx)
+    names = agents.names(tx) if rows else {}
     return [
         Pin(
             row.unit,
