@@ -24,7 +24,7 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/logs"
 FILTERS: Final = ("host", "status", "url", "agent", "kind", "since", "until", "held")
 STATUSES: Final = ("bad", "none", "2xx", "3xx", "4xx", "5xx", "404", "500", "503")
-FIRST_PATIENCE_S: Final = 0.05
+FIRST_PATIENCE_S: Final = 0.03
 """A page must be there at once; what was not searched by then, its parts search."""
 
 PATIENCE_S: Final = 1.0
