@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from manager.errors import BusyError
+from manager.intake.carrying import carried
 
 __all__ = ["Limits", "Workers"]
 
@@ -128,7 +129,7 @@ class Workers:
         if self._limits is not None:
             function = partial(_within, self._limits.cpu_s, function)
         try:
-            return self._pool, self._pool.submit(function, job)
+            return self._pool, carried(function, job, self._pool.submit)
         except BrokenProcessPool as error:
             # A child died before it was asked for this; who waits for it is told.
             failed: Future[_Result] = Future()

@@ -6,8 +6,11 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,3 +129,47 @@ def test_children_may_be_ended_in_the_middle() -> None:
                 await job
 
     run(workers, check())
+
+
+def size_of(job: bytes) -> int:
+    """Return how large a job is."""
+    return len(job)
+
+
+def stop_with_a_large_job() -> None:
+    """End a pool whose child is killed before it has read of a job what fits into no pipe."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        pid, _ = await workers.run(where, None)
+        os.kill(pid, signal.SIGSTOP)
+        waiting = asyncio.ensure_future(workers.run(size_of, bytes(10_000_000)))
+        await asyncio.sleep(0.5)  # the thread that feeds the pipe is there by then, or never
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(BusyError, match="died"):
+            await waiting
+        assert await workers.run(size_of, bytes(10_000_000)) == 10_000_000
+
+    run(workers, check())
+
+
+def test_a_child_that_dies_before_a_large_job_holds_nobody_up() -> None:
+    """The next job has a new child, and the program ends."""
+    stop = "from tests.manager.intake import test_workers as t; t.stop_with_a_large_job()"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{stop}; print('ended')"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == "ended\n"
+
+
+def test_a_large_job_leaves_no_file_open() -> None:
+    """What it travelled in is closed when it is done."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        assert await workers.run(size_of, bytes(1_000_000)) == 1_000_000
+
+    run(workers, check())
+    held = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    assert not [one for one in held if "memfd:job" in str(one)]
