@@ -1,51 +1,66 @@
 """Sync, read and answered straight from bytes: most of what a manager hears are syncs.
 
-Declared as any other route, so the documentation and the metrics know it; but it stands before all
-others, and its body goes to pydantic as it came. FastAPI's ways of finding a route among many, of
-solving dependencies and of reading JSON twice cost several times as much as all that a sync is
-about (docs/adr/0129). What is refused is refused in the same words.
+Declared as any other route, so the documentation and the metrics know it; but `SyncLane` stands
+before the whole application and answers it. FastAPI's layers, its ways of finding a route among
+many, of solving dependencies and of reading JSON twice cost several times as much as all that a
+sync is about (docs/adr/0129, 0158). What is refused is refused in the same words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
+from starlette.types import Receive, Scope, Send
 
 from manager.agent_api.door import door_of, shown_key_hash, unknown_key
 from manager.errors import UnknownKeyError
 from shared.wire.sync import SyncAnswer, SyncRequest
 
-__all__ = ["add_sync"]
+__all__ = ["SyncLane", "add_sync"]
+
+PATH: Final = "/api/v1/sync"
 
 
 def add_sync(app: FastAPI) -> None:
-    """Declare the route; first of all, so that no other is looked at."""
+    """Declare the route, which `SyncLane` answers."""
     app.router.add_api_route(
-        "/api/v1/sync",
-        sync,
-        methods=["POST"],
-        response_model=SyncAnswer,
-        tags=["agents' own"],
-        route_class_override=_SyncRoute,
+        PATH, sync, methods=["POST"], response_model=SyncAnswer, tags=["agents' own"]
     )
 
 
 async def sync(asked: SyncRequest) -> SyncAnswer:
     """Say what the agent holds and did; hear what it is to do."""
-    raise AssertionError(f"{asked.agent}: _SyncRoute answers")
+    raise AssertionError(f"{asked.agent}: SyncLane answers")
 
 
-class _SyncRoute(APIRoute):
-    """The route as `sync` declares it, answered by `_answer`."""
+class SyncLane:
+    """ASGI middleware that answers syncs and passes on all else."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return who answers."""
-        return _answer
+    def __init__(self, app: FastAPI, answer_to: Callable[[Request, Exception], Response]) -> None:
+        """answer_to: says what an error that ended a sync is answered with."""
+        self._app = app
+        self._answer_to = answer_to
+        self._route = next(
+            one for one in app.router.routes if isinstance(one, APIRoute) and one.path == PATH
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["path"] != PATH or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        scope["app"], scope["route"] = self._app, self._route
+        request = Request(scope, receive)
+        try:
+            response = await _answer(request)
+        except Exception as error:  # noqa: BLE001  # answered as the application would
+            response = self._answer_to(request, error)
+        await response(scope, receive, send)
 
 
 async def _answer(request: Request) -> Response:

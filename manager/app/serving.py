@@ -19,9 +19,9 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from manager.app.certificate import Certificate
+from manager.app.http_protocol import BoundedProtocol
 from manager.settings import ServerSettings, Settings
 from manager.store import StoreError
 from shared.errors import SettingError
@@ -33,39 +33,6 @@ THREADS: Final = 64
 SOCKET_PATH_LIMIT: Final = 107
 
 _log: Final = logging.getLogger(__name__)
-
-
-class _ImpatientH11(H11Protocol):
-    """HTTP/1.1 that gives up on who opens a connection and never finishes a request head."""
-
-    head_s: float
-    _head_timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        super().connection_made(transport)
-        self._head_timer = self.loop.call_later(self.head_s, self._give_up)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        waits = self.cycle is None or self.cycle.response_complete
-        if not waits:
-            self._stop_timer()
-        elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(self.head_s, self._give_up)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def _stop_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _give_up(self) -> None:
-        self._head_timer = None
-        if not self.transport.is_closing():
-            self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -183,7 +150,7 @@ async def run_servers(
 
 def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -> uvicorn.Config:
     server = settings.server
-    protocol = type("Impatient", (_ImpatientH11,), {"head_s": settings.limits.request_head_s})
+    protocol = type("Bounded", (BoundedProtocol,), {"head_s": settings.limits.request_head_s})
     return uvicorn.Config(
         app,
         http=protocol,

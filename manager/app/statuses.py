@@ -15,6 +15,7 @@ sentence in `detail` for everything under `/api`. Nothing of an inner error goes
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -39,7 +40,7 @@ from manager.errors import (
 from manager.intake import SlowSenderError
 from shared.errors import FormatError, UrlError
 
-__all__ = ["STATUS_OF", "answer", "speak_errors", "status_of"]
+__all__ = ["STATUS_OF", "answer", "answer_to", "speak_errors", "status_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -73,11 +74,13 @@ def status_of(error: PrsmError) -> int | None:
 
 def speak_errors(app: FastAPI) -> None:
     """Install the answers to all errors in an application."""
-    app.add_exception_handler(PrsmError, _refused)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(ClientDisconnect, _gone)
-    app.add_exception_handler(Exception, _broken)
+    for kind, said in _ANSWERS:
+        app.add_exception_handler(kind, said)
+
+
+def answer_to(request: Request, error: Exception) -> Response:
+    """Return what an application with `speak_errors` answers where this error ends a request."""
+    return next(said for kind, said in _ANSWERS if isinstance(error, kind))(request, error)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -139,3 +142,13 @@ def answer(request: Request, status: int, sentence: str, headers: dict[str, str]
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": sentence}, status, headers)
     return PlainTextResponse(sentence + "\n", status, headers)
+
+
+_ANSWERS: Final[tuple[tuple[type[Exception], Callable[[Request, Exception], Response]], ...]] = (
+    (PrsmError, _refused),
+    (HTTPException, _http),
+    (RequestValidationError, _invalid),
+    (ClientDisconnect, _gone),
+    (Exception, _broken),
+)
+"""First match wins."""

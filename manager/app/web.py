@@ -14,7 +14,7 @@ from manager.api import AdminDoor
 from manager.app.compose import Manager
 from manager.app.connection import Connection, Entrance
 from manager.app.health import health_router
-from manager.app.statuses import speak_errors, status_of
+from manager.app.statuses import answer_to, speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.distribution import DistributionDoor, Selections
 from manager.intake import Receiving, UploadDesk
@@ -121,7 +121,7 @@ def build_app(manager: Manager) -> FastAPI:
     return app
 
 
-def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
+def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
     """Return the application as one listener serves it."""
     limits = manager.settings.limits
     body_limits = {
@@ -140,7 +140,7 @@ def wrapped(app: ASGIApp, manager: Manager, *, local: bool) -> ASGIApp:
 
     entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
     return Connection(
-        manager.metrics.counted(app),
+        manager.metrics.counted(agent_api.SyncLane(app, answer_to)),
         entrance,
         limit_of,
         limits.upload_idle_s,

@@ -157,3 +157,68 @@ def test_a_full_disk_refuses_and_recovers(tmp_path: Path) -> None:
         small = name + b"".join(encode([line]))
         assert agent.post("servlets/submitlog", content=small).status_code == 200
         assert prsm(data, "check") == "all is as it should be\n"
+
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = b"POST /api/v1/sync HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [GET, GET + b"X: ", b"GET /", CHUNKED + b"1;", CHUNKED + b"0\r\n", CHUNKED + b"0\r\nX: "],
+    ids=["head", "field", "address", "chunk", "fields-behind", "field-behind"],
+)
+def test_what_no_application_sees_is_bounded(manager: ManagerProcess, begun: bytes) -> None:
+    """Heads and what stands between the parts of a body end at 64 KiB, however they are sent."""
+    with socket.create_connection(("127.0.0.1", manager.port), timeout=30) as line:
+        line.sendall(begun)
+        sent, piece = 0, b"x: y\r\n" * 1000 if begun.endswith(b"\r\n") else b"x" * 8192
+        received = b""
+        line.setblocking(False)
+        while not received and sent < 2**26:
+            try:
+                sent += line.send(piece)
+            except BlockingIOError:
+                pass
+            except ConnectionError:
+                break
+            try:
+                received = line.recv(65536)
+            except BlockingIOError:
+                continue
+            except ConnectionError:
+                break
+        assert sent < 2**24
+    # A reset may overtake the sentence where more was on its way.
+    assert not received or received.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 401 ")), received
+
+
+def test_a_large_head_is_told_its_limit(manager: ManagerProcess) -> None:
+    """The answer says what is too large, and the limit."""
+    received = exchange(manager.port, GET + b"X: " + b"y" * 70_000, shut=False)
+    assert received.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+    assert b"65536 bytes" in received
+
+
+@pytest.mark.parametrize("fields", [b"", b"Host: x\r\nHost: y\r\n"])
+def test_a_request_has_one_host(manager: ManagerProcess, fields: bytes) -> None:
+    """None and two are 400, as RFC 9112 has it."""
+    received = exchange(manager.port, b"GET /healthz HTTP/1.1\r\n" + fields + b"\r\n", shut=False)
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert b"one field Host" in received
+
+
+def test_fields_behind_a_body_are_nobodys_key(manager: ManagerProcess, agent: httpx.Client) -> None:
+    """A trailer is not a field of the head: what it shows opens nothing."""
+    key = f"Authorization: {agent.headers['authorization']}\r\n".encode()
+    sent = CHUNKED + b"2\r\n{}\r\n0\r\n" + key + b"Connection: close\r\n\r\n"
+    received = exchange(manager.port, sent + GET + b"Connection: close\r\n\r\n", shut=False)
+    assert received.startswith(b"HTTP/1.1 401 ")
+
+
+def test_another_protocol_is_declined(manager: ManagerProcess) -> None:
+    """Who asks for HTTP/2 or a WebSocket is answered in HTTP/1.1, and the line ends behind it."""
+    upgrade = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n"
+    received = exchange(manager.port, GET + upgrade, shut=False)
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert b"connection: close" in received.lower()
