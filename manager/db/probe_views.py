@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -96,21 +97,16 @@ def pairs_page(
 
     unit_ids: only of these. reached: only what could be fetched, or could not.
     """
-    query = (
-        sa.select(
-            distances.c.unit_id,
-            units.c.key.label("host"),
-            agents.c.name.label("agent"),
-            distances.c.ms_per_kb,
-            distances.c.measured_ms,
-            distances.c.round,
-            distances.c.kind,
-            distances.c.lines,
-            distances.c.failed,
-            distances.c.unreachable_since_ms,
-        )
-        .join(units, units.c.id == distances.c.unit_id)
-        .join(agents, agents.c.id == distances.c.agent_id)
+    query = sa.select(
+        distances.c.unit_id,
+        distances.c.agent_id,
+        distances.c.ms_per_kb,
+        distances.c.measured_ms,
+        distances.c.round,
+        distances.c.kind,
+        distances.c.lines,
+        distances.c.failed,
+        distances.c.unreachable_since_ms,
     )
     if agent_id is not None:
         query = query.where(distances.c.agent_id == agent_id)
@@ -125,7 +121,21 @@ def pairs_page(
     if sort.endswith("distance"):
         query = query.where(distances.c.ms_per_kb.is_not(None))
     order = column.desc() if sort.startswith("-") else column
-    return tx.rows(PairRow, query.order_by(order).limit(limit).offset(offset))
+    found: Sequence[Any] = tx.execute(query.order_by(order).limit(limit).offset(offset)).all()
+    # Only of a page: of the pairs before it nobody needs the names.
+    hosts = _texts(tx, units.c.key, {row.unit_id for row in found})
+    names = _texts(tx, agents.c.name, {row.agent_id for row in found})
+    return [PairRow(row[0], hosts[row.unit_id], names[row.agent_id], *row[2:]) for row in found]
+
+
+def _texts(tx: Transaction, column: sa.Column[Any], ids: Collection[int]) -> dict[int, str]:
+    """Return a column of some rows of its table by their numbers."""
+    texts: dict[int, str] = {}
+    key = column.table.c.id
+    for part in chunks(ids):
+        rows = tx.execute(sa.select(key, column.label("text")).where(key.in_(part)))
+        texts.update({row.id: row.text for row in rows})
+    return texts
 
 
 def newest_orders(tx: Transaction, unit_ids: Sequence[int]) -> dict[tuple[int, int], OrderState]:
