@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import audit
 
-__all__ = ["AuditRow", "add", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "newest"]
+
+TOLD: Final = "alert."
+"""How the actions begin that say who was told of what."""
+
+_IS_TOLD: Final = sa.text("substr(action, 1, 6) = 'alert.'")
+"""As the index of these has it: a database uses it for the same words only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ def newest(
     query = sa.select(audit).order_by(audit.c.id.desc()).limit(limit)
     if before_id is not None:
         query = query.where(audit.c.id < before_id)
+    if action.startswith(TOLD):
+        query = query.where(_IS_TOLD)
     if action:
         query = query.where(audit.c.action.startswith(action, autoescape=True))
     if subject:

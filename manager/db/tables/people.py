@@ -86,4 +86,11 @@ audit: Final = sa.Table(
         sqlite_where=sa.text("alert = 1"),
         postgresql_where=sa.text("alert"),
     ),
+    # What was told of alerts: few of many rows, and none for months where all is well.
+    sa.Index(
+        "ix_audit_told",
+        "id",
+        sqlite_where=sa.text("substr(action, 1, 6) = 'alert.'"),
+        postgresql_where=sa.text("substr(action, 1, 6) = 'alert.'"),
+    ),
 )
