@@ -87,6 +87,12 @@ def _choices(names: Iterable[str], chosen: str) -> Markup:
     return Markup("".join(made))  # noqa: S704  # as above
 
 
+def _suggestions(names: Iterable[str]) -> Markup:
+    """Return the options that a field suggests, of which there may be thousands."""
+    made = [f'<option value="{escape(visible(name))}"></option>' for name in names]
+    return Markup("".join(made))  # noqa: S704  # as above
+
+
 def _moment(at_ms: int | None) -> Markup | str:
     """Return a moment: UTC, which the browser's script turns into the viewer's zone."""
     if at_ms is None:
@@ -166,6 +172,7 @@ def _environment() -> Environment:
         "outward": _outward,
         "host_name": _host,
         "choices": _choices,
+        "suggestions": _suggestions,
     }
     made.filters |= {
         "count": figures.count,

@@ -138,6 +138,7 @@ def test_hostile_values_stay_disarmed_in_marks() -> None:
     hostile = '"><b>\u202egpj'
     for source in (
         "{{ choices([value], '') }}",
+        "{{ suggestions([value]) }}",
         "{{ host_name('https://' ~ value) }}",
         "{{ outward('http://' ~ value) }}",
         "{{ state(value) }}",
