@@ -8,6 +8,7 @@ sync is about (docs/adr/0129, 0158). What is refused is refused in the same word
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -24,6 +25,11 @@ from shared.wire.sync import SyncAnswer, SyncRequest
 __all__ = ["SyncLane", "add_sync"]
 
 PATH: Final = "/api/v1/sync"
+
+SAID_BYTES: Final = 500
+"""Of a refusal, in a line of the log; it may repeat what was sent."""
+
+_log: Final = logging.getLogger(__name__)
 
 
 def add_sync(app: FastAPI) -> None:
@@ -60,7 +66,15 @@ class SyncLane:
             response = await _answer(request)
         except Exception as error:  # noqa: BLE001  # answered as the application would
             response = self._answer_to(request, error)
+            # The only line on it: good ones are as many as agents a minute, and a table has them.
+            why = bytes(response.body[:SAID_BYTES]).decode(errors="replace")
+            _log.info("sync from %s: %d %s", _client(scope), response.status_code, why)
         await response(scope, receive, send)
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else "this machine"
 
 
 async def _answer(request: Request) -> Response:

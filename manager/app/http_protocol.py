@@ -37,6 +37,9 @@ class BoundedProtocol(HttpToolsProtocol):
     """Gives up on who never ends the head of a request, and refuses what is too large to be one."""
 
     head_s: float
+    quiet: frozenset[str] = frozenset()
+    """Paths whose answers are no lines of the log: whoever answers there says what is worth one."""
+
     _head_timer: asyncio.TimerHandle | None = None
     _between_bytes = 0
     _head_is_over = False
@@ -90,6 +93,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refusal = _TOO_MANY
             raise ValueError(_TOO_MANY[1])
         super().on_headers_complete()
+        if self.scope["path"] in self.quiet:
+            self.cycle.access_log = False
 
     def on_body(self, body: bytes) -> None:
         self._between_bytes = 0

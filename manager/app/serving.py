@@ -20,6 +20,7 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from manager.agent_api import SYNC_PATH
 from manager.app.certificate import Certificate
 from manager.app.http_protocol import BoundedProtocol
 from manager.settings import ServerSettings, Settings
@@ -150,10 +151,10 @@ async def run_servers(
 
 def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -> uvicorn.Config:
     server = settings.server
-    protocol = type("Bounded", (BoundedProtocol,), {"head_s": settings.limits.request_head_s})
+    of_ours = {"head_s": settings.limits.request_head_s, "quiet": frozenset({SYNC_PATH})}
     return uvicorn.Config(
         app,
-        http=protocol,
+        http=type("Bounded", (BoundedProtocol,), of_ours),
         ws="none",
         lifespan="off",
         interface="asgi3",

@@ -222,3 +222,21 @@ def test_another_protocol_is_declined(manager: ManagerProcess) -> None:
     received = exchange(manager.port, GET + upgrade, shut=False)
     assert received.startswith(b"HTTP/1.1 200 ")
     assert b"connection: close" in received.lower()
+
+
+def test_a_sync_is_a_line_of_the_log_where_it_was_refused(
+    manager: ManagerProcess, agent: httpx.Client
+) -> None:
+    """Good ones come each minute of each agent; a refused one is named with its request and why."""
+    good = {"agent": "a.example", "boot_id": "b", "sequence": 1, "version": "1", "clock_ms": 5,
+            "state": "starting"}  # fmt: skip
+    taken = agent.post("api/v1/sync", json=good)
+    assert taken.status_code == 200, taken.text
+    refused = agent.post("api/v1/sync", json={**good, "agent": "b\nexample"})
+    assert refused.status_code == 400
+    assert agent.get("api/v1/sync").status_code == 405  # answered, and written down, behind them
+    lines = manager.log.splitlines()
+    assert not [line for line in lines if taken.headers["x-request-id"] in line]
+    (line,) = [line for line in lines if refused.headers["x-request-id"] in line]
+    assert "sync from 127.0.0.1: 400" in line
+    assert "agent" in line
