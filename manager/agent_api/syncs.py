@@ -1,7 +1,8 @@
 """Syncs that wait are answered together: one transaction, one look at the disk for all of them.
 
-While one batch is in the database the next gathers, so nobody waits for others to come, and a busy
-manager writes less often, not more slowly. Invariants: of one agent one sync a batch, in the order
+While one batch is in the database the next gathers, and for a moment longer while it is small: who
+comes to a quiet manager is answered at once, and a busy one writes less often, not more slowly.
+Invariants: of one agent one sync a batch, in the order
 in which they came; what goes wrong with one is told to that one; an answer is given only when the
 transaction that it is of was committed. Source: group commit; docs/adr/0114.
 """
@@ -12,6 +13,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +28,11 @@ __all__ = ["Syncs"]
 
 AT_ONCE: Final = 100
 """Syncs in one transaction: others that want to write wait no longer than some tens of ms."""
+
+APART_S: Final = 0.05
+"""From the beginning of one batch to that of the next, while fewer than ENOUGH wait: a batch costs
+some ten syncs, whatever it holds."""
+ENOUGH: Final = 25
 
 FLEET_S: Final = 10.0
 """How long the size of the fleet is good for: it only says how often agents call."""
@@ -50,6 +57,8 @@ class Syncs:
         self._answering: asyncio.Task[None] | None = None
         self._fleet = 0
         self._fleet_until = 0.0
+        self._enough = asyncio.Event()
+        self._next_s = 0.0  # when the next batch may begin, of time.monotonic
 
     async def answer(self, agent: AgentIdentity, key_hash: str, request: SyncRequest) -> SyncAnswer:
         """Do `manager.operations.syncing.sync`; raises what it raises.
@@ -60,6 +69,8 @@ class Syncs:
             Asked(agent, request, key_hash), asyncio.get_running_loop().create_future()
         )
         self._waiting.append(waiting)
+        if len(self._waiting) >= ENOUGH:
+            self._enough.set()
         if self._answering is None:
             self._answering = asyncio.create_task(self._answer_all())
         return await waiting.answer
@@ -67,6 +78,7 @@ class Syncs:
     async def _answer_all(self) -> None:
         try:
             while self._waiting:
+                await self._gather()
                 batch = self._next_batch()
                 try:
                     await asyncio.to_thread(self._answer_batch, batch, asyncio.get_running_loop())
@@ -74,6 +86,16 @@ class Syncs:
                     _tell(batch, [error] * len(batch))
         finally:
             self._answering = None
+
+    async def _gather(self) -> None:
+        """Let others come, where a batch has just begun and few wait yet."""
+        left_s = self._next_s - time.monotonic()
+        if left_s > 0 and len(self._waiting) < ENOUGH:
+            self._enough.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left_s):
+                    await self._enough.wait()
+        self._next_s = time.monotonic() + APART_S
 
     def _next_batch(self) -> list[_Waiting]:
         """Take what waits, of each agent the first; who went away is left out."""

@@ -121,3 +121,49 @@ def test_a_key_that_was_replaced_counts_no_more(database: Database) -> None:
                 await asked(desk, world, "a")
 
     asyncio.run(ask())
+
+
+def test_a_batch_behind_another_waits_until_enough_have_come(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is answered at once; then two wait for a third, however long it takes."""
+    monkeypatch.setattr(syncs, "APART_S", 1000.0)
+    monkeypatch.setattr(syncs, "ENOUGH", 3)
+    world = World(database)
+    world.join(*NAMES)
+    sizes: list[int] = []
+    whole = syncing.sync_all
+
+    def noted(db: Database, some: list[Asked], *rest: Any) -> Any:
+        sizes.append(len(some))
+        return whole(db, some, *rest)
+
+    monkeypatch.setattr(syncs, "sync_all", noted)
+
+    async def ask() -> list[SyncAnswer]:
+        desk = desk_of(world)
+        await asked(desk, world, "a")
+        early = [asyncio.ensure_future(asked(desk, world, name)) for name in ("b", "c")]
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not any(one.done() for one in early)
+        third = await asked(desk, world, "d")
+        return [*await asyncio.gather(*early), third]
+
+    assert all(one.permit is not None for one in asyncio.run(ask()))
+    assert sizes == [1, 3]
+
+
+def test_a_batch_behind_another_does_not_wait_long(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is alone is answered when the moment is over."""
+    monkeypatch.setattr(syncs, "APART_S", 0.2)
+    world = World(database)
+    world.join(*NAMES)
+
+    async def ask() -> list[SyncAnswer]:
+        desk = desk_of(world)
+        return [await asked(desk, world, name) for name in NAMES]
+
+    assert all(one.permit is not None for one in asyncio.run(ask()))
