@@ -4,10 +4,10 @@
                                  [--turns 20] [--only sqlite|postgresql] [--pages PART] [--no-whole]
 
 The manager is the shipped command, which goes on with its work meanwhile. Each page is asked for
-once after the start, then `--turns` times, one after the other, by a person who has logged in and
-reads English, then by one who reads Japanese; at last lists as CSV to their end, and searches
-through all logs. Prints tables; the last line is `RESULT` and JSON: of both databases together, and
-for each
+once after the start; when the manager has done what it begins with over such a database, `--turns`
+times, one after the other, by a person who has logged in and reads English, then by one who reads
+Japanese; at last lists as CSV to their end, and searches through all logs. Prints tables; the last
+line is `RESULT` and JSON: of both databases together, and for each
 
     p95_ms       of the slowest page: 95 of 100 requests took no longer
     worst_page   which that is

@@ -93,7 +93,8 @@ def addresses(filled: Filled) -> list[str]:
 def look_at(
     client: httpx.Client, served: Served, paths: list[str], turns: int, language: str = "en"
 ) -> list[Look]:
-    """Look at some pages in a language, `turns` times each, when each was looked at once.
+    """Look at some pages in a language, `turns` times each, when each was looked at once, and the
+    manager had done what it began with.
 
     A page that this version does not have is left out. Raises AssertionError for a list without
     rows where there should be some: it would measure nothing.
@@ -111,6 +112,7 @@ def look_at(
         if answer.status_code != 404:
             _has_rows(path, answer.text)
             first[path] = (first_ms, counted_ms)
+    print(f"{language}: first looks, then settled after {served.settle():.0f} s", flush=True)
     looks = []
     for path, firsts in first.items():
         for _ in range(WARM_UPS):

@@ -21,6 +21,9 @@ SETTINGS: Final = ("policy.tick_s=5",)  # as shipped
 SERVER: Final = ("listen_addresses=", "fsync=off", "shared_buffers=256MB", "max_connections=100",
                  "max_wal_size=8GB")  # fmt: skip
 BACKGROUND_S: Final = 10.0
+SETTLED: Final = 0.25
+"""Of a core. A manager over a million hosts that nobody served before has more to do at first."""
+SETTLING_MOST_S: Final = 600.0
 
 
 @dataclass
@@ -35,6 +38,17 @@ class Served:
     def cpu_ms(self) -> float:
         """Return the CPU time that all of it used so far; threads that ended are left out."""
         return sum(map(_cpu_ns, self.pids)) / 1e6
+
+    def settle(self) -> float:
+        """Wait until the manager has done what it begins with; return the seconds.
+
+        Raises TimeoutError where it goes on and on: pages would be measured beside it.
+        """
+        begun = time.monotonic()
+        while self.background() > SETTLED:
+            if time.monotonic() - begun > SETTLING_MOST_S:
+                raise TimeoutError(f"over {SETTLED} of a core for {SETTLING_MOST_S:.0f} s, unasked")
+        return time.monotonic() - begun
 
     def background(self) -> float:
         """Return the share of a core that it uses while nobody asks for a page, in some seconds."""
