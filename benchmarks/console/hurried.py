@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from benchmarks.tidying import engine_of, tidy
 from manager.db import Database
 from manager.db.engine import Transaction
 from manager.db.migrate import migrate
@@ -48,7 +49,7 @@ def hurried(url: str) -> Iterator[Transaction]:
     db = Database(url)
     migrate(db)
     db.close()
-    engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    engine = engine_of(url)
     is_sqlite = engine.dialect.name == "sqlite"
     if is_sqlite:
         sa.event.listen(engine, "connect", _hurry)
@@ -61,9 +62,8 @@ def hurried(url: str) -> Iterator[Transaction]:
         yield Transaction(connection)
         for _, statement in made:
             connection.exec_driver_sql(statement)
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("ANALYZE" if is_sqlite else "VACUUM ANALYZE")
     engine.dispose()
+    tidy(url)
 
 
 def _hurry(connection: Any, _record: object) -> None:

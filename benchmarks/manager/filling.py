@@ -12,6 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from benchmarks.tidying import tidy
 from manager.db import Database
 from manager.db.engine import Transaction
 from manager.db.migrate import migrate
@@ -84,8 +85,8 @@ def fill(url: str, filled: Filled, now_ms: int) -> None:
               "started_ms": now_ms, "crawling_ms": now_ms, "open": 1}],
         )  # fmt: skip
         _units(tx, filled, now_ms)
-        tx.execute(sa.text("ANALYZE"))
     db.close()
+    tidy(url)
 
 
 def _agents(tx: Transaction, filled: Filled, now_ms: int) -> None:
