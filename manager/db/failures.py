@@ -13,10 +13,11 @@ from manager.db.opening import CONNECTION_S, CONNECTIONS, WAIT_S
 from manager.errors import BusyError
 from shared.errors import FormatError
 
-__all__ = ["as_ours"]
+__all__ = ["as_ours", "may_be_kept"]
 
 _NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
 _OUT_OF_RANGE: Final = "22003"  # its numeric_value_out_of_range
+_LARGEST: Final = 2**63 - 1
 
 
 @contextmanager
@@ -56,7 +57,14 @@ def as_ours() -> Iterator[None]:
         raise BusyError(f"the database does not answer now: {why}") from error
 
 
+def may_be_kept(number: int) -> None:
+    """Raise FormatError, as the databases would, for a number that they are not given to look for
+    and that is too large for them."""
+    if number > _LARGEST:
+        raise _too_large()
+
+
 def _too_large() -> FormatError:
     return FormatError(
-        f"a number in this is larger than {2**63 - 1}, the largest that is kept; say a smaller one"
+        f"a number in this is larger than {_LARGEST}, the largest that is kept; say a smaller one"
     )

@@ -16,6 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.failures import may_be_kept
 from manager.db.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.host_names import HostNames
 from manager.db.host_order import parts
@@ -64,7 +65,11 @@ def page(
     limit: int,
     offset: int,
 ) -> tuple[int, list[HostLine]]:
-    """Return how many hosts match, counted up to `COUNTED_MOST`, and a page of them."""
+    """Return how many hosts match, counted up to `COUNTED_MOST`, and a page of them.
+
+    Raises FormatError for an offset that no database can count to.
+    """
+    may_be_kept(offset)
     if wanted.is_any:
         counted = _counted(tx, sa.select(hosts.c.id))
         return counted, lines(tx, _walk_over_all(tx, names, sort, descending, limit, offset))
