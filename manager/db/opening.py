@@ -50,7 +50,7 @@ def open_engine(url: str) -> sa.Engine:
     if parsed.drivername == "sqlite":
         return _sqlite(parsed)
     if parsed.drivername in ("postgresql", "postgresql+psycopg"):
-        return sa.create_engine(
+        engine = sa.create_engine(
             parsed.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,  # a restarted server costs one question, not one failed request
             # A machine that vanished is noticed within half a minute, not after hours.
@@ -63,10 +63,20 @@ def open_engine(url: str) -> sa.Engine:
             },
             **_POOL,
         )
+        sa.event.listen(engine, "connect", _one_core_each)
+        return engine
     raise SettingError(
         f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
         "supported; use sqlite:///PATH or postgresql://USER@HOST/NAME"
     )
+
+
+def _one_core_each(connection: Any, _record: object) -> None:
+    """Let no query of PostgreSQL take more than one core, as SQLite's take: a figure over a million
+    rows, counted behind a page, would take all, and the pages of others wait (docs/adr/0160)."""
+    connection.autocommit = True  # or it would end with the first transaction that is rolled back
+    connection.execute("SET max_parallel_workers_per_gather = 0")
+    connection.autocommit = False
 
 
 def _sqlite(url: sa.URL) -> sa.Engine:

@@ -15,6 +15,7 @@ from manager.db.engine import Database, chunks
 from manager.db.tables import clock, login_failures
 from manager.errors import BusyError
 from shared.errors import SettingError
+from tests.postgres import PostgresServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,18 @@ def test_a_reader_sees_one_state(database: Database) -> None:
         with database.write() as tx:
             tx.execute(clock.update().values(ticks=7))
         assert reader.value(sa.select(clock.c.ticks)) == 0
+
+
+def test_a_query_takes_one_core(postgres_server: PostgresServer) -> None:
+    """PostgreSQL plans none with helpers, also behind a transaction that was undone."""
+    with postgres_server.new_database() as url:
+        database = Database(url)
+        with pytest.raises(sa.exc.IntegrityError), database.write() as tx:
+            tx.insert(clock, [{"id": 1, "ticks": None}])
+        for _ in range(2):
+            with database.read() as tx:
+                assert tx.value(sa.text("SHOW max_parallel_workers_per_gather")) == "0"
+        database.close()
 
 
 def test_upsert_overwrites_or_adds(database: Database) -> None:
