@@ -173,6 +173,16 @@ class Browser:
         shape = "document.documentElement"
         return int(self.script(f"{shape}.scrollWidth - {shape}.clientWidth"))
 
+    def cut_tables(self) -> list[str]:
+        """Return which tables must be scrolled to the side: their number on the page, and by how
+        many pixels."""
+        found = self.script(
+            "[...document.querySelectorAll('.table-box')]"
+            ".map((box, number) => [number, box.scrollWidth - box.clientWidth])"
+            ".filter(([, over]) => over > 0)"
+        )
+        return [f"{number}: {over} pixels wider than its box" for number, over in found]
+
     def picture(self, path: Path) -> None:
         """Take a picture of the whole page, also of what must be scrolled to, as PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
