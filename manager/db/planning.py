@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import assignments, distances, hosts, plans, units
+from manager.db.probes import was_cut_short
+from manager.db.tables import assignments, distances, hosts, plans, probe_orders, units
 
 __all__ = [
     "PlanUnit",
+    "cut_short_among",
     "distances_among",
     "last_tree",
     "plan_units",
@@ -52,6 +54,34 @@ def distances_among(
     )
     for row in result:
         yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
+
+
+def cut_short_among(
+    tx: Transaction,
+    *,
+    states: Collection[str] = (),
+    unit_ids: Collection[int] | None = None,
+) -> set[tuple[int, int]]:
+    """Return (unit, agent) of the distances to units that were never crawled which come from a
+    probe that was cut short: of all units in some states, or of those named."""
+    query = (
+        sa.select(distances.c.unit_id, distances.c.agent_id)
+        .join(units, units.c.id == distances.c.unit_id)
+        .join(
+            probe_orders,
+            sa.and_(
+                probe_orders.c.round == distances.c.round,
+                probe_orders.c.unit_id == distances.c.unit_id,
+                probe_orders.c.agent_id == distances.c.agent_id,
+            ),
+        )
+        .where(units.c.volume_kb.is_(None), distances.c.kind == "probe", was_cut_short())
+    )
+    if unit_ids is None:
+        parts = [query.where(units.c.state.in_(states))]
+    else:
+        parts = [query.where(units.c.id.in_(part)) for part in chunks(sorted(unit_ids))]
+    return {(row.unit_id, row.agent_id) for part in parts for row in tx.execute(part)}
 
 
 def plan_units(

@@ -35,6 +35,7 @@ __all__ = [
     "set_granted",
     "unlogged",
     "waiting_for",
+    "was_cut_short",
 ]
 
 
@@ -274,19 +275,22 @@ def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
     )
 
 
+def was_cut_short() -> sa.ColumnElement[bool]:
+    """Of an order: the probe did not see all that it was to. It goes on, it failed, or the agent
+    said why it ended before."""
+    return sa.or_(
+        any_of(probe_orders.c.state, "waiting", "granted", "failed"),
+        probe_orders.c.reason.not_in(NOTHING_LEFT),
+    )
+
+
 def cut_short(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int, int]]:
-    """Return (unit, agent, round) of the probes of some units that did not see all that they were
-    to: they go on, they failed, or the agent said why it ended before.
-    """
+    """Return (unit, agent, round) of the probes of some units that were cut short."""
     found: set[tuple[int, int, int]] = set()
     for part in chunks(unit_ids):
         rows = tx.execute(
             sa.select(probe_orders.c.unit_id, probe_orders.c.agent_id, probe_orders.c.round).where(
-                probe_orders.c.unit_id.in_(part),
-                sa.or_(
-                    any_of(probe_orders.c.state, "waiting", "granted", "failed"),
-                    probe_orders.c.reason.not_in(NOTHING_LEFT),
-                ),
+                probe_orders.c.unit_id.in_(part), was_cut_short()
             )
         )
         found.update((row.unit_id, row.agent_id, row.round) for row in rows)

@@ -3,7 +3,7 @@
 Invariant: a group is one atom, so no plan splits an address, but for the pieces of a split host;
 only agents that take part are in it; pins that stand and bans hold in every plan (`pin_rules`).
 A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
-else at least as much as it saw, and at least the median.
+else, as where it was cut short, at least as much as it saw, and at least the median.
 Costs are transfer costs, dearer for agents of less capacity (`capacity`). Solving is left to
 `manager.balancing`.
 """
@@ -80,6 +80,7 @@ def load_all(
         agents,
         planning.plan_units(tx, states=states),
         planning.distances_among(tx, ids, states),
+        planning.cut_short_among(tx, states=states),
         policy,
         load_standing(tx),
         load_model(tx, ids),
@@ -103,13 +104,15 @@ def load_some(
     units = planning.plan_units(tx, unit_ids=unit_ids)
     standing = load_standing(tx, unit_ids)
     model = load_model(tx, [agent.id for agent in agents])
-    return _load(agents, units, known, policy, standing, model)
+    cut = planning.cut_short_among(tx, unit_ids=unit_ids)
+    return _load(agents, units, known, cut, policy, standing, model)
 
 
 def _load(
     agents: Sequence[AgentRow],
     units: Sequence[PlanUnit],
     known: Iterable[DistanceTuple],
+    cut_short: Collection[tuple[int, int]],
     policy: Policy,
     standing: Standing,
     model: Learned | None,
@@ -136,7 +139,7 @@ def _load(
         if size_bytes / 1000 > probed_kb[column]:
             probed_kb[column] = size_bytes / 1000
             probed_urls[column] = lines
-            whole[column] = lines < policy.probe_pages
+            whole[column] = lines < policy.probe_pages and (unit, agent) not in cut_short
     volume_kb = _volumes(units, probed_kb, whole)
     matrix = complete(distance, model, policy.distance_trust)
     names = tuple(agent.name for agent in agents)

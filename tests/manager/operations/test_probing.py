@@ -8,8 +8,11 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
+from manager.db.hosts import ids_of_units
 from manager.db.ordering import ordered_since
+from manager.operations.giving import members
 from manager.operations.host_views import host_detail
+from manager.operations.problems import load_all, load_some
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.world import ADMIN, POLICY, World
 
@@ -122,3 +125,30 @@ def test_a_probe_that_was_cut_short_is_not_taken_for_a_small_host(
     assert (ended.said, ended.state) == (reason, state)
     assert ended.reason.endswith(f"the agent said: {reason}") == (state == "weak")
     assert ("too little to rely on" in ended.reason) == (state == "weak")
+
+
+@pytest.mark.parametrize(("reason", "volume"), [("complete", 2), ("page limit", 35)])
+def test_a_plan_takes_a_probe_that_was_cut_short_for_a_part(
+    database: Database, reason: str, volume: int
+) -> None:
+    """Of a unit that nobody crawled: it is as large as the median, not as the two pages seen."""
+    world = World(database)
+    world.join("a")
+    world.hosts("h1.jp", "h2.jp", "h3.jp")
+    start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
+    world.tick()
+    world.call("a")
+    for name, kbytes in (("h1", 2), ("h2", 30), ("h3", 40)):
+        world.fetch("a", f"http://{name}.jp:80/", kbytes=kbytes)
+    claims = world.agents["a"].unanswered
+    claims[0] = claims[0].model_copy(update={"reason": reason})
+    world.report("a")
+    world.call("a")
+    with database.read() as tx:
+        ids = ids_of_units(tx, [f"http://h{number}.jp:80/" for number in (1, 2, 3)])
+        some = load_some(tx, members(tx), ids.values(), world.policy)
+        every = load_all(tx, members(tx), ["idle", "probing"], world.policy)
+    assert some is not None
+    assert every is not None
+    assert every.unit_ids.tolist() == some.unit_ids.tolist() == list(ids.values())
+    assert every.work.volume_kb.tolist() == some.work.volume_kb.tolist() == [volume, 30, 40]
