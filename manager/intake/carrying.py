@@ -1,9 +1,10 @@
-"""How a large job gets to a child: in a file without a name, of which the queue has the address.
+"""How a job gets to a child and its result back: in a file without a name, whose address is sent.
 
-A pool's queue is a pipe of 64 KiB, which the parent holds at both ends: where a child dies before
+A pool's queues are pipes of 64 KiB, which the parent holds at both ends. Where a child dies before
 it has read all of a large job, the thread that feeds the pipe waits for ever, and the program with
-it when it ends (CPython issue 94777, in Debian's Python 3.11). Invariant: what goes through
-the queue is small enough that all that may wait fits into the pipe.
+it when it ends (CPython issue 94777, in Debian's Python 3.11); where it dies before it has written
+all of a large result, the thread that reads waits for ever, and who asked with it. Invariant: what
+goes through the queues is small enough that all that may wait fits into the pipes.
 """
 
 from __future__ import annotations
@@ -13,46 +14,61 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 __all__ = ["carried"]
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
-SMALL_BYTES: Final = 8192
+PROTOCOL: Final = pickle.HIGHEST_PROTOCOL
 
 
 @dataclass(frozen=True, slots=True)
 class _Carried:
-    """A function of a job that lies in a file. path: as long as the parent keeps it open."""
+    """A function whose job lies in a file, where it leaves its result.
 
-    function: Callable[..., object]
+    path: as long as the parent keeps it open.
+    """
+
+    function: Callable[[Any], object]
     path: str
 
-    def __call__(self, _: None) -> object:
+    def __call__(self) -> None:
         with open(self.path, "rb") as file:  # noqa: PTH123  # of a descriptor, not of a place
             job = pickle.load(file)  # noqa: S301  # our parent wrote it
-        return self.function(job)
+        result = self.function(job)
+        with open(self.path, "wb") as file:  # noqa: PTH123
+            pickle.dump(result, file, PROTOCOL)
 
 
 def carried(
     function: Callable[[_Job], _Result],
     job: _Job,
-    submit: Callable[[Callable[..., _Result], object], Future[_Result]],
+    submit: Callable[[Callable[[], None]], Future[None]],
 ) -> Future[_Result]:
     """Submit function(job) to a pool of children on this machine; return what it will return."""
-    pickled = pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL)
-    if len(pickled) <= SMALL_BYTES:
-        return submit(function, job)
-    file = os.memfd_create("job")
+    held = os.fdopen(os.memfd_create("job"), "w+b")
     try:
-        left = memoryview(pickled)
-        while left:
-            left = left[os.write(file, left) :]
-        future = submit(_Carried(function, f"/proc/{os.getpid()}/fd/{file}"), None)  # type: ignore[arg-type]  # it returns what `function` does
+        pickle.dump(job, held, PROTOCOL)
+        held.flush()
+        done = submit(_Carried(function, f"/proc/{os.getpid()}/fd/{held.fileno()}"))
     except BaseException:
-        os.close(file)
+        held.close()
         raise
-    future.add_done_callback(lambda _: os.close(file))
-    return future
+    asked: Future[_Result] = Future()
+
+    def answer(done: Future[None]) -> None:
+        with held:
+            if not asked.set_running_or_notify_cancel():
+                return  # who asked is gone
+            try:
+                done.result()
+                held.seek(0)
+                asked.set_result(pickle.load(held))  # noqa: S301  # our child wrote it
+            except BaseException as error:  # noqa: BLE001  # or who asked would wait for ever
+                asked.set_exception(error)
+
+    asked.add_done_callback(lambda asked: asked.cancelled() and done.cancel())
+    done.add_done_callback(answer)
+    return asked

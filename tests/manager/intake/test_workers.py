@@ -8,10 +8,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -163,12 +164,74 @@ def test_a_child_that_dies_before_a_large_job_holds_nobody_up() -> None:
     assert done.stdout == "ended\n"
 
 
-def test_a_large_job_leaves_no_file_open() -> None:
-    """What it travelled in is closed when it is done."""
+LARGE: Final = 100_000_000
+
+
+def answer_and_die(after_s: float) -> bytes:
+    """Return what takes some time to be written, and be killed meanwhile."""
+    threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return bytes(LARGE)
+
+
+def answer_in_part() -> None:
+    """Ask pools whose children are killed while they answer; print what came of it."""
+
+    async def check(workers: Workers, after_s: float) -> None:
+        try:
+            assert await workers.run(answer_and_die, after_s) == bytes(LARGE)
+            print("in time")
+        except BusyError:
+            print("died")
+            assert await workers.run(size_of, b"next") == 4
+
+    for after_s in (0.02, 0.05, 0.1, 0.2):
+        workers = Workers(1)
+        run(workers, check(workers, after_s))
+
+
+def test_a_child_that_dies_in_its_answer_holds_nobody_up() -> None:
+    """Whenever it is killed, who asked is told, and the next job has a new child."""
+    ask = "from tests.manager.intake import test_workers as t; t.answer_in_part()"
+    done = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True, timeout=120, check=True
+    )
+    said = done.stdout.split("\n")[:-1]
+    assert len(said) == 4
+    assert "died" in said
+
+
+def test_who_no_longer_waits_is_not_answered() -> None:
+    """A job that was taken back before a child had it is not done; others are."""
+    workers = Workers(1)
+
+    async def check() -> None:
+        first = asyncio.ensure_future(workers.run(pause, 0.5))
+        given_up = [asyncio.ensure_future(workers.run(where, None)) for _ in range(5)]
+        await asyncio.sleep(0.1)
+        for one in given_up:
+            one.cancel()
+        await first
+        assert (await workers.run(where, None))[0] != os.getpid()
+        assert all(one.cancelled() for one in given_up)
+
+    run(workers, check())
+
+
+def pause(seconds: float) -> None:
+    """Do what takes so long."""
+    time.sleep(seconds)
+
+
+def test_what_a_job_travels_in_is_closed() -> None:
+    """When it is done, when it failed, and when nobody waits for it any more."""
     workers = Workers(1)
 
     async def check() -> None:
         assert await workers.run(size_of, bytes(1_000_000)) == 1_000_000
+        with pytest.raises(ValueError, match="bad"):
+            await workers.run(refuse, "bad")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(workers.run(pause, 0.3), 0.01)
 
     run(workers, check())
     held = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
