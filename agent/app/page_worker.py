@@ -11,7 +11,8 @@ from typing import Any
 from agent.adapters.pages.child import Work, files_told, serve
 from agent.adapters.pages.launching import Files
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.work import work_on
+from agent.modules.page.work import PageRead, finished, read
+from agent.pipeline.messages import Fetched
 
 __all__ = ["be_worker", "main"]
 
@@ -26,12 +27,12 @@ def be_worker(files: Files) -> None:
     serve(_work, files)
 
 
-def _work(limits: dict[str, Any]) -> Work:
-    return partial(_work_on, PageLimits(**limits))
+def _work(limits: dict[str, Any]) -> Work[PageRead]:
+    return Work(partial(_read, PageLimits(**limits)), finished)
 
 
-def _work_on(limits: PageLimits, page: Any, unread: str) -> Any:
-    return work_on(page, limits, unread)
+def _read(limits: PageLimits, page: Fetched, unread: str) -> PageRead:
+    return read(page, limits, unread)
 
 
 if __name__ == "__main__":

@@ -134,7 +134,11 @@ class PageSettings:
         reason="that read pages; -1: one a core, at most 4; 0: none, a bad page stops all",
     )
     cpu_s: float = setting(
-        2.0, unit="s", least=0.1, most=60, reason="of CPU for one page; honest ones take 0.1 s"
+        2.0,
+        unit="s",
+        least=0.1,
+        most=60,
+        reason="of CPU to read a page, or to pack it; honest ones take 0.1 s",
     )
     memory_bytes: int = setting(
         512 * MB, unit="bytes", least=192 * MB, most=64 * GB, reason="of a worker, program included"

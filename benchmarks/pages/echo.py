@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from agent.adapters.pages.child import files_told, serve
+from agent.adapters.pages.child import Work, files_told, serve
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 
 
-def _make(told: dict[str, Any]) -> Callable[[Fetched, str], PageWork]:
+def _make(told: dict[str, Any]) -> Work[PageWork]:
     known: dict[str, PageWork] = {}
 
-    def work(page: Fetched, unread: str) -> PageWork:
+    def read(page: Fetched, unread: str) -> PageWork:
         if page.url not in known:  # the first time only: the warming up before the measurement
             known[page.url] = work_on(page, PageLimits("PRS"))
         return known[page.url]
 
-    return work
+    return Work(read, lambda work: work)
 
 
 if __name__ == "__main__":

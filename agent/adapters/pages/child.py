@@ -1,8 +1,12 @@
 """A worker process: takes batches of pages, gives back their links and records.
 
-Its limits are its own and need nobody's attention: CPU time for each page, armed before it begins
-(SIGPROF ends the process, also in the middle of a parser's loop), and address space. Which
-page it is at stands in memory that its parent shares, so a page that kills it is known.
+It reads the pages of a batch one after the other, then makes their records: code that has just
+run is still in the processor's caches (docs/adr/0161).
+
+Its limits are its own and need nobody's attention: CPU time for each page's half of the work,
+armed before it begins (SIGPROF ends the process, also in the middle of a parser's loop), and
+address space. Which page it is at stands in memory that its parent shares, so a page that kills
+it is known.
 
 Invariant: it writes nothing but results, in the order of its pages, and ends when its parent does.
 """
@@ -19,7 +23,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, BinaryIO, Final
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, Generic, TypeVar
 
 from agent.adapters.memory import keep_freed_memory
 from agent.adapters.pages.launching import Files
@@ -32,6 +37,7 @@ __all__ = [
     "IGNORED_SIGNALS",
     "MEMORY_EXIT",
     "ORIGIN_EXIT",
+    "Work",
     "files_told",
     "serve",
 ]
@@ -43,15 +49,26 @@ MEMORY_EXIT: Final = 77
 ORIGIN_EXIT: Final = 78
 """The exit code of a worker that was not started by a pool."""
 
-FLUSH_BYTES: Final = 256 * 1024
-FLUSH_S: Final = 0.05  # links wait no longer than this for slow pages behind theirs
+READING_S: Final = 0.05  # pages that are read wait no longer than this for slow ones behind them
 SPENT_SHARE: Final = 0.05
 """Of a page's CPU time may have gone to the pages before it, so that the timer need not be set for
 each of them."""
 
 IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-Work = Callable[[Fetched, str], PageWork]
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[R]):
+    """The work on a page in its two halves, both pure.
+
+    read: takes a page, and why it is only archived ("": it is read). finish: takes what that
+    returned.
+    """
+
+    read: Callable[[Fetched, str], R]
+    finish: Callable[[R], PageWork]
 
 
 def files_told() -> Files:
@@ -66,7 +83,7 @@ def files_told() -> Files:
     return files
 
 
-def serve(make: Callable[[dict[str, Any]], Work], files: Files) -> None:
+def serve(make: Callable[[dict[str, Any]], Work[Any]], files: Files) -> None:
     """Be a worker process; `make` builds the work from what the pool sends first."""
     # A terminal or a service manager signals the whole group; who ends a worker is its parent.
     for number in IGNORED_SIGNALS:
@@ -85,12 +102,12 @@ def serve(make: Callable[[dict[str, Any]], Work], files: Files) -> None:
 
 
 class _Worker:
-    def __init__(self, work: Work, cpu_s: float, sink: int, counter: memoryview) -> None:
+    def __init__(self, work: Work[Any], cpu_s: float, sink: int, counter: memoryview) -> None:
         self._work = work
         self._cpu_s = cpu_s
         self._sink = sink
         self._counter = counter
-        self._begun = 0
+        self._before = 0  # pages of the batches that are done
         self._arm_again_s = 0.0
 
     def say_ready(self) -> None:
@@ -98,48 +115,47 @@ class _Worker:
 
     def take(self, payload: memoryview) -> None:
         """Work on a batch."""
-        self._begin(1, time.monotonic())  # the first page answers for what unpacking them costs
+        self._turn_to(0, time.monotonic())  # the first page answers for what unpacking them costs
         try:
-            self._each(pages_in(payload))
+            pages = pages_in(payload)
+            done = 0
+            while done < len(pages):
+                done += self._some(pages, done)
         except MemoryError:
             os._exit(MEMORY_EXIT)  # nothing is to be saved, and nothing can be relied on
+        self._before += len(pages)
 
-    def _each(self, pages: list[tuple[Fetched, str]]) -> None:
-        parts: list[bytes] = []
-        size = count = 0
-        now_s = flushed_s = time.monotonic()
-        before = self._begun - 1
-        for number, (page, unread) in enumerate(pages, 1):
-            self._begin(before + number - self._begun, now_s)
-            try:
-                result = result_of(self._work(page, unread))
-            except MemoryError:
-                raise
-            except Exception as error:  # noqa: BLE001  # a defect of ours costs one page's links
-                result = result_of(Failed(_place_of(error)))
-            parts += result
-            count += 1
-            size += len(result[1]) + len(result[2])
+    def _some(self, pages: list[tuple[Fetched, str]], first: int) -> int:
+        """Read pages and make their records; return how many they were, which slow ones make few.
+
+        first: the index of the first.
+        """
+        readings: list[Any] = []
+        begun_s = now_s = time.monotonic()
+        for index in range(first, len(pages)):
+            self._turn_to(index, now_s)
+            readings.append(_or_failed(self._work.read, *pages[index]))
             now_s = time.monotonic()
-            if size >= FLUSH_BYTES or now_s - flushed_s >= FLUSH_S:
-                self._flush(parts, count)
-                parts, size, count = [], 0, 0
-                now_s = flushed_s = time.monotonic()
-        self._flush(parts, count)
+            if now_s - begun_s >= READING_S:
+                break
+        parts: list[bytes] = []
+        for index, reading in enumerate(readings, first):
+            self._turn_to(index, now_s)
+            failed = isinstance(reading, Failed)
+            parts += result_of(reading if failed else _or_failed(self._work.finish, reading))
+            now_s = time.monotonic()
+        if now_s >= self._arm_again_s:
+            signal.setitimer(signal.ITIMER_PROF, 0)  # the last page may have left next to nothing
+            self._arm_again_s = 0.0
+        self._write([frame_of(*parts, count=len(readings))])
+        return len(readings)
 
-    def _begin(self, pages: int, now_s: float) -> None:
-        self._begun += pages
-        self._counter[0] = self._begun
+    def _turn_to(self, index: int, now_s: float) -> None:
+        """Say which page of the batch the next half of work is on, and give it its time."""
+        self._counter[0] = self._before + index + 1
         if now_s >= self._arm_again_s:  # before, at most so much of the limit can be used up
             signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
             self._arm_again_s = now_s + self._cpu_s * SPENT_SHARE
-
-    def _flush(self, parts: list[bytes], count: int) -> None:
-        if time.monotonic() >= self._arm_again_s:
-            signal.setitimer(signal.ITIMER_PROF, 0)  # the last page may have left next to nothing
-            self._arm_again_s = 0.0
-        if count:
-            self._write([frame_of(*parts, count=count)])
 
     def _write(self, parts: list[bytes]) -> None:
         for part in parts:
@@ -180,6 +196,16 @@ def _limit(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
         file.write("500")  # where memory is short for all, rather this process than its parent
+
+
+def _or_failed(half: Callable[..., Any], *given: Any) -> Any:
+    """Return what half of the work returns, or Failed where it raised anything but MemoryError."""
+    try:
+        return half(*given)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a defect of ours costs one page's links
+        return Failed(_place_of(error))
 
 
 def _place_of(error: Exception) -> str:

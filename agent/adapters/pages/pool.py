@@ -55,7 +55,7 @@ class WorkerOptions:
 
     workers: int = 2
     cpu_s: float = 2.0
-    """CPU seconds for one page."""
+    """CPU seconds to read one page, and as many to make its record."""
 
     memory_bytes: int = 512_000_000
     """Address space of a worker, its program included."""

@@ -1,7 +1,7 @@
 """One worker process as its parent sees it: started, fed, read, watched, and how it ended.
 
-Two pipes and eight shared bytes: pages go down, results come up, and the counter says how many
-pages it has begun since its start. Nothing here waits: what a full pipe does not take is written
+Two pipes and eight shared bytes: pages go down, results come up, and the counter says which page
+it is at, counted since its start. Nothing here waits: what a full pipe does not take is written
 when it can be.
 
 Invariant: results are given in the order of the pages sent; `ended` is called once, after the last
@@ -99,7 +99,7 @@ class WorkerProcess:
         self.ready = False
         self.sent_bytes = 0  # of the pages that have no result yet
         self.silent_beats = 0
-        self._counted = 0
+        self._progress: tuple[bytes, int, bool] = (b"", 0, False)  # when it was last looked at
         shared = os.memfd_create("page-counter")
         source = sink = -1
         try:
@@ -136,9 +136,9 @@ class WorkerProcess:
 
     @property
     def current(self) -> Task | None:
-        """The page that the process has begun and not answered."""
-        begun = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
-        index = begun - self._results - 1
+        """The page that the process is at and has not answered."""
+        number = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
+        index = number - self._results - 1
         return self._tasks[index] if 0 <= index < len(self._tasks) else None
 
     def send(self, tasks: Sequence[Task]) -> None:
@@ -149,13 +149,12 @@ class WorkerProcess:
 
     def beat(self) -> int:
         """Return how many times in a row this was asked while the process got nowhere."""
-        begun = int.from_bytes(self._counter[:COUNTER_BYTES], "little")
-        progress = begun + self._results + self.ready
-        if progress != self._counted or (self.ready and not self._tasks):
+        progress = (self._counter[:COUNTER_BYTES], self._results, self.ready)
+        if progress != self._progress or (self.ready and not self._tasks):
             self.silent_beats = 0
         else:
             self.silent_beats += 1
-        self._counted = progress
+        self._progress = progress
         return self.silent_beats
 
     def kill(self, reason: str) -> None:

@@ -25,9 +25,10 @@ from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
+from shared.frozen import frozen
 from shared.urls import name_and_port
 
-__all__ = ["NOTE_FIELD", "work_on"]
+__all__ = ["NOTE_FIELD", "PageRead", "finished", "read", "work_on"]
 
 NOTHING: Final = PageLinks(())
 
@@ -35,10 +36,28 @@ NOTE_FIELD: Final = "X-Crawl-Note"
 """Field of a record that says what was noticed: `noindex; canonical: http://...`."""
 
 
+@frozen
+class PageRead:
+    """A page that has been read, for `finished`."""
+
+    page: Fetched
+    found: PageLinks
+    note: str
+
+
 def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
     """Return a page's links and its record, compressed.
 
     unread: why the page is only archived, which becomes its note; "": it is read.
+    """
+    return finished(read(page, limits, unread))
+
+
+def read(page: Fetched, limits: PageLimits, unread: str = "") -> PageRead:
+    """Return what a page says: the first half of `work_on`, and the one that a page can stop.
+
+    Who has many pages reads some and then makes their records, in turns: that takes a tenth less
+    time than page by page (docs/adr/0161).
     """
     notes: list[str] = [unread] if unread else []
     found = NOTHING if page.is_rules or unread else _read(page, limits, notes)
@@ -48,13 +67,18 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
         notes.append(f"canonical: {found.canonical_url}")
     if found.cut:
         notes.append(f"links cut at {len(found.urls)}")
-    note = "; ".join(notes)
+    return PageRead(page, found, "; ".join(notes))
+
+
+def finished(done: PageRead) -> PageWork:
+    """Return the work on a page that was read: the second half of `work_on`."""
+    page, urls, note = done.page, done.found.urls, done.note
     capture = settled(page.capture)
     if note:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     encoded = encode_capture(capture)
     # By place: names would cost a dictionary for each.
-    links = Links(found.urls, page.url, page.job, page.depth + 1, 0, encoded.payload_digest)
+    links = Links(urls, page.url, page.job, page.depth + 1, 0, encoded.payload_digest)
     processed = Processed(
         encoded,
         page.url,
@@ -62,7 +86,7 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
         page.address,
         page.job,
         page.is_rules,
-        _outward(found.urls, page),
+        _outward(urls, page),
         note,
         None if page.is_rules else validators_of(capture),
     )

@@ -11,7 +11,7 @@ from typing import Any
 from agent.adapters.pages.child import Work, files_told, serve
 from agent.adapters.pages.launching import Files
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.work import work_on
+from agent.modules.page.work import PageRead, finished, read, work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 
@@ -19,12 +19,26 @@ LIMITS = PageLimits(agent_token="prsm")
 FILES: list[Files] = []  # of this process, where it is a worker
 
 
-def work(page: Fetched, unread: str) -> PageWork:
-    """Do the honest work on a page, after what its body orders where that is read."""
+def read_obediently(page: Fetched, unread: str) -> PageRead:
+    """Read a page honestly, after what its body orders where that is read."""
     order, _, rest = page.capture.body.partition(b" ")
     if not unread or order == b"kill-always":
         obey(order, rest.decode("latin-1"))
-    return work_on(page, LIMITS, unread)
+    return read(page, LIMITS, unread)
+
+
+def finish_obediently(done: PageRead) -> PageWork:
+    """Make a page's record honestly, after what its body orders where it was read: `later ...`."""
+    order, _, rest = done.page.capture.body.partition(b" ")
+    if order == b"later" and not done.note:
+        order, _, rest = rest.partition(b" ")
+        obey(order, rest.decode("latin-1"))
+    return finished(done)
+
+
+def work(page: Fetched, unread: str) -> PageWork:
+    """Do both halves, as a process does for itself."""
+    return finish_obediently(read_obediently(page, unread))
 
 
 def archive(page: Fetched, unread: str) -> PageWork:
@@ -57,8 +71,8 @@ def obey(order: bytes, rest: str) -> None:
             os._exit(3)
 
 
-def make(told: dict[str, Any]) -> Work:
-    return work
+def make(told: dict[str, Any]) -> Work[PageRead]:
+    return Work(read_obediently, finish_obediently)
 
 
 def be_worker(files: Files) -> None:

@@ -103,10 +103,11 @@ def test_each_page_is_done_once(make: Make) -> None:
     assert set(run(make, pages)) == {one.url for one in pages}
 
 
-def test_a_page_whose_work_fails_is_archived_with_a_note(make: Make) -> None:
-    """A defect of ours costs the links of one page, and is shown."""
+@pytest.mark.parametrize("half", [b"", b"later "])
+def test_a_page_whose_work_fails_is_archived_with_a_note(make: Make, half: bytes) -> None:
+    """A defect of ours in either half costs the links of one page, and is shown."""
     remarks = Remarks()
-    pages = [page(1), page(2, b"raise x"), page(3)]
+    pages = [page(1), page(2, half + b"raise x"), page(3)]
     done = run(make, pages, remarks=remarks)
     assert done[pages[1].url].processed.note.startswith("parse-error: KeyError")
     assert done[pages[1].url].links.urls == ()
@@ -125,9 +126,11 @@ def test_after_closing_nothing_is_done(make: Make) -> None:
         door = make(OPTIONS, Remarks())
         await all_done(door, [page(1)])
         late: list[PageWork] = []
+        for number in range(2, 40):
+            door.start(page(number), late.append)
         before = len(late)
         door.close()
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.3)
         return len(late) - before
 
     assert asyncio.run(scenario()) == 0

@@ -45,6 +45,9 @@ BOMBS = [
     (b"lie", "parse-crash"),
     (b"kill", "parse-crash"),
     (b"end", "parse-crash"),
+    (b"later spin", "parse-timeout"),
+    (b"later eat", "parse-memory"),
+    (b"later crash", "parse-crash"),
 ]
 
 
