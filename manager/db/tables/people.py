@@ -93,4 +93,11 @@ audit: Final = sa.Table(
         sqlite_where=sa.text("substr(action, 1, 6) = 'alert.'"),
         postgresql_where=sa.text("substr(action, 1, 6) = 'alert.'"),
     ),
+    # When the last backup was made is asked each minute.
+    sa.Index(
+        "ix_audit_backups",
+        "id",
+        sqlite_where=sa.text("action = 'manager.backup'"),
+        postgresql_where=sa.text("action = 'manager.backup'"),
+    ),
 )
