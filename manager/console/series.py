@@ -22,13 +22,22 @@ LABELS_APART: Final = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: what it is, its ink, a number at each place (None: not known), and how drawn."""
+    """One line: what it is, its ink, a number at each place (None: not known), and how drawn.
+
+    Later lines lie on earlier ones: where two may say the same, the one below is `wide`.
+    """
 
     label: str
     ink: str
     numbers: Sequence[float | None]
     dash: str = ""
     filled: bool = False
+    wide: bool = False
+
+    @property
+    def width(self) -> float:
+        """How wide it is drawn."""
+        return 5 if self.wide else 2
 
 
 def scale_of(greatest: float) -> tuple[float, int]:
@@ -85,11 +94,11 @@ def draw_series(
                     [(points[0][0], floor), *points, (points[-1][0], floor)], line.ink, 0.18
                 )
             if len(points) > 1:
-                drawing.line(points, line.ink, 2, line.dash)
+                drawing.line(points, line.ink, line.width, line.dash)
             if len(places) <= DOTS_MOST or len(points) == 1:
                 for (place, number), (x, y) in zip(part, points, strict=True):
                     tip = f"{places[place]} {line.label} {said(number)}"
-                    drawing.dot(x, y, 2.5, line.ink, tip)
+                    drawing.dot(x, y, line.width / 2 + 1.5, line.ink, tip)
     _legend(drawing, lines, left)
     if axis:
         drawing.words(WIDTH - RIGHT, 16, axis, "soft", size=12, anchor="end")
@@ -124,6 +133,6 @@ def _label(drawing: Drawing, places: Sequence[str], left: float, width: float) -
 def _legend(drawing: Drawing, lines: Sequence[Line], left: float) -> None:
     x = left
     for line in lines:
-        drawing.line([(x, 12), (x + 18, 12)], line.ink, 3, line.dash)
+        drawing.line([(x, 12), (x + 18, 12)], line.ink, line.width + 1, line.dash)
         drawing.words(x + 24, 16, line.label, "ink", size=13)
         x += 24 + text_width(line.label, 13) + 20

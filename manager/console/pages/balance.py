@@ -99,8 +99,8 @@ def draw_rounds(past: list[PastRound]) -> Drawing:
         ),
         [str(one.number) for one in past],
         [
+            Line(_("planned"), "calm", planned, wide=True),
             Line(_("measured"), "busy", measured),
-            Line(_("planned"), "calm", planned),
             Line(_("lower bound"), "bad", bound, dash="4 3"),
         ],
         lambda number: f"{number:g} {unit}",

@@ -110,6 +110,18 @@ def test_a_series_has_a_line_for_each_known_stretch() -> None:
     read_drawing(draw_series("s", "t", "d", [], [], str))
 
 
+def test_of_two_lines_that_say_the_same_both_are_seen() -> None:
+    """The wide one lies below; the narrow one leaves its edges free."""
+    lines = [Line("planned", "calm", [1.0, 2.0], wide=True), Line("measured", "busy", [1.0, 2.0])]
+    root = read_drawing(draw_series("s", "t", "d", ["1", "2"], lines, str))
+    of = {ink: root.findall(f"{SVG}polyline[@class='line-{ink}']") for ink in ("calm", "busy")}
+    below, above = of["calm"][0], of["busy"][0]  # before the legend
+    assert below.get("points") == above.get("points")
+    assert float(below.get("stroke-width", 0)) > 2 * float(above.get("stroke-width", 0)) > 0
+    order = list(root)
+    assert order.index(below) < order.index(above)
+
+
 def test_bars_share_one_scale_with_the_bound() -> None:
     """The longest is as long as there is room; what is not known has no bar."""
     pairs = [Pair(HOSTILE, 50.0, 100.0), Pair("b", None, 25.0)]
