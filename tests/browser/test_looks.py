@@ -24,6 +24,7 @@ NOT_THERE = "nothing-there"
 MATRIX = "probe-matrix"
 WRITTEN = (
     "its owner asked by mail: the machine is small, and is switched off on holidays",
+    "its owner asked",
     "it is next door",
     "never ends",
     "new disks",
@@ -31,7 +32,7 @@ WRITTEN = (
     "all agents",
     "long words that nobody types twice",
 )
-"""What people, sites and the audit of the stage wrote."""
+"""What people, sites and the audit of the stage and of the tests before wrote; long ones first."""
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda window: window.name)
