@@ -93,7 +93,8 @@ bench-hostcache: venv  ## host names in memory: seed 000's figure 6, beside a di
 bench-fetching: venv  ## what a page costs the process that fetches, without network; ARGS=--instructions counts them
 	$(VENV)/python -m benchmarks.fetching $(ARGS)
 
-bench-frontier: venv  ## what a URL costs, by how many are known, and memory and recovery
+bench-frontier: venv  ## what a URL costs, by how many are known, and memory and recovery; ARGS="--parts agent"
+	@tools/test_packages.sh
 	$(VENV)/python -m benchmarks.frontier $(ARGS)
 
 bench-hostile: venv  ## how much later good hosts are done among hostile ones

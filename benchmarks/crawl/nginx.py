@@ -46,10 +46,11 @@ http {{
         listen 0.0.0.0:{port} backlog=4096;
         root {folder}/$host;
         index index.html;
-        location / {{ try_files $uri$is_args$args $uri $uri/ =404; }}
+        {places}
     }}
 }}
 """
+_FILES: Final = "location / { try_files $uri$is_args$args $uri $uri/ =404; }"
 _PACKAGES: Final = {"nginx": "nginx-light", "wrk": "wrk"}
 
 
@@ -61,6 +62,7 @@ class Fetched:
     urls: int
     html: int  # of them
     seconds: float  # from the first answer to the last
+    first_s: float = 0.0  # when the first of these URLs was answered, since 1970; 0: none was
 
 
 class Served:
@@ -77,23 +79,28 @@ class Served:
         time.sleep(0.5)
         urls: dict[str, bool] = {}
         times = []
+        first_s = 0.0
         lines = self._log.read_text("utf-8", "replace").splitlines()
         for line in lines:
             moment, status, host, path, kind = line.split(" ", 4)
             times.append(float(moment))
             if status == "200" and path != "/robots.txt":
+                first_s = first_s or times[-1]
                 urls[host + path] = kind.startswith("text/html")
         os.truncate(self._log, 0)
         span_s = max(times) - min(times) if times else 0.0
-        return Fetched(len(lines), len(urls), sum(urls.values()), span_s)
+        return Fetched(len(lines), len(urls), sum(urls.values()), span_s, first_s)
 
 
 @contextmanager
-def serve(web: Path, scratch: Path, port: int) -> Iterator[Served]:
-    """Serve `web/HOST/...` for every host at a port, until the end of the block."""
+def serve(web: Path, scratch: Path, port: int, places: str = _FILES) -> Iterator[Served]:
+    """Serve `web/HOST/...` for every host at a port, until the end of the block.
+
+    places: what the server does with a request, in nginx's words.
+    """
     (scratch / "temp").mkdir(parents=True, exist_ok=True)
     configuration = scratch / "nginx.conf"
-    text = _CONFIGURATION.format(port=port, folder=web)
+    text = _CONFIGURATION.format(port=port, folder=web, places=places)
     if os.geteuid() == 0:
         text = "user root;\n" + text
     configuration.write_text(text)

@@ -25,7 +25,7 @@ MANAGER: Final = """\
 tick_s = 0.5
 next_poll_s = 3.0
 soon_poll_s = 1.0
-permit_s = 600.0
+permit_s = 86400.0
 
 [naming]
 allowed_networks = ["127.0.0.0/8"]

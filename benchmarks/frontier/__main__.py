@@ -1,9 +1,15 @@
-"""Runs all sizes and prints the table; the last line is `RESULT` and JSON."""
+"""Runs all sizes and prints the tables; the last line is `RESULT` and JSON.
+
+Two parts: `modules`, the real dedup, frontier and ledger with answers made up at once, and `agent`,
+the shipped programs before a web without end.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +18,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frontier.agent import crawl_at
+
 SIZES = (10**5, 10**6, 10**7)
 HOSTS = (10**4, 10**2, 10**6)
 MAIN_HOSTS = 10**4
 """Of these the figures of the last line are; the table has all."""
+
+PARTS = ("modules", "agent")
+AGENT_SIZES = (10**5, 10**7)
+AGENT_HOSTS = 10**4
+AGENT_SECONDS = 60.0
 
 MEASURED = 50_000
 PEER_MOST = 10**6
@@ -28,29 +41,67 @@ def main() -> None:
     parser.add_argument("--sizes", type=_numbers, default=SIZES, help="known URLs, as 1e5,1e6")
     parser.add_argument("--hosts", type=_numbers, default=HOSTS, help="hosts, as 100,1e4")
     parser.add_argument("--measured", type=int, default=MEASURED, help="URLs at each size")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--agent-sizes", type=_numbers, default=AGENT_SIZES)
+    parser.add_argument("--agent-hosts", type=int, default=AGENT_HOSTS)
+    parser.add_argument("--agent-seconds", type=float, default=AGENT_SECONDS)
     parser.add_argument("--folder", type=Path, help="where the ledgers are made; default: here")
     asked = parser.parse_args()
+    # Programs start as they do where they are installed: compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    result: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
+    with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as name:
+        if "modules" in asked.parts:
+            result |= _modules(asked, Path(name))
+        if "agent" in asked.parts:
+            result["agent"] = _agent(asked, Path(name))
+    print("RESULT " + json.dumps(result))
+
+
+def _modules(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     peers: dict[int, dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory(dir=asked.folder or Path.cwd()) as scratch:
+    for size in asked.sizes:
+        if size <= PEER_MOST:
+            peers[size] = _run("peer", scratch / f"peer-{size}", MAIN_HOSTS, size, asked.measured)
+            print(f"plain tables, {size:>10,} known: {peers[size]}", flush=True)
+    for hosts in asked.hosts:
+        folder = scratch / f"ledger-{hosts}"
         for size in asked.sizes:
-            if size <= PEER_MOST:
-                folder = Path(scratch) / f"peer-{size}"
-                peers[size] = _run("peer", folder, MAIN_HOSTS, size, asked.measured)
-                print(f"plain tables, {size:>10,} known: {peers[size]}", flush=True)
-        for hosts in asked.hosts:
-            folder = Path(scratch) / f"ledger-{hosts}"
-            for size in asked.sizes:
-                rows.append({"size": size, **_run("stage", folder, hosts, size, asked.measured)})
-                print(json.dumps(rows[-1]), flush=True)
-            # How long the last one takes to be opened again is known from one stage more.
-            last = _run("stage", folder, hosts, 0, 1000)
-            # To go on after a kill: the ledger is opened, and the modules take it up.
-            rows[-1]["recovery_s"] = round(last["opened_s"] + last["ready_s"], 3)
-            for row, following in pairwise(rows):
-                if row["hosts"] == following["hosts"]:
-                    row["recovery_s"] = round(following["opened_s"] + following["ready_s"], 3)
-    _show(rows, peers)
+            rows.append({"size": size, **_run("stage", folder, hosts, size, asked.measured)})
+            print(json.dumps(rows[-1]), flush=True)
+        # How long the last one takes to be opened again is known from one stage more.
+        last = _run("stage", folder, hosts, 0, 1000)
+        # To go on after a kill: the ledger is opened, and the modules take it up.
+        rows[-1]["recovery_s"] = round(last["opened_s"] + last["ready_s"], 3)
+        for row, following in pairwise(rows):
+            if row["hosts"] == following["hosts"]:
+                row["recovery_s"] = round(following["opened_s"] + following["ready_s"], 3)
+        shutil.rmtree(folder)
+    return _show(rows, peers)
+
+
+def _agent(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    rows = crawl_at(sorted(asked.agent_sizes), asked.agent_hosts, asked.agent_seconds, scratch)
+    first, last = rows[0], rows[-1]
+    print(f"\nan agent with {asked.agent_hosts:,} hosts, {asked.agent_seconds:.0f} s at each size")
+    columns = (
+        "known",
+        "pages",
+        "us_per_page",
+        "first_page_s",
+        "rss_mb",
+        "worst_pause_ms",
+        "loop_ms",
+    )
+    print("".join(f"{column:>15}" for column in columns))
+    for row in rows:
+        print("".join(f"{row[column]:>15,}" for column in columns))
+    return {
+        "hosts": asked.agent_hosts,
+        "rows": rows,
+        "growth": round(last["us_per_page"] / first["us_per_page"], 3),
+    }
 
 
 def _run(module: str, folder: Path, *numbers: int) -> dict[str, Any]:
@@ -69,7 +120,7 @@ def _run(module: str, folder: Path, *numbers: int) -> dict[str, Any]:
     return answer
 
 
-def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> None:
+def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> dict[str, Any]:
     print(
         f"\n{'hosts':>9} {'known':>11} {'us/URL':>7} {'known':>6} {'fill':>6} {'commit ms':>9} ",
         end="",
@@ -85,7 +136,7 @@ def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> None:
     shown = MAIN_HOSTS if any(row["hosts"] == MAIN_HOSTS for row in rows) else rows[0]["hosts"]
     chosen = {row["size"]: row for row in rows if row["hosts"] == shown}
     first, last = min(chosen), max(chosen)
-    result = {
+    return {
         "hosts": shown,
         "us_per_url": {str(size): row["us_per_url"] for size, row in chosen.items()},
         "rss_mb_1e7": chosen[last]["rss_mb"] if last == 10**7 else None,
@@ -104,7 +155,6 @@ def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> None:
             (one["append_us_per_url"] for one in peers.values()), default=None
         ),
     }
-    print("RESULT " + json.dumps(result))
 
 
 def _growth(first: dict[str, Any], last: dict[str, Any]) -> float:
