@@ -22,11 +22,19 @@ from typing import Final
 
 from shared.archive.cdxj import CdxjSorter, IndexEntry, cdxj_line
 from shared.archive.encode import EncodedCapture
-from shared.archive.errors import DiskFullError, SegmentBrokenError
+from shared.archive.errors import DamageError, DiskFullError, SegmentBrokenError
 from shared.errors import ConflictError
 from shared.frozen import frozen
 
-__all__ = ["INDEX_SUFFIX", "OPEN_SUFFIX", "SUM_SUFFIX", "Location", "OpenSegment", "SealedSegment"]
+__all__ = [
+    "INDEX_SUFFIX",
+    "OPEN_SUFFIX",
+    "SUM_SUFFIX",
+    "KnownSegment",
+    "Location",
+    "OpenSegment",
+    "SealedSegment",
+]
 
 OPEN_SUFFIX: Final = ".open"
 INDEX_SUFFIX: Final = ".cdxj"
@@ -68,11 +76,22 @@ class SealedSegment:
     sum_path: Path
 
 
+@frozen
+class KnownSegment:
+    """How far an open segment was written, and what a start need not find out from its bytes."""
+
+    size_bytes: int
+    sha256: str  # of these bytes
+    captures: int
+    first_ms: int
+    last_ms: int
+
+
 class OpenSegment:
     """A segment that one process writes; a lock keeps others, and recovery, away."""
 
     def __init__(self, path: Path, file: io.FileIO) -> None:
-        """Take over a file; `create` and `recover_segment` call this, and then `lock`."""
+        """Take over a file; `create`, `resume` and `recover_segment` call this, and then `lock`."""
         self.open_path = path
         self.path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
         self._name = self.path.name  # asked for with each page, and `Path` looks for it anew
@@ -106,6 +125,29 @@ class OpenSegment:
             raise
         return segment
 
+    @classmethod
+    def resume(cls, path: Path, known: KnownSegment, lines: Iterable[bytes]) -> OpenSegment:
+        """Go on with an `.open` segment of which it is written down what it holds.
+
+        lines: of its index, in any order. What lies behind the known bytes is cut off, on the disk
+        too. Raises DamageError where they are not those that were written, ConflictError where
+        another process writes it; OSError.
+        """
+        segment = cls(path, io.FileIO(path, "r+b"))
+        try:
+            segment.lock()
+            segment.keep_first(known.size_bytes)
+            segment._take_up(known, lines)
+        except BaseException:
+            segment.let_go()
+            raise
+        return segment
+
+    @property
+    def known(self) -> KnownSegment:
+        """Return what must be written down to go on with it, beside the lines of its index."""
+        return KnownSegment(self.size_bytes, self._hash.hexdigest(), self.captures, *self._times_ms)
+
     def lock(self) -> None:
         """Claim the file for this process; raises ConflictError where another one has it."""
         try:
@@ -125,21 +167,28 @@ class OpenSegment:
         self.append_all([encoded])
         return Location(self._name, offset, len(encoded.data), offset + encoded.entry.offset)
 
-    def append_all(self, captures: Sequence[EncodedCapture]) -> None:
-        """Write captures behind the others by one write; the same errors hold for all of them."""
+    def append_all(self, captures: Sequence[EncodedCapture]) -> list[bytes]:
+        """Write captures behind the others by one write; the same errors hold for all of them.
+
+        Return their lines of the index.
+        """
         offset = self.size_bytes
         data = [encoded.data for encoded in captures]
         self._write(data[0] if len(data) == 1 else b"".join(data))
+        lines = []
         for encoded in captures:
-            self.note(encoded.entry, offset + encoded.entry.offset)
+            lines.append(self.note(encoded.entry, offset + encoded.entry.offset))
             offset += len(encoded.data)
+        return lines
 
-    def note(self, entry: IndexEntry, offset: int) -> None:
-        """Enter a capture that lies at `offset` into the index."""
+    def note(self, entry: IndexEntry, offset: int) -> bytes:
+        """Enter a capture that lies at `offset` into the index; return its line."""
         self.captures += 1
         first, last = self._times_ms
         self._times_ms = (min(first, entry.fetched_at_ms), max(last, entry.fetched_at_ms))
-        self._index.add(cdxj_line(entry, offset, self._name))
+        line = cdxj_line(entry, offset, self._name)
+        self._index.add(line)
+        return line
 
     def keep_first(self, size_bytes: int) -> None:
         """Cut the file behind its first `size_bytes`, which are whole captures, and go on there.
@@ -153,6 +202,16 @@ class OpenSegment:
         while data := self._file.read(1 << 20):
             self._hash.update(data)
         self.size_bytes = self._committed_bytes = size_bytes
+
+    def _take_up(self, known: KnownSegment, lines: Iterable[bytes]) -> None:
+        if self._hash.hexdigest() != known.sha256:
+            raise DamageError(
+                0, f"the first {known.size_bytes} bytes are not those that were written"
+            )
+        for line in lines:
+            self._index.add(line)
+        self.captures = known.captures
+        self._times_ms = (known.first_ms, known.last_ms)
 
     def commit(self) -> None:
         """Make every appended capture survive a loss of power.

@@ -100,11 +100,15 @@ class SegmentWriter:
         """
         return self._with_room_for(len(encoded.data)).append(encoded)
 
-    def append_all(self, captures: Sequence[EncodedCapture]) -> None:
-        """Write captures into one segment by one write; the same errors hold for all of them."""
-        if captures:
-            size_bytes = sum(len(encoded.data) for encoded in captures)
-            self._with_room_for(size_bytes).append_all(captures)
+    def append_all(self, captures: Sequence[EncodedCapture]) -> list[bytes]:
+        """Write captures into one segment by one write; the same errors hold for all of them.
+
+        Return their lines of its index.
+        """
+        if not captures:
+            return []
+        size_bytes = sum(len(encoded.data) for encoded in captures)
+        return self._with_room_for(size_bytes).append_all(captures)
 
     def commit(self) -> None:
         """Make every appended capture survive a loss of power; one call for many appends."""

@@ -20,6 +20,7 @@ from typing import Final, Self
 from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
+from agent.adapters.ledger.open_index import OpenIndex
 from agent.adapters.ledger.queues import JOURNAL_ENTRIES, Queues
 from agent.adapters.ledger.rests import Rests
 from agent.adapters.ledger.runs import RUN_KEYS
@@ -127,6 +128,7 @@ class SqliteLedger:
                 info=options.info,
                 max_bytes=options.max_segment_bytes,
                 keep_strays=known is None,
+                index=OpenIndex(database),
                 open_file=open_file,
             )
             stack.callback(segments.close)
@@ -368,6 +370,7 @@ class SqliteLedger:
             return
         self._queues.flush()
         self._seen.flush()
+        self._segments.enter()
         self.database.run(_UPDATE, now)
         self.database.commit()
         self._last = now

@@ -2,6 +2,7 @@
 
 Version 1: seen-set and queue were tables with a row for each URL. Version 2: no rests were kept.
 Version 3: jobs were not found by their address. Version 4: no URL said when it is tried again.
+Version 5: the open segment's index was in the segment only.
 
 Everything is kept: jobs, queues, known URLs, and what the manager must still learn, whose tables
 are the same. It is one transaction; killed in between, the ledger is of version 1 as before.
@@ -20,7 +21,14 @@ import numpy as np
 
 from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
-from agent.adapters.ledger.schema import CRAWL_TABLES, NEW_IN_3, NEW_IN_4, OLDEST, VERSION
+from agent.adapters.ledger.schema import (
+    CRAWL_TABLES,
+    NEW_IN_3,
+    NEW_IN_4,
+    NEW_IN_6,
+    OLDEST,
+    VERSION,
+)
 from agent.pipeline.ports import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]
@@ -64,13 +72,13 @@ def from_version_1(connection: sqlite3.Connection, seen: Path) -> None:
 
 
 def from_version_2_on(connection: sqlite3.Connection, version: int) -> None:
-    """Convert a ledger of version 2 to 4, to which only something is added.
+    """Convert a ledger of version 2 to 5, to which only something is added.
 
     Raises sqlite3.Error.
     """
     run = connection.execute
     run("BEGIN IMMEDIATE")
-    for since, statements in ((3, NEW_IN_3), (4, NEW_IN_4)):
+    for since, statements in ((3, NEW_IN_3), (4, NEW_IN_4), (6, NEW_IN_6)):
         for statement in statements if version < since else ():
             run(statement)
     run(f"PRAGMA user_version = {VERSION}")

@@ -9,9 +9,18 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CRAWL_TABLES", "NEW_IN_3", "NEW_IN_4", "OLDEST", "REPORT_TABLES", "TABLES", "VERSION"]
+__all__ = [
+    "CRAWL_TABLES",
+    "NEW_IN_3",
+    "NEW_IN_4",
+    "NEW_IN_6",
+    "OLDEST",
+    "REPORT_TABLES",
+    "TABLES",
+    "VERSION",
+]
 
-VERSION: Final = 5
+VERSION: Final = 6
 
 OLDEST: Final = 5
 """The version of the oldest program that can go on with such a ledger: to that a release may go
@@ -33,6 +42,23 @@ NEW_IN_3: Final = (
 NEW_IN_4: Final = (
     """
     CREATE INDEX jobs_by_address ON jobs (address) WHERE address <> '' AND finished = 0
+    """,
+)
+
+NEW_IN_6: Final = (
+    # What a start must know of the open segment, a row a commit (open_index.py).
+    """
+    CREATE TABLE open_index (
+        id INTEGER PRIMARY KEY,
+        segment TEXT NOT NULL,            -- sealed name
+        before_bytes INTEGER NOT NULL,    -- that the rows before tell of
+        size_bytes INTEGER NOT NULL,      -- that this one and they tell of
+        sha256 TEXT NOT NULL,             -- of these bytes
+        captures INTEGER NOT NULL,        -- in them
+        first_ms INTEGER NOT NULL,        -- when the oldest and the newest of them were fetched
+        last_ms INTEGER NOT NULL,
+        lines BLOB NOT NULL               -- of the index, of the captures since the row before
+    )
     """,
 )
 
@@ -91,6 +117,7 @@ CRAWL_TABLES: Final = (
     """,
     *NEW_IN_3,
     *NEW_IN_4,
+    *NEW_IN_6,
 )
 
 # What the manager has not acknowledged yet. These are as in version 1.

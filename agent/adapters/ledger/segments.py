@@ -19,14 +19,15 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
+from agent.adapters.ledger.open_index import OpenIndex
 from agent.errors import HomeError
 from shared.archive.classic import link_lines
 from shared.archive.encode import EncodedCapture, SegmentInfo
-from shared.archive.errors import DiskFullError
+from shared.archive.errors import DamageError, DiskFullError
 from shared.archive.gzip_member import compress_member
 from shared.archive.recover import recover_segment
 from shared.archive.rewritten import name_before
-from shared.archive.segment import OPEN_SUFFIX, OpenFile, sync_directory
+from shared.archive.segment import OPEN_SUFFIX, OpenFile, OpenSegment, sync_directory
 from shared.archive.writer import SegmentWriter
 from shared.frozen import frozen
 
@@ -59,6 +60,7 @@ class Segments:
         info: SegmentInfo,
         max_bytes: int,
         keep_strays: bool,
+        index: OpenIndex,
         open_file: OpenFile = io.FileIO,
     ) -> None:
         """Open the folder as the last commit left it.
@@ -70,6 +72,8 @@ class Segments:
         self._directory = directory
         self._max_bytes = max_bytes
         self._open_file = open_file
+        self._index = index
+        self._lines: list[bytes] = []  # of the index, since the last commit
         self._outward: list[bytes] = []
         self._links: AppendedFile | None = None
         self._writer = SegmentWriter(
@@ -103,8 +107,17 @@ class Segments:
         Raises DiskFullError, and then nothing of them is there.
         """
         lines = [link_lines(outward, encoded.entry.url) for encoded, outward in captures if outward]
-        self._writer.append_all([encoded for encoded, _ in captures])
+        self._lines += self._writer.append_all([encoded for encoded, _ in captures])
         self._outward += lines
+
+    def enter(self) -> None:
+        """Hand what a start must know of the open segment to the open transaction."""
+        segment = self._writer.open_segment
+        if segment is None:
+            self._index.enter("", None, [])
+        else:
+            self._index.enter(segment.path.name, segment.known, self._lines)
+        self._lines.clear()
 
     def syncs(self) -> list[Callable[[], None]]:
         """Return what brings everything appended safely to the disk, in any order, or at a time.
@@ -193,15 +206,28 @@ class Segments:
                 f"{path}: {committed.size_bytes} bytes are committed, and they are not there; "
                 "restore the file, or move it and the ledger away"
             )
-        os.truncate(path, committed.size_bytes)
+        self._writer.adopt(self._as_committed(path, named.name, committed.size_bytes))
+        self._open_links(named, committed.links_bytes)
+
+    def _as_committed(self, path: Path, name: str, size_bytes: int) -> OpenSegment:
+        """Return the segment as committed: by the rows of its index, or by its records."""
+        known = self._index.known(name, size_bytes)
+        if known is not None:
+            try:
+                return OpenSegment.resume(path, known, self._index.lines())
+            except DamageError as error:
+                raise HomeError(
+                    f"{path}: damaged: {error.problem}. Check the disk, and move the ledger away: "
+                    "the next start keeps the captures that are whole"
+                ) from error
+        os.truncate(path, size_bytes)
         recovery = recover_segment(path)
         if recovery.segment is None or recovery.problem is not None:
             raise HomeError(
-                f"{path}: damaged, {recovery.kept_bytes} of {committed.size_bytes} committed bytes "
+                f"{path}: damaged, {recovery.kept_bytes} of {size_bytes} committed bytes "
                 f"are whole ({recovery.problem}); the rest was cut off. Move the ledger away"
             )
-        self._writer.adopt(recovery.segment)
-        self._open_links(named, committed.links_bytes)
+        return recovery.segment
 
     def _open_links(self, segment: Path, committed_bytes: int) -> None:
         path = _links_path(segment)

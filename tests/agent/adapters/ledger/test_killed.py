@@ -9,6 +9,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from agent.adapters.reports import DurableReports
 from agent.pipeline.messages import Job, Outside, UnitFinished
 from agent.pipeline.ports import QueuedUrl
 from shared.archive.capture import Capture
+from shared.archive.cdxj import cdxj_line
 from shared.archive.encode import encode_capture
 from shared.archive.verify import verify_segment
 from shared.wire.crawl_log import LogLine, decode
@@ -153,7 +155,18 @@ def check(folder: Path, outbox: Path, acknowledged: int) -> None:
     assert len(_links(folder)) == len(captured)
     ledger.abandon()
     for path in (folder / "segments").glob("*.warc.gz"):
-        verify_segment(path)
+        check_index(path)
+
+
+def check_index(segment: Path) -> None:
+    """Its records are sound, and its index and sum are what they say."""
+    lines: list[bytes] = []
+    verify_segment(
+        segment, each=lambda entry: lines.append(cdxj_line(entry, entry.offset, segment.name))
+    )
+    index, summed = (segment.with_name(segment.name + end) for end in (".cdxj", ".sha256"))
+    assert index.read_bytes() == b"".join(sorted(lines))
+    assert summed.read_text().split()[0] == sha256(segment.read_bytes()).hexdigest()
 
 
 def _open_lines(folder: Path, closed: set[str]) -> list[str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from agent.adapters.ledger import SqliteLedger
+from agent.adapters.ledger import SqliteLedger, segments
 from agent.adapters.ledger.ledger import DATABASE
 from agent.errors import HomeError
 from shared.archive.capture import Capture
+from shared.archive.cdxj import cdxj_line
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
 from shared.archive.reader import iter_captures
@@ -208,6 +211,7 @@ def test_a_segment_that_lost_committed_bytes_is_refused(tmp_path: Path) -> None:
     """The ledger does not go on as if pages were there that are not."""
     ledger = open_ledger(tmp_path)
     append(ledger, 1)
+    append(ledger, 2)
     ledger.commit()
     ledger.abandon()
     [segment] = files(tmp_path, "*.warc.gz.open")
@@ -216,10 +220,89 @@ def test_a_segment_that_lost_committed_bytes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HomeError, match="not there"):
         open_ledger(tmp_path)
     flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 255
+    flipped[-100] ^= 255
     segment.write_bytes(bytes(flipped))
     with pytest.raises(HomeError, match="damaged"):
         open_ledger(tmp_path)
+    for path in tmp_path.glob(f"{DATABASE}*"):  # what it says helps
+        path.unlink()
+    open_ledger(tmp_path).close()
+    assert captures_of(tmp_path) == [page(1)]
+
+
+def sealed_index(folder: Path) -> tuple[list[bytes], str]:
+    """Return the index of the one sealed segment, and the sum that stands beside it."""
+    (index,) = files(folder, "*.warc.gz.cdxj")
+    (summed,) = files(folder, "*.warc.gz.sha256")
+    (segment,) = files(folder, "*.warc.gz")
+    assert summed.read_text().split()[0] == sha256(segment.read_bytes()).hexdigest()
+    return index.read_bytes().splitlines(), segment.name
+
+
+def work(ledger: SqliteLedger, numbers: range) -> None:
+    for number in numbers:
+        append(ledger, number)
+        if number % 3 == 2:
+            ledger.commit()
+
+
+def test_a_start_does_not_read_the_records_of_the_open_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes by the rows of its index: of a gigabyte they are read in seconds."""
+    with monkeypatch.context() as patch:
+        patch.setattr(segments, "recover_segment", None)
+        for start in range(0, 600, 200):  # more rows than are read at a time
+            ledger = open_ledger(tmp_path)
+            work(ledger, range(start, start + 200))
+            ledger.abandon()  # up to two captures were not committed
+        ledger = open_ledger(tmp_path)
+        ledger.seal_segment()
+        ledger.close()
+    lines, name = sealed_index(tmp_path)
+    kept = captures_of(tmp_path)
+    assert kept == [page(number) for number in range(600) if number not in (198, 199, 399)]
+    assert len(lines) == len(kept)
+    found: list[bytes] = []
+    verified = verify_segment(
+        files(tmp_path, "*.warc.gz")[0],
+        each=lambda entry: found.append(cdxj_line(entry, entry.offset, name).rstrip(b"\n")),
+    )
+    assert lines == sorted(found)
+    assert verified.captures == len(kept)
+
+
+def test_a_segment_that_an_older_program_wrote_to_is_read_as_a_whole(tmp_path: Path) -> None:
+    """It knows no rows: those that are there end before what it committed."""
+    ledger = open_ledger(tmp_path)
+    work(ledger, range(9))
+    ledger.abandon()
+    connection = sqlite3.connect(tmp_path / DATABASE)
+    assert connection.execute("DELETE FROM open_index WHERE id = 2").rowcount == 1
+    connection.commit()
+    connection.close()
+    for start in (9, 18):  # nor are there rows of what comes behind a gap
+        ledger = open_ledger(tmp_path)
+        work(ledger, range(start, start + 9))
+        assert ledger.database.ask("SELECT * FROM open_index") == []
+        ledger.abandon()
+    ledger = open_ledger(tmp_path)
+    ledger.seal_segment()
+    lines, _ = sealed_index(tmp_path)
+    assert len(lines) == 27
+    work(ledger, range(27, 30))
+    assert ledger.database.ask("SELECT captures FROM open_index") == [(3,)]
+    ledger.close()
+
+
+def test_of_a_sealed_segment_no_rows_are_kept(tmp_path: Path) -> None:
+    """They are of use until then only."""
+    ledger = open_ledger(tmp_path)
+    work(ledger, range(9))
+    assert ledger.database.ask("SELECT count(*) FROM open_index") == [(3,)]
+    ledger.seal_segment()
+    assert ledger.database.ask_committed("SELECT count(*) FROM open_index") == [(0,)]
+    ledger.close()
 
 
 def test_two_processes_cannot_write_one_segment(tmp_path: Path) -> None:
