@@ -270,6 +270,9 @@ class World:
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
         agent.held = version.generation
+        # Pages to fetch again that left the list are forgotten: they may be asked for anew.
+        listed = {(unit, work.key, work.round) for unit, work in agent.listed.items()}
+        agent.done = {one for one in agent.done if " " not in one[1] or one in listed}
         # Of a piece that rests it is said again: there may be news that bring nothing.
         agent.unanswered += [
             claim
