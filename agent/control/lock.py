@@ -210,10 +210,14 @@ def _held(path: Path) -> str:
 
 
 def _started(pid: int) -> int:
-    """Return when a process was started, in clock ticks since boot; -1: it does not run."""
+    """Return when a process was started, in clock ticks since boot; -1: it does not run.
+
+    That of its first thread: an emulated process (qemu-user, as containers of another processor
+    have it) is shown a `stat` of its own that nobody else sees, a tick off.
+    """
     try:
         # The name in brackets may hold anything; field 22 counts from behind it.
-        text = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+        text = Path(f"/proc/{pid}/task/{pid}/stat").read_text("ascii", "replace")
     except OSError:
         return -1
     return int(text.rpartition(")")[2].split()[19])
