@@ -137,6 +137,11 @@ def _host(key: str) -> Markup:
     return quiet + (name.removesuffix(usual) if usual else name)
 
 
+def _dotted(text: str) -> Markup:
+    """Return a name that may be broken behind its dots, where a line has no room for it."""
+    return escape(_finished(text)).replace(".", Markup(".<wbr>"))
+
+
 def _typed(text: str) -> Markup:
     """Return what somebody typed, exactly, for the fields of a form."""
     return escape(typed(text))
@@ -182,6 +187,7 @@ def _environment() -> Environment:
         "change": figures.change,
         "decoded": unquote_plus,
         "figure": figures.figure,
+        "dotted": _dotted,
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence": figures.sentence,
