@@ -65,7 +65,9 @@ async def search(
     status: Annotated[str, Query(description="`404`, `5xx`, `none` or `bad`")] = "",
     kind: Annotated[str, Query(description="`probe`, `crawl` or `refetch`")] = "",
     agent: str = "",
-    since: Annotated[str, Query(description="a day or a moment, ISO 8601")] = "",
+    since: Annotated[
+        str, Query(description="a day or a moment, ISO 8601, in UTC or with a zone")
+    ] = "",
     until: str = "",
     quarantined: bool = False,
     mark: str = "",

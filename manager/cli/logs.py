@@ -22,7 +22,11 @@ PORTION = 1000
 @click.option("--status", default="", help="404, 5xx, `none` (no answer), or `bad`.")
 @click.option("--kind", default="", help="probe, crawl or refetch.")
 @click.option("--agent", default="", help="Only of this agent.")
-@click.option("--since", default="", help="A day or a moment, as 2026-11-21T04:30; UTC.")
+@click.option(
+    "--since",
+    default="",
+    help="A day or a moment, as 2026-11-21T04:30; UTC, or with a zone, as +09:00.",
+)
 @click.option("--until", default="", help="The same; a day is meant to its end.")
 @click.option("--quarantined", is_flag=True, help="Only lines of what the agent did not hold.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10**9))

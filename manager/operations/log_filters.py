@@ -16,6 +16,7 @@ Kind = Literal["probe", "crawl", "refetch"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 _STATUS: Final = re.compile(r"([1-5])xx|[1-5][0-9]{2}")
+_DAY: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([+-][0-9]{2}:[0-9]{2}|Z)?")
 _NAME: Final = re.compile(r"(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])")
 
 
@@ -41,16 +42,18 @@ class Wanted:
 def read_moment(text: str, name: str, *, is_end: bool) -> int | None:
     """Return the moment (epoch ms) that a text says, in UTC where it says no zone; empty: None.
 
-    A day alone is its beginning, or with is_end its end. Raises FormatError.
+    A day alone, or with a zone (`2026-11-21+09:00`), is its beginning, or with is_end its end.
+    Raises FormatError.
     """
     text = text.strip()
     if not text:
         return None
+    day = _DAY.fullmatch(text)
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(f"{day[1]}T00:00{day[2] or ''}" if day else text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        if len(text) == len("2026-11-21") and is_end:
+        if day and is_end:
             moment += timedelta(days=1)
         return int(moment.timestamp() * 1000)
     except (ValueError, OverflowError) as error:

@@ -193,7 +193,10 @@ def test_moments_are_days_or_iso() -> None:
     assert read_moment("1970-01-02", "since", is_end=False) == 86_400_000
     assert read_moment("1970-01-02", "until", is_end=True) == 2 * 86_400_000
     assert read_moment("1970-01-01T09:00+09:00", "since", is_end=False) == 0
-    for bad in ("yesterday", "2026-13-01", "9" * 30):
+    assert read_moment("1970-01-02+09:00", "since", is_end=False) == 15 * 3_600_000
+    assert read_moment("1970-01-02-02:30", "until", is_end=True) == 86_400_000 * 2 + 9_000_000
+    assert read_moment("1970-01-02Z", "until", is_end=True) == 2 * 86_400_000
+    for bad in ("yesterday", "2026-13-01", "2026-11-23+99:00", "9" * 30):
         with pytest.raises(FormatError, match="must be a day or a moment"):
             read_moment(bad, "since", is_end=False)
     for bad in ("", "1", "1.2.3", "-1.2", "1.2x"):
