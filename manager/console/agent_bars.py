@@ -1,4 +1,8 @@
-"""Two numbers of each agent as bars on one scale, with a line where a bound stands: for files."""
+"""Two numbers of each agent as bars on one scale, with a line where a bound stands.
+
+An agent's name and figures stand above its bars, so that the drawing is narrow enough for a
+telephone without losing the ends of its bars.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ from manager.console.language import _
 
 __all__ = ["Pair", "draw_bars"]
 
-ROW: Final = 30.0
-TOP: Final = 34.0
-LENGTH: Final = 360.0
+ROW: Final = 50.0
+TOP: Final = 30.0
+LEFT: Final = 8.0
+LENGTH: Final = 400.0
 AGENTS_MOST: Final = 200
 
 
@@ -38,28 +43,35 @@ def draw_bars(
     rows = pairs[:AGENTS_MOST]
     numbers = [n for row in rows for n in (row.first_ms, row.second_ms) if n is not None]
     scale = max([*numbers, bound_ms or 0.0], default=0.0) or 1.0
-    left = max((text_width(row.name, 13) for row in rows), default=0.0) + 14
-    right = 170.0
+    said = [f"{figures.duration(row.first_ms)} → {figures.duration(row.second_ms)}" for row in rows]
+    length = max(
+        [
+            LENGTH,
+            *(
+                text_width(row.name, 13) + 24 + text_width(times, 12)
+                for row, times in zip(rows, said, strict=True)
+            ),
+        ]
+    )
     drawing = Drawing(
         name,
-        left + LENGTH + right,
+        LEFT + length + LEFT,
         TOP + ROW * len(rows) + 8,
         title,
         _("%(number)s agents, the greatest first.", number=len(rows)),
     )
     _legend(drawing, labels, bound_ms)
-    for place, row in enumerate(rows):
+    for place, (row, times) in enumerate(zip(rows, said, strict=True)):
         y = TOP + ROW * place
-        drawing.words(left - 8, y + 18, row.name, size=13, anchor="end")
+        drawing.words(LEFT, y + 18, row.name, size=13)
+        drawing.words(LEFT + length, y + 18, times, "soft", size=12, anchor="end")
         if row.first_ms is not None:
-            drawing.box(left, y + 4, LENGTH * row.first_ms / scale, 8, "before")
+            drawing.box(LEFT, y + 25, length * row.first_ms / scale, 8, "before")
         if row.second_ms is not None:
-            drawing.box(left, y + 14, LENGTH * row.second_ms / scale, 10, "busy")
-        said = f"{figures.duration(row.first_ms)} → {figures.duration(row.second_ms)}"
-        drawing.words(left + LENGTH + 10, y + 18, said, "soft", size=12)
-    if bound_ms:
-        x = left + LENGTH * bound_ms / scale
-        drawing.line([(x, TOP), (x, TOP + ROW * len(rows))], "bad", 2)
+            drawing.box(LEFT, y + 35, length * row.second_ms / scale, 10, "busy")
+        if bound_ms:
+            x = LEFT + length * bound_ms / scale
+            drawing.line([(x, y + 23), (x, y + 47)], "bad", 2)
     return drawing
 
 

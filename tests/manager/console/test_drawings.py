@@ -127,4 +127,8 @@ def test_bars_share_one_scale_with_the_bound() -> None:
     pairs = [Pair(HOSTILE, 50.0, 100.0), Pair("b", None, 25.0)]
     root = read_drawing(draw_bars("b", "t", ("x", "y"), pairs, 20.0))
     widths = [float(box.get("width", "0")) for box in root.findall(f"{SVG}rect")[3:]]
-    assert widths == [180.0, 360.0, 90.0]
+    longest = max(widths)
+    assert [size / longest for size in widths] == pytest.approx([0.5, 1.0, 0.25], abs=0.001)
+    bounds = root.findall(f"{SVG}polyline")[1:]  # behind the legend's
+    places = [float(one.get("points", "0,0").split(",")[0]) for one in bounds]
+    assert places == pytest.approx([8 + longest / 5] * 2, abs=0.1)
