@@ -39,7 +39,8 @@ WRITTEN = (
 def test_every_page_is_sound(
     stage: Stage, names: Mapping[str, str], browser: Browser, window: Window
 ) -> None:
-    """No complaint of the browser, no other origin, nothing to scroll to the side, axe content.
+    """No complaint of the browser, no other origin, nothing to scroll to the side or cut off, axe
+    content.
 
     At a desk no table is wider than its box, except the one with a column for each agent.
     """
@@ -54,6 +55,7 @@ def test_every_page_is_sound(
         wrong += [f"{page}: axe: {one}" for one in browser.axe()]
         if browser.overflow() > 0:
             wrong.append(f"{page}: {browser.overflow()} pixels wider than the window")
+        wrong += [f"{page}: {one}" for one in browser.stick_out()]
         if window.width == DESK.width and page != MATRIX:
             wrong += [f"{page}: table {one}" for one in browser.cut_tables()]
         if page == BEFORE_LOGIN:

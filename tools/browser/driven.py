@@ -183,6 +183,20 @@ class Browser:
         )
         return [f"{number}: {over} pixels wider than its box" for number, over in found]
 
+    def stick_out(self) -> list[str]:
+        """Return which buttons and fields reach out of their form, and drawings out of their box,
+        with what they say."""
+        found = self.script(
+            "[...document.querySelectorAll('main form .btn, main form .form-control,"
+            " main form .form-select, .drawn-chart .drawn, .drawn-bars .drawn')]"
+            ".filter(one => one.getClientRects().length && !one.closest('.table-box'))"
+            ".map(one => [one, one.closest('form, .drawn-box')])"
+            ".filter(([one, box]) => one.getBoundingClientRect().right"
+            " > box.getBoundingClientRect().right + 1)"
+            ".map(([one]) => one.textContent.trim().slice(0, 60) || one.name)"
+        )
+        return [f"{name!r} reaches out of its box" for name in found]
+
     def picture(self, path: Path) -> None:
         """Take a picture of the whole page, also of what must be scrolled to, as PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)

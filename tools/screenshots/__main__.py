@@ -69,6 +69,9 @@ def take(browser: Browser, name: str, password: str, names: Mapping[str, str], o
             if browser.overflow() > 0:
                 print(f"{page} ({window.name}): {browser.overflow()} pixels wider than the window")
                 complaints += 1
+            for complaint in browser.stick_out():
+                print(f"{page} ({window.name}): {complaint}")
+                complaints += 1
             for complaint in browser.found():
                 if page != "nothing-there":  # the browser says that it was a 404
                     print(f"{page} ({window.name}): {complaint}")
