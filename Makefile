@@ -8,7 +8,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here show-site demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
+.PHONY: help venv bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -61,6 +61,11 @@ bundle-here: venv  ## the same for this Python and machine only
 show-site: venv  ## a partner's site: archive to first page, cron, updates good and bad; as root with a user of its own
 	@tools/test_packages.sh
 	@$(VENV)/python -m tools.show_site $(ARGS)
+
+show-site-arm64: venv  ## the same at a site of arm64, emulated: a Debian in build/, made as root with debootstrap and qemu; half an hour
+	@tools/test_packages.sh
+	@tools/debian_root.sh arm64 bookworm build/debian-arm64-bookworm
+	@$(VENV)/python -m tools.show_site --system build/debian-arm64-bookworm $(ARGS)
 
 demo: venv  ## a whole system on this machine: two rounds, a table; KEEP=1 leaves it running
 	@$(VENV)/python -m tools.demo $(if $(KEEP),--keep)

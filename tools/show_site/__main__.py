@@ -1,7 +1,8 @@
 """`make show-site`: from the archive to the first page, and what becomes of releases, good or bad.
 
 With root it makes a user without rights and starts Debian's cron, in namespaces that nobody else
-sees; without, the same goes on as this user, and no cron runs. Takes some minutes.
+sees; without, the same goes on as this user, and no cron runs. Takes some minutes; where the site's
+system is of another processor, which is emulated, ten times as many.
 """
 
 from __future__ import annotations
@@ -27,8 +28,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.show_site", description=__doc__)
     parser.add_argument("--part", choices=["install", "update", "all"], default="all")
     parser.add_argument("--plain", action="store_true", help="as this user, without cron")
+    parser.add_argument(
+        "--system", type=Path, default=room.HERE, metavar="FOLDER",
+        help="the site is a Debian in a folder, as tools/debian_root.sh makes it",
+    )  # fmt: skip
     options = parser.parse_args()
-    why_not = "it was asked for so" if options.plain else room.why_not()
+    system = options.system.absolute()
+    why_not = "it was asked for so" if options.plain else room.why_not(system)
+    if why_not and system != room.HERE:
+        parser.error(f"--system {system}: {why_not}")
     if not why_not:
         room.enter()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -46,8 +54,8 @@ def main() -> None:
             # Nobody ends it with its processes, as a machine of its own would be.
             stack.callback(partner.quietly, "~/prs/bin/prs stop --force")
         else:
-            room.furnish(folder)
-            partner = Partner(Path("/home") / room.PARTNER, room.PARTNER)
+            room.furnish(folder, system)
+            partner = Partner(system / "home" / room.PARTNER, room.PARTNER, system)
         centre = Centre(folder / "centre", stack)
         installing = Installing(centre, partner, folder)
         figures = installing.tell(stack)

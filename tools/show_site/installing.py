@@ -9,19 +9,20 @@ from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from tools.bundle.chosen import Platform
 from tools.demo.system import wait_for
 from tools.show_site.centre import AGENT, Centre
-from tools.show_site.partner import Partner, StoryError
+from tools.show_site.partner import LONG_S, Partner, StoryError
 from tools.show_site.releases import make_first
 from tools.show_site.room import Cron
 
 __all__ = ["Installing"]
 
 PRS = "~/prs/bin/prs"
-LONG_S = 300.0
 WHICH_PYTHON = (  # the archive's own `install` chooses so
     "for python in python3.13 python3.12 python3.11 python3; do "
-    '$python -c "import sys; print(*sys.version_info[:2])" 2>/dev/null && break; done'
+    '$python -c "import platform, sys; print(*sys.version_info[:2], platform.machine())" '
+    "2>/dev/null && break; done"
 )
 LOOPBACK = """
 the pages are on loopback here, which no site allows by itself: prs.toml is told so"""
@@ -40,8 +41,9 @@ class Installing:
         """Tell it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
-        major, minor = partner.quietly(WHICH_PYTHON).split()
-        self.archive = make_first(self._folder, centre.root, (int(major), int(minor)))
+        major, minor, machine = partner.quietly(WHICH_PYTHON).split()
+        platform = Platform((int(major), int(minor)), machine)
+        self.archive = make_first(self._folder, centre.root, platform)
         centre.open()
         token = centre.prsm("agents", "token", AGENT).strip()
         name = self.archive.name
@@ -67,6 +69,7 @@ class Installing:
         print(f"from the archive to the first page: {first_page_s:.0f} s", flush=True)
         replaced = self._killed() if cron is not None else None
         return {
+            "platform": platform.name,
             "enrolled_s": round(enrolled_s),
             "first_page_s": round(first_page_s),
             "cron": cron is not None,
@@ -82,7 +85,7 @@ class Installing:
         if "--replace-hung" not in said:
             raise StoryError("enrol wrote no line that starts the agent")
         print("machine# cron -f    (as when the machine starts: @reboot)", flush=True)
-        cron = Cron()
+        cron = Cron(partner.system)
         stack.callback(cron.stop)
         self._runs("by @reboot")
         return cron

@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 from tools.demo.system import wait_for
+from tools.show_site.room import HERE, inside
 
-__all__ = ["Partner", "StoryError"]
+__all__ = ["LONG_S", "Partner", "StoryError"]
 
-QUICK_S = 120.0
+LONG_S = 1200.0
+"""An emulated processor takes ten times as long as this one."""
 
 
 class StoryError(Exception):
@@ -18,11 +20,15 @@ class StoryError(Exception):
 
 
 class Partner:
-    """A user. name: whom to be, by `su -`; empty: who we are, with a home of his own."""
+    """A user. name: whom to be, by `su -`; empty: who we are, with a home of his own.
 
-    def __init__(self, home: Path, name: str = "") -> None:
+    home: as seen from here, in whatever system he is.
+    """
+
+    def __init__(self, home: Path, name: str = "", system: Path = HERE) -> None:
         self.home = home
         self.name = name
+        self.system = system
 
     def types(self, line: str, *, code: int | None = 0, most: int = 12) -> str:
         """Run a line in a login shell, show it with the last lines of what it says; return that.
@@ -49,7 +55,7 @@ class Partner:
         print(f"{self.name or 'you'}$ {line} &")
         self.quietly(f"nohup {line} >/dev/null 2>&1 </dev/null &")
 
-    def sees(self, what: str, line: str, text: str, seconds: float = QUICK_S) -> str:
+    def sees(self, what: str, line: str, text: str, seconds: float = LONG_S) -> str:
         """Wait until a line says a text; return what it said. Raises TimeoutError."""
 
         def look() -> str:
@@ -65,7 +71,7 @@ class Partner:
 
     def _run(self, line: str) -> subprocess.CompletedProcess[str]:
         if self.name:
-            words = ["su", "-", self.name, "-c", line]
+            words = inside(self.system, "su", "-", self.name, "-c", line)
             environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "TERM": "dumb"}
         else:
             words = ["/bin/sh", "-c", line]

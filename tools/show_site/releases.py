@@ -1,12 +1,11 @@
 """The archives of the story: real ones, made from this tree, of which some must not be run.
 
-Each is what `make bundle-here` makes, with another version and one edit in the copy of the tree
-that its wheel is built from.
+Each is what `make bundle` makes, for one platform, with another version and one edit in the copy of
+the tree that its wheel is built from.
 """
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,10 +17,9 @@ __all__ = ["FIRST", "NEXT", "NO_LAUNCHER", "NO_SYNC", "TAMPERED", "make_first", 
 FIRST, NEXT, NO_SYNC, NO_LAUNCHER, TAMPERED = "1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"
 
 
-def make_first(into: Path, root: Path, python: tuple[int, int]) -> Path:
+def make_first(into: Path, root: Path, platform: Platform) -> Path:
     """Make the archive that the site is installed from; root: by which it judges others."""
-    here = Platform(python, platform.machine())
-    return make(FIRST, (here,), f"prs-{FIRST}-{here.name}", into, root)
+    return make(FIRST, (platform,), f"prs-{FIRST}-{platform.name}", into, root)
 
 
 def make_others(first: Path) -> dict[str, Path]:

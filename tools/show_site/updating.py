@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools.demo.system import wait_for
 from tools.show_site.centre import AGENT, Centre
-from tools.show_site.partner import Partner, StoryError
+from tools.show_site.partner import LONG_S, Partner, StoryError
 from tools.show_site.releases import (
     FIRST,
     NEXT,
@@ -20,7 +20,6 @@ __all__ = ["Updating"]
 
 PRS = "~/prs/bin/prs"
 INVENTED = "6.6.6"
-LONG_S = 300.0
 
 
 class Updating:
@@ -72,9 +71,9 @@ class Updating:
             seconds=LONG_S,
             every_s=1.0,
         )
-        self._partner.sees("the verdict", f"tail -n 3 {LOG}", f"good: {NEXT}", LONG_S)
+        self._partner.sees("the verdict", f"tail -n 3 {LOG}", f"good: {NEXT}")
         self._partner.types(f"cut -c27- {LOG}", most=20)
-        self._partner.sees("the agent again", f"{PRS} status", "pages/s", LONG_S)
+        self._partner.sees("the agent again", f"{PRS} status", "pages/s")
         self._stands(NEXT)
 
     def _goes_nowhere(self, *texts: str) -> None:
