@@ -1,7 +1,7 @@
 """Gzip members: one per record, so that a record can be read at its offset.
 
-Invariant: `compress_member` is deterministic (no time, no name); `Members` ends a member only when
-its trailer (CRC-32 and length) is there and right, and holds no more than `CHUNK` bytes inflated,
+Invariant: `compress_member` writes no time and no name; `Members` ends a member only when its
+trailer (CRC-32 and length) is there and right, and holds no more than `CHUNK` bytes inflated,
 however far a hostile member would inflate.
 """
 
@@ -26,7 +26,12 @@ _LEVEL: Final = 2
 
 
 def compress_member(data: bytes) -> bytes:
-    """Return one gzip member; the same data give the same bytes with the same isal."""
+    """Return one gzip member.
+
+    The same data give the same bytes within a process, not in all of them: of 1,500 processes that
+    packed the same 507 bytes with isal 1.9.1 on one machine, two got 369 instead of 368. So what is
+    packed again, after a restart or by another replica, cannot be resumed by ranges.
+    """
     member: bytes = igzip_lib.compress(data, _LEVEL, igzip_lib.COMP_GZIP)
     return member
 
