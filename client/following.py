@@ -7,12 +7,12 @@ changes and never skips one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from client.errors import CursorError, DamagedError, GoneError, RefusedError
 from client.names import plain
 from client.server import Server
+from shared.frozen import frozen
 
 __all__ = ["Change", "Changes", "changes_since", "present_cursor"]
 
@@ -21,7 +21,7 @@ PAGE: Final = 1000
 CURSOR_MOST: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A segment was created (take it) or deleted (delete what you have of it)."""
 
@@ -33,7 +33,7 @@ class Change:
     sha256: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """Some changes, oldest first, and the cursor behind them."""
 

@@ -32,6 +32,7 @@ from client.selecting import (
 )
 from client.server import Server
 from client.unpacking import unpack
+from shared.frozen import frozen
 
 __all__ = ["Report", "Taken", "Watch", "get_segments", "get_selections", "missing_segments"]
 
@@ -40,7 +41,7 @@ JOBS_MOST: Final = 3
 State = Literal["taken", "had", "withdrawn", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """What became of one file. place: in the folder, where it has one; problem: why it failed."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from client.errors import DamagedError
 from client.names import plain
 from client.server import Server
+from shared.frozen import frozen
 
 __all__ = ["Listed", "files_of_page", "list_segments", "segment_path"]
 
@@ -25,7 +25,7 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 LARGEST: Final = 2**53
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """A file as the server lists it. name: as it came, not yet to be trusted."""
 

@@ -11,13 +11,14 @@ import ipaddress
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 import httpx
 
 from client.errors import ClientError, DiskError, TokenError
+from shared.frozen import frozen
 
 __all__ = ["Login", "check_token", "check_url", "home", "load", "save"]
 
@@ -26,7 +27,7 @@ FILE: Final = "login.json"
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Login:
     """A server and how to reach it. url ends with a slash; ca, proxy: empty, or what to use."""
 

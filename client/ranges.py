@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from client.errors import CutError
+from shared.frozen import frozen
 
 __all__ = ["Rest", "read_rest", "rest_fields"]
 
 _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rest:
     """Where the bytes of an answer begin in the file."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -19,6 +18,7 @@ from client.listing import Listed, files_of_page
 from client.names import plain
 from client.retrying import Retrying
 from client.server import Server
+from shared.frozen import frozen
 
 __all__ = [
     "Format",
@@ -46,7 +46,7 @@ POLL_MOST_S: Final = 15.0
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """What is asked for, as the texts that the server reads. host: RE2; the others may be empty."""
 
@@ -71,7 +71,7 @@ class Selection:
         return [(name, value) for name, value in asked if value]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """A job that the server has for us; note: how the folder calls it."""
 
@@ -79,7 +79,7 @@ class Job:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldHost:
     """A host that the server has. bytes: of its records; times: of its first and last capture."""
 

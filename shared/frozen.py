@@ -5,8 +5,8 @@ does not: its guard makes each object six times as expensive (12 fields: 2.3 us 
 and a page passes through some twenty of them.
 
 The standard library compiles four to six functions for each class where it is defined, which was a
-twentieth of an agent's start. Here only `__init__` is compiled, by the standard library too, when
-the first object is made.
+twentieth of an agent's start and a tenth of a manager's. Here only `__init__` is compiled, by the
+standard library too, when the first object is made.
 """
 
 from __future__ import annotations

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from shared.frozen import frozen
+
 __all__ = ["Answer", "Delivery", "head_bytes", "text_answer"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delivery:
     """How the body is sent; the defaults are an honest server's."""
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
 
+from shared.frozen import frozen
 from simweb.chance import draw, normal
 from simweb.options import WorldOptions
 
@@ -27,7 +27,7 @@ _PIECE_S = 0.02  # a body is sent in pieces of at least so many seconds ...
 _PIECE_BYTES = 1_460  # ... and of at least one Ethernet segment
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pace:
     """The speed at which one client gets one host's answers."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from shared.frozen import frozen
 from simweb.chance import Stream, draw, draw64
 from simweb.distance import Distances
 from simweb.options import WorldOptions
@@ -19,7 +20,7 @@ from simweb.site import Site
 __all__ = ["HostPlan", "Outlink", "World"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outlink:
     """A link to another host."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["HEAD_LIMIT_BYTES", "Request", "accepts", "read_head"]
 
@@ -13,7 +13,7 @@ HEAD_LIMIT_BYTES = 65_536
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """One request; header names are in lower case, a repeated header is joined by `, `."""
 

@@ -7,9 +7,10 @@ its errors. It reads the very text that is served. Matching is linear in pattern
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
+
+from shared.frozen import frozen
 
 __all__ = ["FORBID_ALL", "ROBOTS_KINDS", "Rules", "forbids", "robots_text"]
 
@@ -52,7 +53,7 @@ def robots_text(kind: str, crawl_delay_s: float, sitemap_url: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """Groups of (names of robots in lower case, (allow?, pattern) in order)."""
 

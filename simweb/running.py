@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from shared.errors import SettingError
+from shared.frozen import frozen
 from simweb.chance import draw
 from simweb.plan import HostPlan, World
 from simweb.trouble import HOST_TROUBLE
@@ -21,7 +21,7 @@ _OLDEST_EPOCH_S = 946_684_800  # 2000-01-01, the year of the source
 _OLDEST_SPAN_S = 5 * 365 * 86_400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One command to change pages: which share of them, of one host or of all."""
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from math import gcd, sqrt
 
+from shared.frozen import frozen
 from simweb.chance import Stream, draw64, shuffled
 
 __all__ = ["Leaf", "Site"]
@@ -33,7 +33,7 @@ _LEAF_PATH = re.compile(r"/(?:t/([a-z-]+)|private(/open)?)/(\d{1,9})\.html\Z")
 _PAGES_OF_A_FOLDER = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leaf:
     """One page outside the tree: the `number`-th of its kind on its host."""
 
@@ -50,7 +50,7 @@ class Leaf:
         return f"/t/{self.kind}/{self.number}.html"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Section:
     name: str
     first: int

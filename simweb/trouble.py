@@ -8,10 +8,10 @@ How each kind is answered stands in `answers`, `leaves` and `dns`.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from enum import Enum
 
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = [
     "HOST_TROUBLE",
@@ -40,7 +40,7 @@ class Outcome(Enum):
     SITEMAP = "sitemap"  # 200, and only robots.txt leads there
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trouble:
     """One kind: its default rate (a page or a host), its outcome, and what happens."""
 
@@ -97,7 +97,7 @@ HOST_TROUBLE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amount:
     """How much of one kind: a rate for each page or host, or a count over the whole world."""
 

@@ -7,7 +7,6 @@ in a request is never who the caller is; it must merely agree.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -22,6 +21,7 @@ from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
+from shared.frozen import frozen
 from shared.wire.names import check_agent_name, hash_of_key
 
 __all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "shown_key_hash", "unknown_key"]
@@ -29,7 +29,7 @@ __all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "shown_key_h
 KEY_LIMIT: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentDoor:
     """What the routes for agents work with."""
 

@@ -14,7 +14,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import Database
@@ -22,6 +21,7 @@ from manager.errors import BusyError, PrsmError
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.operations.syncing import Asked, fleet_size, sync_all
+from shared.frozen import frozen
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["Syncs"]
@@ -40,7 +40,7 @@ FLEET_S: Final = 10.0
 _log: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Waiting:
     asked: Asked
     answer: asyncio.Future[SyncAnswer]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request, Security
@@ -31,6 +30,7 @@ from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.signing import Signing
 from manager.store import Bundles, Layout, Spool, UploadParts
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
 __all__ = [
@@ -55,7 +55,7 @@ OURS: Final = frozenset({"same-origin", "none"})
 """Where a browser says that a session's request comes from: our pages, or the person at it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdminDoor:
     """What the routes for administrators work with."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -32,6 +31,7 @@ from manager.store.backup_files import (
     new_backup,
     write_lines,
 )
+from shared.frozen import frozen
 
 __all__ = ["make_backup"]
 
@@ -40,7 +40,7 @@ RECORDS: Final = ("logs", "transfers", "releases")
 ARCHIVE: Final = ("archive/segments", "archive/index", "incoming")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Tables:
     """What was read in one transaction. needed: files that rows name, as names of the backup."""
 

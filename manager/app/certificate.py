@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from cryptography import x509
 from manager.operations.alerting import Expiry
 from manager.settings import ServerSettings
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = ["Certificate", "certificate_of"]
 
@@ -28,7 +28,7 @@ _log: Final = logging.getLogger(__name__)
 Stamp = tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Loaded:
     """What is served. until_ms: when the certificate ends."""
 

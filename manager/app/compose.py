@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from manager.app.alert_sending import ways
@@ -37,13 +36,14 @@ from manager.settings import Settings
 from manager.signing import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, UploadParts
 from manager.store.segment_store import SegmentStore
+from shared.frozen import frozen
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
 
 __all__ = ["Manager", "layout_of", "open_manager", "policy_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manager:
     """The parts of one manager. led: the database, for what only the leader does."""
 

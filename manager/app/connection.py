@@ -17,7 +17,6 @@ import ipaddress
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -28,6 +27,7 @@ from manager.app.logs import REQUEST_ID
 from manager.app.statuses import answer
 from manager.intake import SlowSenderError
 from shared.errors import FormatError, LimitError
+from shared.frozen import frozen
 
 __all__ = ["Connection", "Entrance"]
 
@@ -51,7 +51,7 @@ _ALWAYS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entrance:
     """By which listener a request came."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -25,6 +25,7 @@ from manager.store.object_store import ObjectStore
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_rewriting import rewrite_segment
 from manager.store.segment_store import DirectoryStore, SegmentStore
+from shared.frozen import frozen
 
 __all__ = ["Archive", "Readers", "open_archive"]
 
@@ -33,7 +34,7 @@ JOBS_S = 2.0
 DAY_S = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readers:
     """Who reads and writes segments; by itself the thread that asks, which tests want."""
 
@@ -41,7 +42,7 @@ class Readers:
     rewrite: Rewrite = rewrite_segment
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Archive:
     """The parts of the archive."""
 

@@ -18,13 +18,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.metadata import version
 from typing import Final
 
 from manager.db import Database, Transaction
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.managers import LeaderRow, check_leading, leave, live, take_lead
+from shared.frozen import frozen
 
 __all__ = ["Identity", "Leadership", "boot_s"]
 
@@ -47,7 +48,7 @@ def _new_name() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """name: unlike that of any other manager, ever. dead: one that certainly is; empty: none."""
 

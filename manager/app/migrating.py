@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.app.compose import layout_of
@@ -19,13 +18,14 @@ from manager.db.migrate import migrate_to, newest_schema, schema_version
 from manager.operations.managers import seen_lately
 from manager.settings import Settings
 from shared.errors import SettingError
+from shared.frozen import frozen
 
 __all__ = ["Schema", "change_schema", "schema_of"]
 
 SEEN_MS: Final = 60_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schema:
     """The schema of a database, empty: none; and the newest that this version knows."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["Restored", "restore"]
 
@@ -32,7 +32,7 @@ OF_THE_DISK: Final = "lost+found"
 """A new file system has it, and no file of ours is in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restored:
     """What a restore did. held_until_ms: nothing is given out before. findings: of `prsm check`."""
 

@@ -9,12 +9,13 @@ forgotten by building anew from the edges that still hold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from shared.frozen import frozen
 
 __all__ = ["AddressGroups", "Merge"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge:
     """Two groups became one: rewrite `absorbed` to `kept` wherever a group id is stored."""
 

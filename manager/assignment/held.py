@@ -8,10 +8,10 @@ the URL was the agent's. What becomes of quarantined lines is left to intake.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from manager.assignment.errors import RuleError
+from shared.frozen import frozen
 from shared.units import UnitIndex
 
 __all__ = ["HeldThen", "UnitInterval"]
@@ -20,7 +20,7 @@ Span: TypeAlias = tuple[int, int]
 """First and last moment, both included, in ms."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnitInterval:
     """A unit, and from when to when something held for it. until_ms: None for still."""
 

@@ -8,9 +8,9 @@ decides; of several times that it was held, the last.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from shared.frozen import frozen
 from shared.wire.orders import OrderKind
 
 __all__ = ["SLACK_MS", "Held", "Holdings", "LogKind"]
@@ -21,7 +21,7 @@ SLACK_MS: Final = 10 * 60 * 1000
 """A log's times are the agent's clock, a holding's the manager's: they may differ by this much."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """An agent held a unit for a while, to probe or to crawl. until_ms None: it still does."""
 

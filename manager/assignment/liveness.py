@@ -8,12 +8,12 @@ then can nobody be fetching its units. What follows from a state is left to the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Final, Literal
 
 from manager.assignment.words import clock_time, spoken_duration
+from shared.frozen import frozen
 
 __all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
 
@@ -53,7 +53,7 @@ _HELD: Final = {
 """What counts before the pages that it fetched a moment ago."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentFacts:
     """What the manager knows of one agent; times are the manager's, None: never.
 
@@ -76,7 +76,7 @@ class AgentFacts:
     work_window_ms: int = 15 * 60_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Liveness:
     """state, why, and when it ends by itself.
 

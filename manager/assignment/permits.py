@@ -25,9 +25,10 @@ the granter's side.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from manager.assignment.errors import RuleError
+from shared.frozen import frozen
 
 __all__ = [
     "HeldEpoch",
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Permit:
     """The permit of one agent, as the manager keeps it; times are the manager's.
 
@@ -132,7 +133,7 @@ def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: 
     return sent_ms + left_ms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldEpoch:
     """One owner of one unit. until_ms: None while it is still the owner."""
 
@@ -142,7 +143,7 @@ class HeldEpoch:
     until_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportEpoch:
     """The epoch a report belongs to. late: somebody else has owned the unit since."""
 

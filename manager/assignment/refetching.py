@@ -10,8 +10,9 @@ Not compared is what belongs to a moment: 304, 429, and 500 and above.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = [
     "JUDGED_FROM",
@@ -40,7 +41,7 @@ Verdict = bool | None
 """True: others agree. False: contradicted. None: nobody can say."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """What an agent logged of a page. status None: no answer. response_bytes: with the header."""
 
@@ -48,7 +49,7 @@ class Seen:
     response_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tally:
     """What became of an agent's pages. compared: agreed or contradicted."""
 

@@ -27,11 +27,11 @@ others; each function returns the next state.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from manager.assignment.errors import RightError
+from shared.frozen import frozen
 
 __all__ = [
     "Free",
@@ -58,12 +58,12 @@ class Kind(StrEnum):
     REFETCH = "refetch"  # some of its pages once more, to be compared
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Free:
     """Nobody may fetch the unit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """`agent` may fetch the unit; its list of `granted_generation` is the first to name it."""
 
@@ -73,7 +73,7 @@ class Held:
     granted_generation: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Withdrawn:
     """`agent` may still be fetching; its lists from `withdrawn_generation` on lack the unit."""
 

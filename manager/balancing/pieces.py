@@ -15,10 +15,10 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from manager.balancing.errors import BalancingError
+from shared.frozen import frozen
 
 __all__ = ["MOST_UNITS", "Cut", "cut"]
 
@@ -38,7 +38,7 @@ CRUMB: Final = 0.001
 TOP: Final = "/"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """parts: the units of each, the part that holds `/` first. weights: the work of each part."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -11,6 +10,7 @@ import click
 import httpx
 
 from manager.cli.calling import Calls
+from shared.frozen import frozen
 
 __all__ = [
     "METHODS",
@@ -28,7 +28,7 @@ METHODS: Final = click.Choice(["default", "tree", "exchange", "prices", "lp", "k
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The data directory that `prsm` was called for."""
 

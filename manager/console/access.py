@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -28,6 +27,7 @@ from manager.db.kept import StillCountingError, looked_at
 from manager.errors import ForbiddenError
 from manager.operations.users import Role, SessionUser, session_of
 from shared.errors import FormatError, PrsmError
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
 __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
@@ -41,7 +41,7 @@ STOP_POLLING: Final = 286  # htmx: swap this in, and ask no more
 Answer = Callable[[Visit], Response]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """A route: what it answers, and the least role for it; None: also before the login."""
 

@@ -7,12 +7,12 @@ telephone without losing the ends of its bars.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.console import figures
 from manager.console.drawing import Drawing, text_width
 from manager.console.language import _
+from shared.frozen import frozen
 
 __all__ = ["Pair", "draw_bars"]
 
@@ -23,7 +23,7 @@ LENGTH: Final = 400.0
 AGENTS_MOST: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """An agent with its two times in ms; None: not known."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.console import figures
 from manager.console.drawing import Drawing, text_width
 from manager.console.language import _, ngettext
 from manager.operations.plan_tree import PlanTree, TreeAgent, TreeEdge
+from shared.frozen import frozen
 
 __all__ = ["MANY", "draw_tree"]
 
@@ -29,7 +29,7 @@ THICKEST: Final = 8.0
 ADVANCE: Final = 14.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Row:
     """An agent with the edge to the agent above it; None: it has none."""
 

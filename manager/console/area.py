@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from manager.db.agents import AgentRow
 from manager.db.glances import GlanceRow
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["Area", "area_of", "read_area"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Area:
     """Degrees, north and east positive; the limits belong to it."""
 

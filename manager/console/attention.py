@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from manager.assignment import LivenessState
@@ -23,6 +22,7 @@ from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers
 from manager.operations.release_views import MetadataAge
 from manager.operations.unheld import Unheld
+from shared.frozen import frozen
 
 __all__ = [
     "DISK_BYTES",
@@ -54,7 +54,7 @@ EPOCH_MS: Final = 1_000_000_000_000
 """Greater numbers of milliseconds are moments since 2001, no lengths of time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notice:
     """weight: bad, warn or info. about: what it is about, a link's text. text: the sentence."""
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from manager.console.language import LANGUAGES
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
 __all__ = ["Flash", "Look", "csrf_of", "is_tls", "read_flash", "read_look", "session_cookie"]
@@ -35,7 +35,7 @@ YEAR_S: Final = 365 * 86400
 FLASH_LIMIT: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flash:
     """The result of an action, for the page after it. kind: `done` or `refused`."""
 
@@ -43,7 +43,7 @@ class Flash:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """How a person has the console; an empty text: not chosen, as the system or the window has it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from manager.console.kept import Kept
@@ -18,6 +18,7 @@ from manager.operations.scratch import Scratch
 from manager.settings import Settings
 from manager.store import UploadParts
 from shared.errors import PrsmError
+from shared.frozen import frozen
 
 __all__ = ["ConsoleDoor"]
 
@@ -25,7 +26,7 @@ ARCHIVE_MS: Final = 10_000
 MARKS_MS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsoleDoor:
     """The parts of the manager that pages reach.
 

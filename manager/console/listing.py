@@ -7,11 +7,12 @@ out, so a plain list has a plain address.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["SIZES", "Cut", "Listing", "read_listing"]
 
@@ -20,7 +21,7 @@ DEFAULT_SIZE: Final = 50
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """One page of rows. first, last: their numbers, counted from 1; 0 of an empty list."""
 
@@ -31,7 +32,7 @@ class Cut:
     has_next: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """The state of one list. sort: a column, `-` before it for descending. page: from 1."""
 

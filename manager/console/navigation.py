@@ -9,16 +9,16 @@ what became of the pages, the centre itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.console.language import Words, lazy
 from manager.operations.users import ROLES, Role
+from shared.frozen import frozen
 
 __all__ = ["GROUPS", "Entry", "Group", "shown_to"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A page in the bar. section: also its path. key: goes there after `g`."""
 
@@ -29,7 +29,7 @@ class Entry:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Pages that belong together; the first group has no title."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.console.drawing import Drawing, text_width
+from shared.frozen import frozen
 
 __all__ = ["Line", "draw_series", "scale_of"]
 
@@ -20,7 +20,7 @@ DOTS_MOST: Final = 40
 LABELS_APART: Final = 12.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One line: what it is, its ink, a number at each place (None: not known), and how drawn.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from shared.frozen import frozen
 
 __all__ = ["asset_url", "icon_text", "static_route"]
 
@@ -30,7 +31,7 @@ TYPES: Final = {
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asset:
     """A file as it is sent."""
 

@@ -6,15 +6,16 @@ A drawing is 1000 wide, whatever its width on the screen; colours are classes of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["WIDTH", "Part", "mark_at", "stacked"]
 
 WIDTH: Final = 1000.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A stretch of a bar: its class, its number, where it begins and how long it is."""
 

@@ -25,6 +25,7 @@ from manager.operations.actor import Actor
 from manager.operations.policy import Policy
 from manager.operations.users import ROLES, Role, SessionUser
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank", "whole_number"]
 
@@ -33,7 +34,7 @@ CONFIRMED: Final = "confirmed"
 OLD_S: Final = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What a person is asked before something is done that cannot be taken back.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import activity
+from shared.frozen import frozen
 
 __all__ = ["HourRow", "add", "forget", "since"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HourRow:
     """What was fetched in an hour, which begins at a moment."""
 

@@ -7,12 +7,12 @@ Which groups must become one is decided by `manager.assignment.groups`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import host_addresses, hosts, rights, units
+from shared.frozen import frozen
 
 __all__ = [
     "MANAGER",
@@ -33,7 +33,7 @@ MANAGER = 0
 """The source of what the manager resolved itself; other sources are agents' numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DueHost:
     """A host whose name is to be resolved."""
 

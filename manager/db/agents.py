@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
+from shared.frozen import frozen
 
 __all__ = [
     "AgentName",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentRow:
     """All that is kept of an agent; `manager.db.tables.fleet` says what each field is."""
 
@@ -115,7 +115,7 @@ class AgentRow:
         return self.subscribed and self.retired_ms is None and self.lost_ms is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentName:
     """Who an agent is, for lists of names."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import alert_silences, alerts_told
+from shared.frozen import frozen
 
 __all__ = [
     "SilenceRow",
@@ -22,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToldRow:
     """A trouble. told_ms: when it was told last."""
 
@@ -32,7 +31,7 @@ class ToldRow:
     told_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SilenceRow:
     """When nobody is told. key: of one trouble; empty: of all. ended_ms: before its time."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import api_tokens, users
+from shared.frozen import frozen
 
 __all__ = [
     "HeldToken",
@@ -24,7 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenRow:
     """A token, and whose. role: at most this. last_used_ms: to the minute."""
 
@@ -38,7 +37,7 @@ class TokenRow:
     revoked_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldToken:
     """A token as its holder shows it, with what its user may now."""
 

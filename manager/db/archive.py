@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
+from shared.frozen import frozen
 
 __all__ = [
     "ArrivalRow",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewArrival:
     """A file that was taken from an agent."""
 
@@ -48,14 +49,14 @@ class NewArrival:
     received_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrivalRow(NewArrival):
     """The same, as it is kept."""
 
     id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSegment:
     """A file of captures to keep."""
 
@@ -78,7 +79,7 @@ class NewSegment:
     made_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentRow(NewSegment):
     """A file of captures that is kept; ended_ms: when it was withdrawn."""
 
@@ -86,7 +87,7 @@ class SegmentRow(NewSegment):
     ended_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostShare:
     """What a segment holds of one host."""
 
@@ -135,7 +136,7 @@ def segment_by_key(tx: Transaction, key: str) -> SegmentRow | None:
     return tx.row(SegmentRow, sa.select(segments).where(segments.c.key == key))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileFilter:
     """Which public files are asked for. Times: from is inclusive, to is not; None: all."""
 

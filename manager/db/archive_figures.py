@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import archive_jobs, hosts, segment_hosts, segments
+from shared.frozen import frozen
 
 __all__ = [
     "FilesRow",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesRow:
     """Segments of one kind and state: how many, what they hold, their bytes and their indexes'."""
 
@@ -33,7 +33,7 @@ class FilesRow:
     index_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultsRow:
     """Results of jobs that are kept."""
 
@@ -41,7 +41,7 @@ class ResultsRow:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WithdrawnRow:
     """A host that is given to nobody. segments: that still hold it, until they are rewritten."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import hosts, segment_hosts, segments
+from shared.frozen import frozen
 
 __all__ = ["FileOfHost", "HeldHost", "held_by_key", "held_hosts", "segments_of"]
 
 _PUBLIC = sa.and_(segments.c.kind == "public", segments.c.state.in_(("current", "withdrawn")))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldHost:
     """A host that may be given away, and how many captures of it there are."""
 
@@ -27,7 +27,7 @@ class HeldHost:
     last_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileOfHost:
     """A segment that holds captures of a host: its name and its key in the store."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_jobs, clients, hosts, job_hosts
+from shared.frozen import frozen
 
 __all__ = [
     "JobRow",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobRow:
     """A job, as it is kept. done, total: captures; total is an upper bound."""
 
@@ -55,7 +55,7 @@ class JobRow:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OwnedJob(JobRow):
     """The same, with the name of its client."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db import archive, archive_jobs
 from manager.db.archive import SegmentRow
 from manager.db.engine import Transaction
 from manager.db.tables import archive_changes, hosts, segment_hosts, segments
+from shared.frozen import frozen
 
 __all__ = [
     "ChangeRow",
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangeRow:
     """Something that happened to a public segment. id: rises with each."""
 

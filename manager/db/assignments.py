@@ -7,13 +7,13 @@ to operations and the rules of balancing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.hosts import ATOM
 from manager.db.tables import agents, assignments, hosts, units
+from shared.frozen import frozen
 
 __all__ = [
     "AssignmentRow",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssignmentRow:
     """One owner of one unit; `until_ms` None: still."""
 
@@ -50,7 +50,7 @@ class AssignmentRow:
     plan_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenOver:
     """A unit that was taken from an agent, what must have one owner with it, who owns it now."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import audit
+from shared.frozen import frozen
 
 __all__ = ["TOLD", "AuditRow", "add", "newest"]
 
@@ -19,7 +19,7 @@ _IS_TOLD: Final = sa.text("substr(action, 1, 6) = 'alert.'")
 """As the index of these has it: a database uses it for the same words only."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditRow:
     """One action: who did what to what, and when. `detail` is JSON or empty."""
 

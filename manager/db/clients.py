@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import client_tokens, client_usage, clients
+from shared.frozen import frozen
 
 __all__ = [
     "ClientRow",
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientRow:
     """A third party."""
 
@@ -44,7 +45,7 @@ class ClientRow:
     disabled_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewToken:
     """A token to keep."""
 
@@ -58,7 +59,7 @@ class NewToken:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenRow:
     """A token that was issued; its hash is nobody's business."""
 
@@ -74,7 +75,7 @@ class TokenRow:
     last_used_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageRow:
     """What a token took on a day since 1970."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_orders
+from shared.frozen import frozen
 
 __all__ = [
     "ListedOrder",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderRow:
     """What an agent is asked to send, and what became of it."""
 
@@ -45,7 +45,7 @@ class OrderRow:
     result: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedOrder(OrderRow):
     """An order as people look at it."""
 

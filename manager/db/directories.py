@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import directory_sums, host_sums, hosts, units
+from shared.frozen import frozen
 
 __all__ = ["DirectoryRow", "add", "big_hosts", "crawled_in", "largest", "newest_round"]
 
@@ -21,7 +22,7 @@ BIG_REQUESTS: Final = 1_000
 BIG_HOSTS_MOST: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DirectoryRow:
     """What an agent measured in a round of the pages of one directory, those in named ones not."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import client_tokens, clients, downloads
+from shared.frozen import frozen
 
 __all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_downloads"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """What a token took of a file since it was written down last.
 
@@ -33,7 +34,7 @@ class Taken:
     afresh: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DownloadRow:
     """A download, as it is kept, and whose."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import blocked_urls, fleet_limits
+from shared.frozen import frozen
 
 __all__ = [
     "BlockedRow",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockedRow:
     """A line of the block list."""
 
@@ -32,7 +32,7 @@ class BlockedRow:
     added_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitsRow:
     """What all agents are asked to keep to; None: no wish."""
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents
+from shared.frozen import frozen
 
 __all__ = ["GlanceRow", "all_glances", "column", "with_trouble"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlanceRow:
     """What says how and where an agent is; `manager.db.tables.fleet` says what each field is."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -10,6 +9,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.host_names import holds
 from manager.db.tables import agents, assignments, hosts, units
+from shared.frozen import frozen
 
 __all__ = ["OF_HOSTS", "SORTS", "STATES", "HostWanted", "Range", "matching"]
 
@@ -29,7 +29,7 @@ Range = tuple[str, str]
 """Reversed keys from the first on, and before the second."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostWanted:
     """Which hosts: empty is any. reversed_prefix: of a domain, with all below it."""
 

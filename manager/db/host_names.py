@@ -12,12 +12,12 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.tables import hosts
+from shared.frozen import frozen
 
 if TYPE_CHECKING:
     from manager.db.engine import Transaction
@@ -45,7 +45,7 @@ def holds(tx: Transaction, text: str) -> sa.ColumnElement[bool]:
     return hosts.c.key.contains(text.lower(), autoescape=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """Some hosts: their addresses, a line each, and the number of each line. last: the greatest."""
 

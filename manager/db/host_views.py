@@ -10,7 +10,7 @@ little more than the first.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -21,6 +21,7 @@ from manager.db.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.host_names import HostNames
 from manager.db.host_order import parts
 from manager.db.tables import agents, assignments, hosts, units
+from shared.frozen import frozen
 
 __all__ = [
     "COUNTED_MOST",
@@ -38,7 +39,7 @@ COUNTED_MOST: Final = 10_000
 """How many that match are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostLine:
     """A host as the table shows it, with the owner and size of its unit `/`."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import assignments, hosts, units
+from shared.frozen import frozen
 
 __all__ = [
     "ATOM",
@@ -43,7 +43,7 @@ ATOM: Final = sa.case(
 """See `atoms_of_units`; for queries over hosts and units."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewHost:
     """A host to add: its key, the key that sorts it beside its domain, who found it where."""
 
@@ -53,7 +53,7 @@ class NewHost:
     referer: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostRow:
     """All that is kept of a host itself."""
 
@@ -75,7 +75,7 @@ class HostRow:
     shares: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnitRow:
     """A unit: a host (path `/`) or a directory of it."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import join_tokens
+from shared.frozen import frozen
 
 __all__ = ["JoinTokenRow", "add", "by_hash", "consume", "expire", "expire_all", "waiting"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinTokenRow:
     """A token's hash, the name it is bound to, and what became of it."""
 

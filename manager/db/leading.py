@@ -6,12 +6,11 @@ after the other, whoever finds itself in the row at the beginning of a write lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import leader, managers
+from shared.frozen import frozen
 
 __all__ = [
     "LeaderRow",
@@ -27,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeaderRow:
     """Who leads. holder: the name of a manager, empty: nobody. beats: its signs of life."""
 
@@ -37,7 +36,7 @@ class LeaderRow:
     beats: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ManagerRow:
     """A manager that serves the database, or did until it was killed."""
 

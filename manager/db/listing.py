@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import holdings, rights, units
+from shared.frozen import frozen
 
 __all__ = [
     "HeldRow",
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedRow:
     """A unit of a list."""
 
@@ -32,7 +32,7 @@ class ListedRow:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldRow:
     """When an agent held a unit, and for what; `until_ms` None: still does."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
@@ -15,6 +15,7 @@ from manager.db.tables import (
     unit_rounds,
     units,
 )
+from shared.frozen import frozen
 
 __all__ = [
     "Crawled",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SumRow:
     """What one agent measured of one unit in one round, over all its logs."""
 
@@ -56,7 +57,7 @@ class SumRow:
     last_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crawled:
     """What a round crawled of a host."""
 
@@ -66,7 +67,7 @@ class Crawled:
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistanceRow:
     """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable.
 

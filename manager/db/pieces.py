@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.sharing import news
 from manager.db.tables import rounds, unit_rounds, units
+from shared.frozen import frozen
 
 __all__ = [
     "QuietRow",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuietRow:
     """A piece of which nothing is left, as its agent said."""
 

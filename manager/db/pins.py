@@ -6,7 +6,6 @@ What follows from them is left to operations; here they are kept and found.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.hosts import ATOM, groups_of_units
 from manager.db.tables import agents, bans, hosts, pins, units
+from shared.frozen import frozen
 
 __all__ = [
     "BanRow",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PinRow:
     """A unit that people gave to one agent. state: of the unit. atom: what must have one owner with
     it (`hosts.atoms_of_units`). merged_ms: when the directory stopped being a unit."""
@@ -54,7 +54,7 @@ class PinRow:
     made_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BanRow:
     """A host that an agent never gets."""
 

@@ -6,19 +6,18 @@ the same however many hosts there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import assignments, hosts, plan_moves, plans
+from shared.frozen import frozen
 
 __all__ = ["COUNTED_MOST", "FlowRow", "applied_since", "flows", "hosts_since", "owners_since"]
 
 COUNTED_MOST = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlowRow:
     """What one agent gives to another in a plan: units, and what they cost each of the two."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.probes import was_cut_short
 from manager.db.tables import assignments, distances, hosts, plans, probe_orders, units
+from shared.frozen import frozen
 
 __all__ = [
     "PlanUnit",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanUnit:
     """A unit that a plan may place: its group, what is known of its size, who owns it.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import plan_moves, plans, units
+from shared.frozen import frozen
 
 __all__ = [
     "MoveRow",
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanHead:
     """A plan without what it says of each agent. undoes: the plan that it gives back."""
 
@@ -51,7 +52,7 @@ class PlanHead:
     undoes: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanRow(PlanHead):
     """A plan. detail: JSON, as `operations.plans` makes it; with many agents it is long."""
 
@@ -61,7 +62,7 @@ class PlanRow(PlanHead):
 _HEAD: Final = [plans.c[field.name] for field in fields(PlanHead)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MoveRow:
     """One unit that changes hands. from_ms: what the giver no longer spends."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, distance_model, distances, reports
+from shared.frozen import frozen
 
 __all__ = [
     "ModelAge",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRow:
     """agents: JSON, agent number to its level and its loadings. probes: it was made from so many.
 
@@ -35,7 +36,7 @@ class ModelRow:
     agents: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelAge:
     """When the model was made, and up to which report."""
 

@@ -7,13 +7,13 @@ distances reads an index from end to end, and is to be kept for a while by who a
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, distances, probe_orders, units
+from shared.frozen import frozen
 
 __all__ = [
     "AgentAges",
@@ -33,7 +33,7 @@ __all__ = [
 PROBED = ("placed", "probing")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairRow:
     """What one agent measured of one host."""
 
@@ -49,7 +49,7 @@ class PairRow:
     unreachable_since_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderState:
     """The newest order of a pair."""
 
@@ -60,7 +60,7 @@ class OrderState:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentAges:
     """How many distances of an agent are so old, `younger` counting those within each limit."""
 
@@ -70,7 +70,7 @@ class AgentAges:
     younger: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlRow:
     """A host that all agents probe, how many of them measured it, and since when it is one."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
@@ -12,6 +11,7 @@ from manager.db import orders
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.orders import OPEN, is_free_for
 from manager.db.tables import hosts, probe_orders, units
+from shared.frozen import frozen
 
 __all__ = [
     "IN_ITS_LOG",
@@ -46,7 +46,7 @@ NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_L
 """Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitingOrder:
     """An order that its agent could be given now."""
 
@@ -55,7 +55,7 @@ class WaitingOrder:
     round: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderRow:
     """All that is kept of an order."""
 

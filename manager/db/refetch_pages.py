@@ -7,13 +7,14 @@ Leaves to others: who fetches them (`refetching`), and what it means (operations
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.orders import OPEN
 from manager.db.tables import host_sums, refetch_orders, refetch_pages
+from shared.frozen import frozen
 
 __all__ = [
     "DrawnPage",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnPage:
     """A page of an agent's log that is to be fetched again, if its rank is among the lowest."""
 
@@ -43,7 +44,7 @@ class DrawnPage:
     response_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageRow:
     """All that is kept of a page."""
 

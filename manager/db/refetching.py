@@ -6,7 +6,6 @@ An agent fetches a page once. Who is asked, and what it means, is left to operat
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -14,6 +13,7 @@ from manager.db import orders
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.refetch_pages import PageRow, set_state
 from manager.db.tables import hosts, refetch_orders, refetch_pages, rights, units
+from shared.frozen import frozen
 
 __all__ = [
     "OrderRow",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OrderRow:
     """All that is kept of an order."""
 
@@ -50,7 +50,7 @@ class OrderRow:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitingUnit:
     """A unit of which an agent could be given pages to fetch again now; pages: how many."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +15,7 @@ from manager.db.tables import (
     release_policy,
     releases,
 )
+from shared.frozen import frozen
 
 __all__ = [
     "AgentReleaseRow",
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseRow:
     """A release; `manager.db.tables.releases` says what each field is."""
 
@@ -57,7 +57,7 @@ class ReleaseRow:
     revoked_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetadataRow:
     """A signed file."""
 
@@ -68,7 +68,7 @@ class MetadataRow:
     added_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentReleaseRow:
     """What was decided about an agent's version, and the last update that it reported."""
 

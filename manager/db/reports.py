@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import reports
+from shared.frozen import frozen
 
 __all__ = [
     "NewReport",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewReport:
     """A report to keep."""
 
@@ -41,7 +42,7 @@ class NewReport:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReportRow:
     """A report that is kept."""
 

@@ -10,7 +10,6 @@ When a right may be freed is decided by operations.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -24,6 +23,7 @@ from manager.db.tables import (
     rights,
     unit_rounds,
 )
+from shared.frozen import frozen
 
 __all__ = [
     "Condition",
@@ -47,7 +47,7 @@ Condition = sa.ColumnElement[bool]
 """On the columns of `manager.db.tables.rights`; only this package makes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """A right to give."""
 
@@ -58,7 +58,7 @@ class Grant:
     max_transfer: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RightRow:
     """A right that somebody has."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import plans, rounds
+from shared.frozen import frozen
 
 __all__ = ["PastRound", "newest"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastRound:
     """A round in numbers: ms of the greatest agent cost, planned, at best and measured.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
@@ -12,6 +11,7 @@ from manager.db.engine import Transaction, any_of, chunks
 from manager.db.pins import not_banned
 from manager.db.rights import may_crawl
 from manager.db.tables import agents, assignments, hosts, unit_rounds, units
+from shared.frozen import frozen
 
 __all__ = [
     "FinishedRow",
@@ -35,7 +35,7 @@ __all__ = [
 STATES: Final = ("waiting", "granted", "finished", "cancelled")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitingUnit:
     """A unit that its owner could be given to crawl now."""
 
@@ -43,7 +43,7 @@ class WaitingUnit:
     group_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FinishedRow:
     """What an agent says of a unit that it finished."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import metadata, rounds
+from shared.frozen import frozen
 
 __all__ = [
     "RoundRow",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundRow:
     """All that is kept of a round."""
 

@@ -6,18 +6,18 @@ agents that are asked to send.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_schedules, round_schedules
+from shared.frozen import frozen
 
 __all__ = ["COLLECTIONS", "ROUNDS", "CollectionSchedule", "RoundSchedule", "Schedule", "Schedules"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Schedule:
     """A crontab line in a zone."""
 
@@ -31,7 +31,7 @@ class Schedule:
     last_result: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundSchedule(Schedule):
     """The rounds that begin by it."""
 
@@ -40,7 +40,7 @@ class RoundSchedule(Schedule):
     plan_moves: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectionSchedule(Schedule):
     """What is sent by it, by one agent or by all that have none of their own."""
 

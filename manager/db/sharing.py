@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -22,6 +21,7 @@ from manager.db.tables import (
     unit_rounds,
     units,
 )
+from shared.frozen import frozen
 
 __all__ = [
     "RestRow",
@@ -45,7 +45,7 @@ _PIECE = sa.and_(units.c.path != "/", units.c.merged_ms.is_(None))
 _OWNED = sa.and_(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SplitHost:
     """A host in pieces. interval_ms None: one agent has them all. shares: agents at once."""
 
@@ -55,7 +55,7 @@ class SplitHost:
     shares: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestRow:
     """A host told an agent to wait: so long after each request, until a moment."""
 

@@ -7,12 +7,13 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from manager.db.engine import Database, Transaction, chunks
+from shared.frozen import frozen
 
 __all__ = ["SortedRows"]
 
@@ -20,7 +21,7 @@ ROWS_AT_ONCE: Final = 500
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortedRows(Generic[T]):
     """How rows of a table are listed.
 

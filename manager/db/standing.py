@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import assignments, audit, reports, rounds, segments, transfers, unit_rounds
+from shared.frozen import frozen
 
 __all__ = [
     "Totals",
@@ -24,7 +24,7 @@ _IS_BACKUP: Final = sa.text("action = 'manager.backup'")
 """As the index of these has it: a database uses it for the same words only."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Totals:
     """How many there are."""
 

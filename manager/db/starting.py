@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import start_pages, units
+from shared.frozen import frozen
 
 __all__ = [
     "NewStartPage",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewStartPage:
     """A page that was found outside, to begin from inside a unit.
 
@@ -34,7 +34,7 @@ class NewStartPage:
     round: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartPageRow:
     """A start page of a unit, as a list sends it."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, transfers
+from shared.frozen import frozen
 
 __all__ = [
     "OPEN",
@@ -34,7 +34,7 @@ PUT_OFF_MOST_MS: Final = 2 * 3_600_000
 OPEN: Final = ("receiving", "received")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TransferRow:
     """All that is kept of a transfer; `manager.db.tables.collection` says what each field is."""
 
@@ -62,7 +62,7 @@ class TransferRow:
     result: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedTransfer:
     """A transfer as people look at it."""
 

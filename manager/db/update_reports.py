@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, update_reports
+from shared.frozen import frozen
 
 __all__ = ["UpdateReportRow", "keep_newest", "newest", "take"]
 
 _WHICH = ("agent_id", "at_ms", "version", "outcome", "step")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpdateReportRow:
     """A report; `manager.db.tables.update_reports` says what each field is."""
 

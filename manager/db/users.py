@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import login_failures, sessions, users
+from shared.frozen import frozen
 
 __all__ = [
     "Failures",
@@ -33,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserRow:
     """A person who may log in. `disabled_ms`: may not any more."""
 
@@ -45,7 +44,7 @@ class UserRow:
     disabled_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionUser:
     """Whose session it is, and how long it lasts."""
 
@@ -55,7 +54,7 @@ class SessionUser:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRow:
     """A session by the hash of its token."""
 
@@ -64,7 +63,7 @@ class SessionRow:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failures:
     """Failed logins of a name since the last good one."""
 

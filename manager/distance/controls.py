@@ -10,8 +10,9 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
 
@@ -21,7 +22,7 @@ CONTROLS_LEAST: Final = 2
 """One host may be slow from one place."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlProbe:
     """An agent's newest distance to a control host; ms_per_kb None: unreachable."""
 
@@ -31,7 +32,7 @@ class ControlProbe:
     measured_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Odd:
     """An agent that sees its control hosts otherwise than the others do.
 
@@ -98,7 +99,7 @@ def odd_agents(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Compared:
     """One control host of an agent: its distance over the upper and the lower median of others.
 

@@ -8,11 +8,11 @@ Source: seed 004, formula (4); the 50 URLs of a probe are chosen elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from manager.distance.errors import DistanceError
+from shared.frozen import frozen
 
 __all__ = ["Measured", "State", "ms_per_kbyte"]
 
@@ -36,7 +36,7 @@ def ms_per_kbyte(elapsed_ms: int, size_bytes: int) -> float | None:
     return elapsed_ms * 1000 / size_bytes if size_bytes else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """The sums of one agent's lines of one unit, judged.
 

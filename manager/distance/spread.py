@@ -11,10 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from manager.distance.errors import DistanceError
+from shared.frozen import frozen
 
 __all__ = ["BINS_AN_OCTAVE", "LEAST_MS_PER_KB", "Quartiles", "Spread", "merged"]
 
@@ -26,7 +27,7 @@ _BINS: Final = range(-10 * BINS_AN_OCTAVE, 64 * BINS_AN_OCTAVE)
 _ENTRY: Final = re.compile(r"(-?[0-9]{1,4}):([0-9]{1,18})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quartiles:
     """Of the lines that brought bytes, each line counted once: ms per KByte."""
 
@@ -35,7 +36,7 @@ class Quartiles:
     third: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spread:
     """counts: lines with bytes, by bin; bin b holds 2^(b/8) to 2^((b+1)/8) ms per KByte."""
 

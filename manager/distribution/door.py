@@ -10,7 +10,6 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -25,11 +24,12 @@ from manager.operations.clients import Client, Scope, authenticate_client, still
 from manager.settings import Settings
 from manager.store import Layout
 from manager.store.segment_store import SegmentStore
+from shared.frozen import frozen
 
 __all__ = ["Caller", "DistributionDoor", "Door", "caller_with"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistributionDoor:
     """What the routes for third parties work with."""
 
@@ -52,7 +52,7 @@ def _door_of(request: Request) -> DistributionDoor:
 Door = Annotated[DistributionDoor, Depends(_door_of)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """A third party that asks, and the request it asks by."""
 

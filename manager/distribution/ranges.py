@@ -7,16 +7,17 @@ Source: RFC 9110, sections 13 and 14. Several ranges at once are answered with t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["Asked", "asked_bytes", "http_date"]
 
 _RANGE: Final = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """Bytes [start, end) of a file, and the status of the answer: 200, 206, 304 or 416."""
 

@@ -15,7 +15,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Final
 from urllib.parse import quote
 
@@ -27,6 +26,7 @@ from manager.distribution.downloads import Download
 from manager.distribution.ranges import asked_bytes, http_date
 from manager.distribution.selections import Turn
 from shared.errors import PrsmError
+from shared.frozen import frozen
 
 __all__ = ["FileToSend", "SentFile", "SentStream", "stream_headers"]
 
@@ -37,7 +37,7 @@ ASK_AGAIN_S: Final = 2.0
 _log: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileToSend:
     """A file that never changes. front: where the web server in front finds it, or None.
 

@@ -13,8 +13,9 @@ import os
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+
+from shared.frozen import frozen
 
 __all__ = ["carried"]
 
@@ -24,7 +25,7 @@ _Result = TypeVar("_Result")
 PROTOCOL: Final = pickle.HIGHEST_PROTOCOL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Carried:
     """A function whose job lies in a file, where it leaves its result.
 

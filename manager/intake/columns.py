@@ -11,7 +11,6 @@ Whatever is not plain, comments and mistakes too, is given back as the line that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyarrow as pa
 
 from manager.intake.byte_arrays import PADDING, SHOWN, Indices, Mask, bytes_of, cut
 from manager.intake.url_columns import canonical_urls
+from shared.frozen import frozen
 
 __all__ = ["PlainLines", "split_block"]
 
@@ -40,7 +40,7 @@ _MEANT: Final = bytes(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlainLines:
     """Lines that follow one another. first: the place of the first in the block.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -37,6 +36,7 @@ from manager.operations.reports import held_during
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Layout, LogDirectory, LogSum, Rejected, Spool, Spooled, durable
 from shared.errors import FormatError, LimitError
+from shared.frozen import frozen
 
 __all__ = ["LogIntake", "Receipt"]
 
@@ -45,7 +45,7 @@ HISTORY_MS: Final = 32 * 86_400_000
 """A log that does not say when it began is judged by what was held in the last month."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """What became of a log. repeated: it was taken before; the numbers are those of then."""
 

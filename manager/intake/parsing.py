@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,6 +19,7 @@ from manager.intake.sections import Section
 from manager.store import LogDirectory, LogFile, LogSum, read_directories, read_sums
 from manager.store.log_directories import BIG_HOST_LINES
 from shared.errors import FormatError, LimitError, LineError
+from shared.frozen import frozen
 from shared.wire.crawl_log import NAME_LINE_LIMIT_BYTES, LogName, decode_name
 from shared.wire.gzip_stream import decompress, split_lines
 
@@ -37,7 +37,7 @@ READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step 
 HEAD_BYTES: Final = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefusedLog:
     """Why nothing of a log was taken."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from manager.intake.sections import LogKind, Section
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
 from manager.store.log_files import WRITTEN
 from shared.errors import LimitError, LineError, UrlError
+from shared.frozen import frozen
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
 from shared.wire.gzip_stream import decompress, split_blocks, too_long
@@ -42,7 +42,7 @@ KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogJob:
     """A log to parse: where it lies, where its rows go, and what is known of its sender."""
 
@@ -59,7 +59,7 @@ class LogJob:
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refetched:
     """A page that was fetched again, to be compared. status None: no answer."""
 
@@ -68,7 +68,7 @@ class Refetched:
     response_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedLog:
     """What a log says. The rows are in the job's target.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import Final
 
 from manager.store import Spool, Spooled
 from shared.errors import PrsmError
+from shared.frozen import frozen
 
 __all__ = ["Receiving", "SlowSenderError", "receive"]
 
@@ -27,7 +27,7 @@ class SlowSenderError(PrsmError):
     """A body came too slowly, or stopped coming (408)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receiving:
     """How patient the server is with senders."""
 

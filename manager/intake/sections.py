@@ -9,17 +9,18 @@ comment means nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from manager.assignment.holdings import LogKind
+from shared.frozen import frozen
 
 __all__ = ["LogKind", "Section"]
 
 MOST_DIGITS: Final = 15  # milliseconds until the year 33658
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """What holds for a line. None: the log does not say. Times in epoch milliseconds."""
 

@@ -7,7 +7,6 @@ one by one. Invariant: each is what `shared.urls.canonical` makes of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from manager.intake.byte_arrays import SHOWN, Indices, Mask, bytes_of, cut
 from shared.errors import UrlError
+from shared.frozen import frozen
 from shared.urls import canonical, host_of
 
 __all__ = ["canonical_urls"]
@@ -57,7 +57,7 @@ def canonical_urls(
     return raw.cast(pa.string()), named.paths.cast(pa.string()), hosts, named.codes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cut:
     """URLs cut before their paths. hosts: of each authority, None where it is not canonical."""
 

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Final, TypeVar
 
 from manager.errors import BusyError
 from manager.intake.carrying import carried
+from shared.frozen import frozen
 
 __all__ = ["Limits", "Workers"]
 
@@ -36,7 +36,7 @@ JOBS_OF_A_CHILD: Final = 200
 """On average; then fresh ones take their place: allocators keep what a large log once needed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What a child may take. memory_bytes: of addresses, besides those that it begins with; these
     are mostly stacks of threads, of which there are many where there are many processors. cpu_s: of

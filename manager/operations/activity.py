@@ -8,12 +8,12 @@ are known when their logs came, so the newest are still growing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import activity
 from manager.db.activity import HourRow
 from manager.db.engine import Database, Transaction
+from shared.frozen import frozen
 
 __all__ = ["Rate", "add_activity", "rates"]
 
@@ -24,7 +24,7 @@ LOG_MOST_MS: Final = 48 * HOUR_MS
 STEPS_MOST: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rate:
     """What was fetched a second on average, from a moment for some hours."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from manager.db import audit
 from manager.db.engine import Database, Transaction
+from shared.frozen import frozen
 
 __all__ = ["CLOCK", "Actor", "ActorKind", "note", "note_alone"]
 
 ActorKind = Literal["user", "agent", "client", "clock", "local"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Actor:
     """A user, an agent, a third party, the clock, or who may use this machine; and its request."""
 

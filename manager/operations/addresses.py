@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import AddressGroups
@@ -22,6 +21,7 @@ from manager.db.engine import Database, Transaction
 from manager.operations.pin_rules import judge
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.sharing import end_where_crowded
+from shared.frozen import frozen
 
 __all__ = [
     "Resolution",
@@ -36,7 +36,7 @@ SLOWEST_RETRY_S: Final = 86_400.0
 COUNTED_MOST: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolution:
     """A host to resolve, or what came of it.
 

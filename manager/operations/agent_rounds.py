@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, measurements, round_units, rounds
@@ -11,13 +10,14 @@ from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import RoundRow
 from manager.errors import NotFoundError
+from shared.frozen import frozen
 
 __all__ = ["AgentRound", "every_round_of_agent", "rounds_of_agent"]
 
 ROUNDS_AT_ONCE: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentRound:
     """An agent's part of a round. units: how many are in each state. measured_ms: of the crawl."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from manager.assignment import Liveness
@@ -22,6 +21,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.taking_over import how_it_is
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "AgentDetail",
@@ -48,7 +48,7 @@ PAGES_TOO: Final = "confirmed"
 """The argument by which a restart deletes the pages, too (design 3, RESTART)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentView:
     """An agent as the table shows it: the row, how it is and why, what it owns and may fetch."""
 
@@ -59,7 +59,7 @@ class AgentView:
     probe_rights: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentDetail:
     """An agent with its last counters (as the sync model names them) and open orders."""
 

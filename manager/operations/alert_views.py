@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import alerting
@@ -14,6 +13,7 @@ from manager.operations.actor import Actor, note_alone
 from manager.operations.alerting import Expiry, Limits, Message, Trouble, look
 from manager.operations.silences import list_silences
 from manager.operations.standing import Standing
+from shared.frozen import frozen
 
 __all__ = [
     "WAY",
@@ -31,7 +31,7 @@ WAY: Final = "way:"
 """How the key of a trouble begins that is a way by which nobody is reached."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """How people are told. to: whom, without secrets. send: raises PrsmError, or anything."""
 
@@ -40,7 +40,7 @@ class Way:
     send: Callable[[Sequence[Message]], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlertDesk:
     """What alerts are made from: how things stand, what ends when, limits, and who is told.
 
@@ -54,7 +54,7 @@ class AlertDesk:
     ways: Sequence[Way]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Going:
     """A trouble that goes on.
 
@@ -70,7 +70,7 @@ class Going:
     silence: SilenceRow | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alerts:
     """All that goes on. quiet_until_ms: the end of the open window; 0: none is open."""
 
@@ -80,7 +80,7 @@ class Alerts:
     told_to: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SentTest:
     """What became of a test message. error: empty: it was taken."""
 

@@ -11,7 +11,6 @@ reminder makes up for it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import LivenessState
@@ -22,6 +21,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.standing import Standing
+from shared.frozen import frozen
 
 __all__ = [
     "Expiry",
@@ -39,7 +39,7 @@ TEXT: Final = 500
 UNSIGNED_DAYS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """From when on something is a trouble; 0: never."""
 
@@ -52,7 +52,7 @@ class Limits:
     backup_days: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expiry:
     """What ends when. until_ms: None: nobody can tell. wrong: what else is to be told of it."""
 
@@ -61,7 +61,7 @@ class Expiry:
     wrong: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trouble:
     """key: `kind:subject`. text: one sentence, which may hold what others chose."""
 
@@ -69,7 +69,7 @@ class Trouble:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """What a person is told. state: begun, still, over."""
 

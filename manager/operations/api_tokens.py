@@ -9,7 +9,6 @@ a user who is disabled open nothing from the next request on. See ADR 127.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import api_tokens, users
@@ -19,6 +18,7 @@ from manager.errors import ConflictError, ForbiddenError, NotFoundError, Unknown
 from manager.operations.actor import Actor, ActorKind, note
 from manager.operations.users import ROLES
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
 __all__ = [
@@ -42,7 +42,7 @@ USE_MS: Final = 60_000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holder:
     """Who asks: a user, perhaps by a token, or this machine. token: its name; empty: none."""
 
@@ -61,7 +61,7 @@ class Holder:
         return Actor(self.kind, self.actor_name, request_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewToken:
     """A token to hand to a script. It is shown once and kept nowhere."""
 

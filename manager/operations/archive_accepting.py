@@ -13,7 +13,6 @@ import re
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +29,7 @@ from manager.store.durable import full_disk_said
 from manager.store.segment_parts import Part
 from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
 from manager.store.segment_store import SegmentStore, link_into, segment_key
+from shared.frozen import frozen
 
 __all__ = [
     "Accepted",
@@ -50,7 +50,7 @@ Examine = Callable[[SegmentJob], Examined | RefusedSegment]
 """Whoever reads a segment elsewhere, as `Workers.run_here`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrived:
     """A file that came whole: synced, its SHA-256 as its sender said. name: as the sender says."""
 
@@ -60,7 +60,7 @@ class Arrived:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accepted:
     """It is kept. withheld: not given away (noindex, noarchive). refused: of excluded hosts."""
 
@@ -72,7 +72,7 @@ class Accepted:
     said: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quarantined:
     """It is kept, and what is of hosts that the agent did not hold then is set apart."""
 
@@ -83,7 +83,7 @@ class Quarantined:
     said: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """It is not kept, and why. for_good: the same bytes will never be taken."""
 
@@ -94,7 +94,7 @@ class Refused:
 Outcome = Accepted | Quarantined | Refused
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """Where and how segments are examined. work: a folder for what is made on the way."""
 

@@ -10,7 +10,6 @@ import base64
 import hmac
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +20,7 @@ from manager.db.engine import Database
 from manager.errors import GoneError
 from manager.store.durable import open_new
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["Change", "Changes", "changes_since", "cursor_key", "present_cursor"]
 
@@ -28,7 +28,7 @@ KEY_BYTES: Final = 32
 _CURSOR: Final = re.compile(r"([0-9]{1,19})\.([A-Za-z0-9_-]{22})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """A change, and the segment where it was made and is still there."""
 
@@ -36,7 +36,7 @@ class Change:
     segment: SegmentRow | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Changes:
     """Some changes, oldest first; next: the cursor behind them; more: whether others follow."""
 

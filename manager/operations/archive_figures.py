@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import archive_figures
 from manager.db.archive_figures import FilesRow, ResultsRow, WithdrawnRow
 from manager.db.engine import Database
+from shared.frozen import frozen
 
 __all__ = [
     "ArchiveFigures",
@@ -21,7 +21,7 @@ __all__ = [
 MOST_ROWS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArchiveFigures:
     """The archive in numbers.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from manager.db import archive
 from manager.db.archive import FileFilter, SegmentRow
 from manager.db.engine import Database
 from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
+from shared.frozen import frozen
 
 __all__ = [
     "FileFilter",
@@ -22,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilePage:
     """How many files fit in all, and some of them in the order of their making."""
 

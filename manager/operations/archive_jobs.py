@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.archive_making import Making
 from manager.operations.clients import Client
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "FUNCTIONS",
@@ -39,7 +39,7 @@ OPEN_JOBS: Final = 20
 MOST_ROWS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JobPage:
     """How many jobs there are, and some of them, newest first."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from manager.db import archive_jobs
@@ -27,6 +27,7 @@ from manager.store.selecting import Picked, Selecting
 from manager.store.zip_stream import ZipStream
 from shared.archive.encode import SegmentInfo, encode_warcinfo
 from shared.archive.sums import host_folder
+from shared.frozen import frozen
 
 __all__ = ["FORMS", "Form", "Making", "WithdrawnError", "make", "note_selection"]
 
@@ -37,7 +38,7 @@ class WithdrawnError(GoneError):
     """A host was withdrawn while its pages were given."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """What a selection is made as."""
 
@@ -51,7 +52,7 @@ FORMS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Making:
     """What selections are made with."""
 

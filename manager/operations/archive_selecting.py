@@ -7,7 +7,6 @@ never against captures. A host that is excluded while a selection runs is left o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from manager.store import Layout
 from manager.store.selecting import Conditions
 from shared.archive.sums import check_host_port
 from shared.errors import FormatError, UrlError
+from shared.frozen import frozen
 from shared.urls import canonical, host_of, name_and_port
 
 __all__ = [
@@ -38,7 +38,7 @@ MEMORY_BYTES: Final = 8 * 1024**2
 HOSTS_AT_ONCE: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """What is asked for; made by `checked_selection`. host: RE2, "": every host."""
 
@@ -46,7 +46,7 @@ class Selection:
     conditions: Conditions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFiles:
     """One host (a name and port) and where its captures lie. ids, keys: of its schemes."""
 
@@ -116,7 +116,7 @@ def hosts_of(db: Database, layout: Layout, asked: Selection) -> Iterator[HostFil
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedHost:
     """A host as third parties list it. Times: of its first and last capture."""
 
@@ -127,7 +127,7 @@ class NamedHost:
     last_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldPage:
     """Some hosts, and after which number the next ones come; None: these were the last."""
 

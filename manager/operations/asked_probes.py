@@ -9,7 +9,6 @@ what an agent is given in a day, and what a host bears.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, asked_probes, clock, hosts, ordering, rounds
@@ -20,6 +19,7 @@ from manager.operations.giving import members
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import budgets
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -35,7 +35,7 @@ NOT_PROBED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ordered:
     """What became of an order. round: in which it is probed; waits: that has not begun yet.
 

@@ -8,7 +8,6 @@ to have it excludes it. A ban takes the host from its agent at once.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from manager.db import agents, assignments, hosts, pins, probes, rights
 from manager.db.agents import AgentRow
@@ -22,13 +21,14 @@ from manager.operations.giving import give_units, members
 from manager.operations.pin_rules import banned_by_group
 from manager.operations.pins import PAGE_MOST, agent_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
 __all__ = ["Ban", "ban_host", "bans_shown", "lift_ban", "list_bans"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ban:
     """A host that an agent never gets."""
 

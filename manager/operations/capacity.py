@@ -25,13 +25,14 @@ from manager.balancing.work import (
 )
 from manager.db.agents import AgentRow
 from shared.day_hours import DAY_NAMES
+from shared.frozen import frozen
 from shared.windows import Window, Windows
 from shared.wire import sync
 
 __all__ = ["AgentWork", "Work", "capacity_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentWork:
     """What an owner has before it. work_ms: while it is open. elapsed_ms: by the clock on the wall.
 

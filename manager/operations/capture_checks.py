@@ -11,7 +11,6 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +22,7 @@ from manager.operations.exporting import Place
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["EXAMPLES", "CaptureCheck", "Contradiction", "check_captures"]
 
@@ -35,7 +35,7 @@ SUSPECT_SHARE: Final = 0.2
 most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaptureCheck:
     """What others say of an agent's pages. compared: URLs that others fetched too.
 

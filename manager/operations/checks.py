@@ -7,11 +7,11 @@ agents half way through anything. A finding is a defect of PRSM or of the disk, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import checks
 from manager.db.engine import Database
+from shared.frozen import frozen
 
 __all__ = ["Finding", "check"]
 
@@ -20,7 +20,7 @@ BATCH: Final = 1_000
 FINDINGS_MOST: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something that must not be, and where. subject: a unit, a host, an agent, a file."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from manager.db import clients
@@ -18,6 +17,7 @@ from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
 
 __all__ = [
@@ -48,7 +48,7 @@ SHOWN_DAYS: Final = 31
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Client:
     """A third party as its token shows it. Made by `authenticate_client`.
 
@@ -76,7 +76,7 @@ class Client:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IssuedToken:
     """A token to hand over. It is shown once and kept nowhere."""
 
@@ -89,7 +89,7 @@ class IssuedToken:
     requests_per_minute: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientDetail:
     """A third party, its tokens, newest first, and what it took of each day of the last month."""
 

@@ -7,7 +7,6 @@ Source: seed 004, section 5.4.1, points 2 to 5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, get_args
 
 from manager.db import agents, collection
@@ -18,6 +17,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 
 __all__ = [
@@ -37,7 +37,7 @@ CONDITIONS: Final[tuple[str, ...]] = get_args(CollectionCondition)
 ORDERS_MOST: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewCollection:
     """What is to be sent. since needs from_ms; period needs both, the first before the second."""
 

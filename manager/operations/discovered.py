@@ -7,7 +7,6 @@ that is new to the manager travels with its referer to the list of who has its u
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents
@@ -16,13 +15,14 @@ from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.host_lines import Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
 
 __all__ = ["Recorded", "record_discovered"]
 
 DAY_MS: Final = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recorded:
     """What became of the lines. over_limit: hosts and pages beyond what is taken in a day."""
 

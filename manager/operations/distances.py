@@ -7,7 +7,6 @@ about it stands beside it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -20,6 +19,7 @@ from manager.db.probes import cut_short
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
+from shared.frozen import frozen
 
 __all__ = ["DistanceView", "distances_of"]
 
@@ -27,7 +27,7 @@ PREDICTED_MOST: Final = 10
 """Of each unit, the nearest: of a thousand agents the others matter to nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistanceView:
     """How far a unit is from an agent. ms_per_kb None: unreachable from there.
 
@@ -63,7 +63,7 @@ class DistanceView:
     off_by: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """A distance that was measured. ms_per_kb: None: unreachable. explained: what the agent said of
     it, where that says why."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from manager.assignment.words import clock_time
@@ -31,6 +30,7 @@ from manager.errors import (
 from manager.operations.actor import Actor, note
 from manager.operations.positions import place
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.names import check_agent_name, hash_of_key
 from shared.wire.positions import Position
 
@@ -54,7 +54,7 @@ REVOKED: Final = "agent.revoke-token"
 _KEY_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinToken:
     """A token to hand to a partner. It is shown once and kept nowhere."""
 
@@ -63,7 +63,7 @@ class JoinToken:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentIdentity:
     """The agent that a key belongs to. Made by `authenticate`; the other operations take it.
 
@@ -81,7 +81,7 @@ class AgentIdentity:
         return Actor("agent", self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Enrolled:
     """repeated: the same token and key were already accepted; nothing was changed."""
 

@@ -16,7 +16,6 @@ Source: seed 004, section 5.2.2.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.server_names import server_name
 from manager.store import merge_logs
 from manager.store.durable import full_disk_said, open_new
+from shared.frozen import frozen
 
 __all__ = ["KINDS", "TOTALS", "ExportFile", "Place", "export"]
 
@@ -36,7 +36,7 @@ TOTALS: Final = "agents.txt"
 """The `agent:cost:units` lines; the source prints them and has no file of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where logs lie, and where files are made: an empty folder. memory_bytes: of the merge."""
 
@@ -45,7 +45,7 @@ class Place:
     memory_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportFile:
     """One file: its name as the source has it, and where it lies until it is sent."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from manager.db import agents, measurements, pieces, probes, refetching, rights, round_units
 from manager.db.agents import AgentRow
@@ -20,11 +19,12 @@ from manager.db.rights import RightRow
 from manager.db.round_units import FinishedRow
 from manager.operations.measuring import note_unreachable, refresh_volumes
 from manager.operations.sharing import finish_rested
+from shared.frozen import frozen
 
 __all__ = ["Claim", "Told", "finish_all", "finish_units"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """What an agent says of a unit: all of it is fetched that was asked for."""
 
@@ -36,7 +36,7 @@ class Claim:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """What one agent claims. generation_held: the list that it works from."""
 
@@ -45,7 +45,7 @@ class Told:
     generation_held: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Good:
     """A claim that counts, and the right that it ends."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any, Final
 
 import re2
@@ -21,6 +21,7 @@ from manager.db.fleet_rules import BlockedRow, LimitsRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.urls import canonical
 from shared.wire.sync import SendingLimits, Settings
 
@@ -48,7 +49,7 @@ INTERVAL_MOST_S: Final = 3600.0
 LEAST_BYTES_PER_S: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FleetRules:
     """What all agents are asked to keep to."""
 
@@ -56,7 +57,7 @@ class FleetRules:
     limits: LimitsRow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tried:
     """A URL as agents write it, and the lines that block it."""
 

@@ -5,7 +5,6 @@ What else a page shows of those it does show, `agents.agent_views` returns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from manager.assignment import Liveness
@@ -15,11 +14,12 @@ from manager.db.glances import GlanceRow
 from manager.operations.agents import units_by_agent
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.taking_over import how_it_is
+from shared.frozen import frozen
 
 __all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_trouble"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentGlance:
     """An agent as one of many: who and how it is, and how many units it owns."""
 

@@ -16,6 +16,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.hosts import NewHost
 from manager.db.starting import NewStartPage
 from shared.errors import PrsmError, UrlError
+from shared.frozen import frozen
 from shared.units import UnitIndex, explicit, is_unit
 from shared.urls import canonical, host_of, reversed_host_key
 
@@ -27,7 +28,7 @@ REFUSALS_KEPT: Final = 1_000
 PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundUrl:
     """One line: the canonical URL with its port, its host, and who links to it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import (
@@ -35,6 +34,7 @@ from manager.operations.distances import DistanceView, distances_of
 from manager.operations.pins import Pin, pins_shown
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -60,7 +60,7 @@ DIRECTORIES_MOST: Final = 100
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFilter:
     """domain: `example.jp` finds it and all names below it. text: anywhere in the key. owner: an
     agent's name. state: of the unit `/`, one of new, idle, probing, placed, excluded."""
@@ -71,7 +71,7 @@ class HostFilter:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostPage:
     """A page of hosts. matching: how many there are; counted up to 10,000."""
 
@@ -79,7 +79,7 @@ class HostPage:
     hosts: list[HostLine]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostDetail:
     """All that is known of a host. agents: names by number, for the rows.
 

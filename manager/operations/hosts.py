@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from manager.db import (
     archive_withdrawing,
@@ -29,6 +28,7 @@ from manager.operations.host_views import (
     list_hosts,
 )
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """What became of the lines; `refused` holds the first 1,000 of them with their reasons."""
 

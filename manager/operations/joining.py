@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from manager.db import agents, join_tokens
 from manager.db.engine import Database
+from shared.frozen import frozen
 from shared.wire.names import check_agent_name
 
 __all__ = ["Joining", "JoiningState", "joining_of"]
@@ -14,7 +14,7 @@ __all__ = ["Joining", "JoiningState", "joining_of"]
 JoiningState = Literal["waiting", "joined", "expired", "void"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joining:
     """agent: the name that the token is bound to. token_hash: which token, by its SHA-256.
 

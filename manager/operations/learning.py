@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from manager.db import agents, predictions, probes, rounds
 from manager.db.engine import Database, Transaction
 from manager.db.predictions import ModelRow
 from manager.distance import Lesson, Probes, Taught, learn
+from shared.frozen import frozen
 
 __all__ = ["IsLearned", "Learner", "Learning", "learned_here"]
 
@@ -34,7 +34,7 @@ IsLearned = Callable[[Database, int], bool]
 """Tells at a moment whether what came was learned, so that a round may be planned."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _News:
     """What came since the model was made: reports up to `report`.
 

@@ -23,6 +23,7 @@ from manager.operations.pins import pin_keys
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.server_names import complete_unit, unit_named
 from shared.errors import FormatError, PrsmError
+from shared.frozen import frozen
 from shared.urls import host_key
 
 __all__ = ["ImportedLists", "ListText", "import_lists"]
@@ -35,7 +36,7 @@ ListText = tuple[int, str]
 """A line's number, from 1, and its text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedLists:
     """What became of the lists. agents: units by agent. new_hosts: how many were added.
 
@@ -69,7 +70,7 @@ class _Refusals:
             raise FormatError("\n".join([head, *self.said, *more]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     agent: int
     line: int

@@ -11,7 +11,6 @@ is left to the caller, who keeps one file a generation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, listing, probes, rights, rounds
@@ -25,6 +24,7 @@ from manager.operations.granting import grant_waiting
 from manager.operations.list_orders import orders_of
 from manager.operations.permits import contact_time
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import ListLine
 
@@ -33,7 +33,7 @@ __all__ = ["ListVersion", "current_list"]
 PAGE: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListVersion:
     """A list to send. `lines` reads the database as it is consumed, once, from any thread."""
 

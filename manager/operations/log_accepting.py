@@ -8,7 +8,6 @@ follows from them (distances, volumes, probes that are done) are one transaction
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.db import agents, directories, hosts, probes, reports, rights
@@ -27,6 +26,7 @@ from manager.operations.log_summary import DirectorySum, LogSummary, UnitSum
 from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.refetching import enter_results, keep_drawn
+from shared.frozen import frozen
 
 __all__ = ["Accepted", "accept_log", "known_report"]
 
@@ -35,7 +35,7 @@ _COUNTED: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Accepted:
     """repeated: the same body was accepted before; the numbers are those of then."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
 from manager.store.log_search import LineFilter
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["KINDS", "Wanted", "line_filter", "read_moment"]
 
@@ -20,7 +20,7 @@ _DAY: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([+-][0-9]{2}:[0-9]{2}|Z)
 _NAME: Final = re.compile(r"(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What is looked for, as people write it; empty: anything.
 

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, reports
@@ -25,6 +24,7 @@ from manager.operations.log_filters import Wanted, line_filter
 from manager.store import Layout
 from manager.store.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "LINES_MOST",
@@ -49,7 +49,7 @@ WAIT_S: Final = 10.0
 MEMORY_BYTES: Final = 256 * 1024**2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """Where a search goes on: reports older than this one, and its lines before that one."""
 
@@ -68,7 +68,7 @@ class Mark:
         return cls(int(match[1]), int(match[2]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundLine:
     """A line, who sent it, and between which moments (epoch ms) it was fetched."""
 
@@ -79,7 +79,7 @@ class FoundLine:
     line: LogLine
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundLines:
     """lines: newest first. mark: where to go on; None: all was looked at.
 

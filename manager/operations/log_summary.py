@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shared.frozen import frozen
 
 __all__ = ["DirectorySum", "DrawnUrl", "LogSummary", "UnitSum"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnitSum:
     """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed.
 
@@ -30,7 +30,7 @@ class UnitSum:
     spread: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DirectorySum:
     """The same for one directory of a big host: host key, and a path that ends in `/`."""
 
@@ -46,7 +46,7 @@ class DirectorySum:
     ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnUrl:
     """A page of a log that another agent may be asked to fetch again, if its rank is low."""
 
@@ -58,7 +58,7 @@ class DrawnUrl:
     response_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogSummary:
     """What one log says. name: its first line; since_ms, until_ms: the time it is of.
 

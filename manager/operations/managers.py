@@ -9,7 +9,6 @@ away: of two managers that are one, people are told (`alerting`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from manager.assignment import manager_time
@@ -19,6 +18,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.leading import LeaderRow
 from manager.errors import ConflictError, NotFoundError, NotLeadingError
 from manager.operations.actor import CLOCK, Actor, note
+from shared.frozen import frozen
 
 __all__ = [
     "LeaderRow",
@@ -41,7 +41,7 @@ APART_MS: Final = 60_000
 """A sign of life is no later after the last tick, whatever the clock of who gives it says."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServingManager:
     """A manager, its last sign of life, and whether it leads.
 
@@ -59,7 +59,7 @@ class ServingManager:
     is_silent: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Managers:
     """All managers of a database.
 

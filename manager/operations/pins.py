@@ -8,7 +8,6 @@ with the next plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, assignments, hosts, pins
@@ -20,6 +19,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.giving import give_units
 from manager.operations.pin_rules import Standing, banned_by_group, judge, load_standing, why_absent
 from shared.errors import PrsmError
+from shared.frozen import frozen
 from shared.units import unit_key
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -41,7 +41,7 @@ PAGE_MOST: Final = 1000
 REFUSALS_MOST: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pin:
     """A unit that is one agent's. ignored: why it does not hold now, or empty."""
 
@@ -53,7 +53,7 @@ class Pin:
     ignored: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PinPage:
     """A page of pins. total: how many there are."""
 
@@ -61,7 +61,7 @@ class PinPage:
     pins: list[Pin]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pinned:
     """What became of some pins. moved: units that changed hands at once.
 

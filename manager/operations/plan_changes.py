@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from manager.db import agents, assignments, hosts, plan_standing, plans
@@ -20,6 +19,7 @@ from manager.db.plans import PlanRow
 from manager.errors import NotFoundError, StalePlanError
 from manager.operations.giving import members
 from manager.operations.pin_rules import load_standing
+from shared.frozen import frozen
 
 __all__ = ["Change", "ChangeKind", "changes_since", "require_fresh"]
 
@@ -44,7 +44,7 @@ _MISSED: Final[Mapping[ChangeKind, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One kind of change since a plan was made. number: how often.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import plan_list
 from manager.db.engine import Database
 from manager.db.plans import PlanHead
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["SORTS", "PlanFilter", "PlanPage", "every_plan", "plan_page"]
 
@@ -17,7 +17,7 @@ PAGE_MOST: Final = 1000
 SORTS: Final = tuple(plan_list.ROWS.sorts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanFilter:
     """Which plans. method: empty is any. applied: None is either."""
 
@@ -25,7 +25,7 @@ class PlanFilter:
     applied: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanPage:
     """total: how many plans match; there are more where it is beyond offset and these."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, plans
@@ -11,6 +10,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.plans import MoveRow, PlanRow
 from manager.errors import NotFoundError
 from manager.operations.pins import agent_of
+from shared.frozen import frozen
 
 __all__ = ["Move", "every_move", "move_page"]
 
@@ -18,7 +18,7 @@ PAGE_MOST: Final = 1000
 MOVES_AT_ONCE: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """One unit that changes hands; agents by name, costs in ms."""
 

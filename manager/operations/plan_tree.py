@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from manager.balancing import explain
@@ -17,11 +16,12 @@ from manager.db import agents, plan_standing, plans
 from manager.db.engine import Database
 from manager.db.plan_standing import FlowRow
 from manager.errors import NotFoundError
+from shared.frozen import frozen
 
 __all__ = ["Flow", "PlanTree", "TreeAgent", "TreeEdge", "plan_tree"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeAgent:
     """An agent. cost_ms: what Give and Move are reckoned from; step_ms: after that one step.
 
@@ -35,7 +35,7 @@ class TreeAgent:
     after_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeEdge:
     """Two neighbours. length: their distance, ms/KByte.
 
@@ -56,7 +56,7 @@ class TreeEdge:
     moved_back_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flow:
     """What one agent gives to another in a plan; neighbours: an edge of the tree joins them."""
 
@@ -68,7 +68,7 @@ class Flow:
     neighbours: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanTree:
     """basis: the costs that Give and Move are reckoned from; `after` where nobody had any before.
 

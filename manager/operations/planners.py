@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from manager.balancing import Options, Plan, Problem, make_plan, prospects
+from shared.frozen import frozen
 
 __all__ = ["Compared", "HerePlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
 
@@ -19,7 +19,7 @@ Solver = Callable[[str, Problem, Options], Plan]
 """`manager.balancing.make_plan`, or the same in a child process."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compared:
     """What another method would give. above_bound: 1.03 is 3% above the best possible.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
@@ -24,6 +24,7 @@ from manager.operations.plan_moves import Move
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.problems import DEAL, Loaded, load_all
+from shared.frozen import frozen
 
 __all__ = [
     "PlanDetail",
@@ -38,7 +39,7 @@ __all__ = [
 HERE: Final = HerePlanner()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanDetail:
     """A plan with a page of its moves. agents: name, cost and units before and after, each; its
     capacity beside the strongest agent's, the work that it has before it, and how long that takes

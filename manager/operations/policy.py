@@ -5,8 +5,9 @@ Every field has a unit in its name. Defaults are those of the settings, which sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from shared.frozen import frozen
 
 __all__ = ["DEFAULT_POLICY", "Policy"]
 
@@ -14,7 +15,7 @@ HOUR_S: Final = 3600
 DAY_S: Final = 86400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     """How long rights last, what is measured, and how much is done at once."""
 

@@ -6,7 +6,6 @@ Invariant: of pairs only a page is ever loaded. What is measured and what is pre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -19,6 +18,7 @@ from manager.operations.distances import DistanceView, distances_of
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -44,7 +44,7 @@ PAGE_MOST: Final = 1000
 DAY_MS: Final = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """How far a host is from an agent. state: measured, weak, unreachable, predicted; empty:
     nothing is known. order: of the newest order of the pair its state, and why it failed."""
@@ -56,7 +56,7 @@ class Cell:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatrixRow:
     """A host with its owner, and a cell for each agent, in the order of `Matrix.agents`."""
 
@@ -65,7 +65,7 @@ class MatrixRow:
     cells: list[Cell]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matrix:
     """A page of hosts beside some agents. matching: hosts; counted up to 10,000."""
 
@@ -74,7 +74,7 @@ class Matrix:
     rows: list[MatrixRow]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairFilter:
     """agent: a name. host: its key or any URL on it. older_days: measured longer ago. reached: one
     of REACHED."""
@@ -85,7 +85,7 @@ class PairFilter:
     reached: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentCoverage:
     """What an agent has measured, of how many hosts; its open and failed orders.
 
@@ -106,7 +106,7 @@ class AgentCoverage:
     suspect_reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """hosts: that take part; hosts_fresh: of which somebody has a fresh distance.
 

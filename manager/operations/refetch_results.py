@@ -6,7 +6,6 @@ The verdict is kept on the agent; `watching` says it in words.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from manager.assignment.refetching import Seen, Tally, Verdict, is_comparable, judge
 from manager.db import agents, clock, refetch_pages, refetching
@@ -15,11 +14,12 @@ from manager.db.engine import Database, Transaction
 from manager.db.refetch_pages import PageRow
 from manager.db.refetching import OrderRow
 from manager.errors import NotFoundError
+from shared.frozen import frozen
 
 __all__ = ["RefetchedPage", "Refetches", "count", "refetches_of", "seen_of", "tally_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefetchedPage:
     """A page that was fetched again. crawled_by: whose capture it was. said: agent to what it saw.
 
@@ -32,7 +32,7 @@ class RefetchedPage:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refetches:
     """What others saw of an agent's pages in the newest round that was compared."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, releases
@@ -11,6 +10,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import NotFoundError
 from manager.releases import ROLES
+from shared.frozen import frozen
 
 __all__ = [
     "AgentRelease",
@@ -34,7 +34,7 @@ WARN_MS: Final = {
 _NAME: Final = re.compile(r"(?:([1-9][0-9]{0,9})\.)?(root|targets|snapshot|timestamp)\.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetadataAge:
     """The newest signed file of a role, and when it is over."""
 
@@ -43,7 +43,7 @@ class MetadataAge:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentRelease:
     """An agent that is a canary, has a pin, or has reported an update."""
 
@@ -52,7 +52,7 @@ class AgentRelease:
     told: AgentReleaseRow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Releases:
     """Everything about releases. in_use: agents by the version they said they run."""
 

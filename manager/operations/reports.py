@@ -6,17 +6,16 @@ Reading the lines, and judging which of them the agent held, is left to `manager
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from manager.db import agents, directories, listing, reports
 from manager.db.engine import Database
 from manager.db.reports import ReportRow
 from manager.operations.enrolment import AgentIdentity
+from shared.frozen import frozen
 
 __all__ = ["HeldDuring", "HeldUnit", "ReportRow", "held_during", "list_reports"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldUnit:
     """An agent held a unit for a while, to probe or to crawl. until_ms None: it still does."""
 
@@ -27,7 +26,7 @@ class HeldUnit:
     until_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldDuring:
     """What a log is judged by. It can be sent to another process.
 

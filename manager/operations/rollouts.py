@@ -13,7 +13,6 @@ stays, and gets no work.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from manager.db import agents, releases
@@ -24,6 +23,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
 __all__ = [
@@ -46,7 +46,7 @@ RINGS: Final[tuple[Ring, ...]] = get_args(Ring)
 TENTH: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """What an agent is to run. version: empty: nothing new. target: the file's signed name."""
 
@@ -56,7 +56,7 @@ class Offer:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentOffer:
     """An agent that takes part: what it runs, what it is offered, how its last update went.
 

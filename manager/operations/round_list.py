@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import round_list
@@ -11,6 +10,7 @@ from manager.db.engine import Database
 from manager.db.round_list import STATES
 from manager.db.rounds import RoundRow
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["SORTS", "STATES", "RoundFilter", "RoundPage", "every_round", "round_page"]
 
@@ -18,7 +18,7 @@ PAGE_MOST: Final = 1000
 SORTS: Final = tuple(round_list.ROWS.sorts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundFilter:
     """Which rounds; empty is any. state: one of STATES."""
 
@@ -26,7 +26,7 @@ class RoundFilter:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundPage:
     """total: how many rounds match; there are more where it is beyond offset and these."""
 

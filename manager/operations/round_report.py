@@ -7,16 +7,16 @@ counts them; an agent's capacity is taken out again. The error is measured over 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from manager.db.engine import Database
 from manager.operations.rounds import RoundDetail, round_detail
+from shared.frozen import frozen
 
 __all__ = ["AgentReport", "RoundReport", "report_of", "round_report"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentReport:
     """One agent. planned_ms None: the plan did not know it. error: 0.25 is 25% more than planned.
 
@@ -33,7 +33,7 @@ class AgentReport:
     elapsed_ms: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundReport:
     """A round in numbers. planned_ms, measured_ms: the makespan; over whom, and how far apart.
 

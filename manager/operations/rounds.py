@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.balancing import BALANCERS
@@ -36,6 +35,7 @@ from manager.operations.plans import make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import order_probes_of_round
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "METHODS",
@@ -55,7 +55,7 @@ __all__ = [
 METHODS: Final = tuple(BALANCERS)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundDetail:
     """A round with its progress. orders, units: how many are in each state.
 
@@ -245,7 +245,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _HowFar:
     """orders: to probe, by state. progress: (agent, state, units, pages, bytes)."""
 

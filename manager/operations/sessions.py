@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import users
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
+from shared.frozen import frozen
 
 __all__ = ["OpenSession", "end_sessions", "list_sessions"]
 
@@ -16,7 +16,7 @@ SHOWN: Final = 16
 """Digits of the hash of a session's token by which people name it; nobody logs in with them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenSession:
     """A login that is not over. id: the first digits of its token's hash."""
 

@@ -36,6 +36,7 @@ from manager.operations.giving import members
 from manager.operations.idle_hosts import check_idle, host_and_units
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.units import UnitIndex
 
 __all__ = ["Piece", "Split", "split_host"]
@@ -47,7 +48,7 @@ WORTHLESS: Final = 0.9
 LONGEST_PATH: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """What one agent gets of a host. share: of the work, between 0 and 1."""
 
@@ -58,7 +59,7 @@ class Piece:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """How a host is cut, by the newest crawl. unevenness: the longest piece over the mean.
 

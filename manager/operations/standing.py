@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from manager.db import clock, leading, rounds, standing
@@ -12,11 +11,12 @@ from manager.db.engine import Database
 from manager.operations.glances import AgentGlance, agent_glances
 from manager.operations.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
+from shared.frozen import frozen
 
 __all__ = ["Standing", "how_it_stands"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """Numbers of one moment; moments and counts are 0 where there is none."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from manager.db import agents, clock, collection, probes, releases, rights, rounds, withdrawals
@@ -35,12 +34,13 @@ from manager.operations.sync_taking import (
     take_news,
 )
 from manager.operations.withdrawals import withdrawn_for
+from shared.frozen import frozen
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
 
 __all__ = ["Asked", "fleet_size", "sync", "sync_all"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """One sync. key_hash: of the key that was shown, if this transaction is to look whose it is."""
 

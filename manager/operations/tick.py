@@ -10,8 +10,6 @@ given, and generations are raised last, once for all that changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from manager.balancing import make_plan
 from manager.db import agents, probes, refetching, round_units, rounds
 from manager.db.engine import Database
@@ -29,11 +27,12 @@ from manager.operations.sharing import end_rests, share_out
 from manager.operations.taking_over import take_over
 from manager.operations.upkeep import expire_permits, follow_clock, give_up_probes
 from manager.operations.watching import watch_agents
+from shared.frozen import frozen
 
 __all__ = ["TickOutcome", "tick"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TickOutcome:
     """What a tick did: how many of each. moved_ms: by how much deadlines followed the clock."""
 

@@ -8,7 +8,6 @@ transaction. What is done at it, and whether a time that was missed counts, is l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
@@ -17,6 +16,7 @@ from manager.db.schedules import Schedule, Schedules
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
+from shared.frozen import frozen
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 
@@ -26,7 +26,7 @@ RUNS_SHOWN: Final = 5
 Row = TypeVar("Row", bound=Schedule)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scheduled(Generic[Row]):
     """A schedule with its next runs: epoch milliseconds, and in words in its own zone.
 

@@ -6,20 +6,20 @@ that all present agents are banned from is crawled again when one comes that may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import agents, pins
 from manager.db.engine import Database
 from manager.operations.giving import members
 from manager.operations.pin_rules import judge
+from shared.frozen import frozen
 
 __all__ = ["Unheld", "what_cannot_hold"]
 
 MOST: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unheld:
     """host: its key. what: `is pinned to NAME, which is ignored`. why: in words."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
 from typing import Final
 
 from manager.db import transfers
@@ -26,6 +25,7 @@ from manager.operations.upload_gaps import offset_of, read_gaps, write_gaps
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.uploads import SEGMENT_SUFFIX, UploadStatus, split_blocks
 
 __all__ = [
@@ -45,7 +45,7 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _ENDED: Final = ("refused", "cancelled", "expired")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewUpload:
     """What an agent says of a file before it sends it."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from manager.db import api_tokens, users
@@ -23,6 +22,7 @@ from manager.errors import (
 from manager.operations import passwords
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
 __all__ = [
@@ -51,7 +51,7 @@ SESSION_S: Final = 12 * 3600
 _NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class User:
     """A person who may log in."""
 
@@ -61,7 +61,7 @@ class User:
     disabled_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PasswordSet:
     """What a new password did to the tokens of the user's scripts: ended, and still good."""
 
@@ -69,7 +69,7 @@ class PasswordSet:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """A login. The token is shown to the browser once and kept nowhere."""
 

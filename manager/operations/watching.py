@@ -8,7 +8,6 @@ do not reach is sick itself: it is said, it judges nobody, and another takes its
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from manager.db import agents, clock, controls, measurements, planning, predictions
 from manager.db.agents import AgentRow
@@ -18,11 +17,12 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from manager.operations.refetch_results import tally_of
+from shared.frozen import frozen
 
 __all__ = ["watch_agents"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Verdict:
     reason: str
     since_ms: int

@@ -7,7 +7,6 @@ Source: The Update Framework, specification 1.0.34, sections 4 and 5.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 
@@ -17,6 +16,7 @@ from tuf.api.serialization import DeserializationError
 
 from manager.errors import ConflictError, ForbiddenError
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.versions import is_version
 
 __all__ = [
@@ -39,7 +39,7 @@ MOST_BYTES: Final = 500_000
 S = TypeVar("S", Root, Targets, Snapshot, Timestamp)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Release:
     """A release as targets name it. target: the file's name; sha256 in hexadecimal."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,6 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from apscheduler.triggers.cron import CronTrigger
 
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["Crontab", "ScheduleError"]
 
@@ -54,7 +54,7 @@ class ScheduleError(FormatError):
     """A line that no cron would run: which field, what is wrong, what would be right."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Field:
     name: str
     least: int

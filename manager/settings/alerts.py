@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shared.frozen import frozen
 from shared.settings import setting
 
 __all__ = ["AlertSettings"]
@@ -12,7 +11,7 @@ GB = 1000**3
 HOUR_S, DAY_S = 3600, 86400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlertSettings:
     """Who is told of troubles, and from when on something is one; 0: never."""
 

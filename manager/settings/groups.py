@@ -6,11 +6,12 @@ default. A setting that nobody would ever change is a constant in the module tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from manager.settings.alerts import AlertSettings
 from manager.settings.policy import PolicySettings
+from shared.frozen import frozen
 from shared.settings import setting
 
 __all__ = [
@@ -32,7 +33,7 @@ KB, MB, GB = 1000, 1000**2, 1000**3
 HOUR_S, DAY_S = 3600, 86400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerSettings:
     """Where the manager listens."""
 
@@ -71,7 +72,7 @@ class ServerSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatabaseSettings:
     """Where the manager's tables and files are."""
 
@@ -96,7 +97,7 @@ class DatabaseSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitSettings:
     """What the manager takes from the network at most."""
 
@@ -179,7 +180,7 @@ class LimitSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntakeSettings:
     """How reports become tables."""
 
@@ -216,7 +217,7 @@ class IntakeSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArchiveSettings:
     """The captures of the centre."""
 
@@ -280,7 +281,7 @@ class ArchiveSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectionSettings:
     """How segments come from the agents to the centre."""
 
@@ -315,7 +316,7 @@ class CollectionSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamingSettings:
     """How host names become addresses, and which addresses may be crawled."""
 
@@ -340,7 +341,7 @@ class NamingSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConsoleSettings:
     """The pages and sessions of people."""
 
@@ -353,7 +354,7 @@ class ConsoleSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseSettings:
     """Releases of the agent."""
 
@@ -367,7 +368,7 @@ class ReleaseSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """All settings of one manager, and the data directory that they hold for.
 

@@ -5,8 +5,7 @@ Names and defaults are those of `manager.operations.policy.Policy`, which is mad
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shared.frozen import frozen
 from shared.settings import setting
 
 __all__ = ["PolicySettings"]
@@ -14,7 +13,7 @@ __all__ = ["PolicySettings"]
 HOUR_S, DAY_S = 3600, 86400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicySettings:
     """How long rights last, what is measured, and how much is done at once."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from manager.settings.groups import Settings
+from shared.frozen import frozen
 from shared.settings import shown
 
 __all__ = ["SettingLine", "setting_lines"]
@@ -13,7 +13,7 @@ __all__ = ["SettingLine", "setting_lines"]
 HIDDEN = "set, not shown"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingLine:
     """One setting. value, default: as TOML writes them. source: empty: nobody set it."""
 

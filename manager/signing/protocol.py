@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = [
     "LINE_LIMIT_BYTES",
@@ -29,7 +29,7 @@ __all__ = [
 LINE_LIMIT_BYTES: Final = 16_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signed:
     """Fresh metadata, as bytes to serve."""
 

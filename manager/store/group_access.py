@@ -11,11 +11,11 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.store.errors import StoreError
+from shared.frozen import frozen
 
 __all__ = ["GroupAccess"]
 
@@ -23,7 +23,7 @@ FOLDER: Final = stat.S_IRGRP | stat.S_IXGRP
 FILE: Final = stat.S_IRGRP
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupAccess:
     """archive: the folder whose group may read what is put into it; None: no group may.
 

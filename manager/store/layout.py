@@ -24,16 +24,16 @@ Invariant: no name that came over the network is ever part of a path; agents are
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
+from shared.frozen import frozen
 
 __all__ = ["Layout"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The folders and files of one data directory.
 

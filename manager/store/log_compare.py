@@ -11,7 +11,6 @@ refused, and a share of the URLs is the remedy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ import duckdb
 
 from manager.store.log_files import connect
 from shared.errors import LimitError
+from shared.frozen import frozen
 
 __all__ = ["Comparison", "Contradiction", "compare_logs"]
 
@@ -64,7 +64,7 @@ ORDER BY disagreeing - agreeing DESC, url LIMIT ?
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """What an agent logged of a URL, and what more others logged. status None: no answer.
 
@@ -80,7 +80,7 @@ class Contradiction:
     their_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """compared: URLs that others fetched too. contradicted: how many; examples of them."""
 

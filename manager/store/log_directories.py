@@ -11,11 +11,11 @@ Invariant: the sums of a host's directories together are those of its held lines
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.store.log_files import connect
+from shared.frozen import frozen
 
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
 
@@ -31,7 +31,7 @@ LONGEST: Final = 500
 """Characters: what lies in a longer directory counts for the one around it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogDirectory:
     """The held lines of one log in one directory of a big host. directory: `/`, `/~koji/x/`."""
 

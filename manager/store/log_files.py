@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.durable import full_disk_said, move, open_new
+from shared.frozen import frozen
 
 __all__ = ["SCHEMA", "WRITTEN", "LogFile", "LogRow", "LogSum", "connect", "read_sums"]
 
@@ -141,7 +141,7 @@ class LogFile:
         self._lines = self._bytes = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogSum:
     """What the held lines of one log say of a unit together."""
 

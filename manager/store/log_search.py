@@ -8,13 +8,13 @@ DuckDB's limit and by `limit` rows, however long the logs are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
 from manager.store.log_files import connect
+from shared.frozen import frozen
 
 __all__ = ["LineFilter", "LineSearch", "LogLine", "StoredLog", "line_search"]
 
@@ -22,7 +22,7 @@ HEADERS_MOST: Final = 16_384
 """Bytes of a line's headers that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredLog:
     """A report, and where its rows lie. before_line: only lines before it; None: all."""
 
@@ -31,7 +31,7 @@ class StoredLog:
     before_line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineFilter:
     """What a line must be; a default asks for nothing.
 
@@ -49,7 +49,7 @@ class LineFilter:
     only_strange: bool = False  # quarantined
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogLine:
     """A line as it was logged. status None: no answer. elapsed in ms. unit None: quarantined."""
 

@@ -10,11 +10,11 @@ Source: Manku, Jain, Das Sarma (2007), section 3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.store.log_files import connect
+from shared.frozen import frozen
 
 __all__ = ["Mirror", "find_mirrors"]
 
@@ -23,7 +23,7 @@ LEAST_PAGES: Final = 3
 """Of the smaller host: one page alike is chance, or the web server's first page."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mirror:
     """Two hosts, and how many pages of the first, which has fewer, the second one has too."""
 

@@ -7,19 +7,19 @@ refused body is evidence, not data: a full disk drops it silently.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.store.durable import move
 from manager.store.spool import BODY, Spooled
+from shared.frozen import frozen
 
 __all__ = ["Rejected"]
 
 REASON: Final = ".txt"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejected:
     """The folder of refused bodies."""
 

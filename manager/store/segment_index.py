@@ -8,7 +8,7 @@ revisit record, as in a CDXJ; `capture_offset` and `capture_length` also cover i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from manager.store.durable import full_disk_said, open_new, sync_file
 from manager.store.log_files import connect
+from shared.frozen import frozen
 
 __all__ = [
     "SCHEMA",
@@ -68,7 +69,7 @@ ORDER BY urlkey, fetched_ms, capture_offset
 """  # noqa: S608
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexRow:
     """One capture, as `SCHEMA` says."""
 
@@ -92,7 +93,7 @@ class IndexRow:
     capture_length: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostSum:
     """What a segment holds of one host. bytes: of the records, requests included."""
 

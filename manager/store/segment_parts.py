@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -24,6 +24,7 @@ from manager.store.segment_index import (
 from shared.archive.cdxj import REVISIT_TYPE, CdxjSorter, IndexEntry, cdxj_line
 from shared.archive.stream import RecordStream
 from shared.archive.surt_key import surt_key
+from shared.frozen import frozen
 
 __all__ = ["Part", "PartKind", "copy_captures", "finish_part", "warcinfo_length"]
 
@@ -31,7 +32,7 @@ PartKind = Literal["public", "withheld", "quarantined"]
 READ_BYTES: Final = 1024**2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A segment with its index and CDXJ, complete, in a folder of temporary files."""
 

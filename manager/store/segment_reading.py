@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +27,7 @@ from shared.archive.errors import DamageError
 from shared.archive.reader import StoredCapture, iter_captures
 from shared.archive.verify import verify_segment
 from shared.errors import LimitError, PrsmError
+from shared.frozen import frozen
 from shared.urls import host_of, reversed_host_key
 
 __all__ = ["Examined", "RefusedSegment", "SegmentJob", "examine_segment"]
@@ -38,7 +38,7 @@ FUTURE_MS: Final = 24 * 3_600_000
 """A capture may be dated so much after its arrival: clocks differ, but not by days."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentJob:
     """A file to examine. It can be sent to another process.
 
@@ -57,7 +57,7 @@ class SegmentJob:
     cpu_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Examined:
     """What was found. refused: captures of excluded hosts, which no part has."""
 
@@ -70,7 +70,7 @@ class Examined:
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefusedSegment:
     """Why a file is not taken, in a sentence."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from manager.store.segment_index import read_rows, rows_in_file_order
 from manager.store.segment_parts import Part, PartKind, copy_captures, finish_part
+from shared.frozen import frozen
 
 __all__ = ["RewriteJob", "rewrite_segment"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RewriteJob:
     """A segment to rewrite. folder: for what is made. without: host keys."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ import duckdb
 
 from manager.store.errors import StoreError
 from manager.store.log_files import connect
+from shared.frozen import frozen
 from shared.urls import reversed_host_key
 
 __all__ = ["Conditions", "Picked", "Row", "Selecting"]
@@ -26,7 +26,7 @@ ROWS_AT_ONCE: Final = 2_000
 _LATEST_MS: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conditions:
     """What is asked of a host. Times: since is inclusive, until is not; milliseconds since 1970.
 
@@ -43,7 +43,7 @@ class Conditions:
     one_of_each: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A capture that was picked. body_*: of the capture that has its body, itself or another.
 

@@ -13,20 +13,20 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from manager.store.durable import PART, OpenFile, full_disk_said, move, open_new
 from manager.store.errors import StoreFullError
 from shared.errors import LimitError
+from shared.frozen import frozen
 
 __all__ = ["Spool", "SpoolWriter", "Spooled"]
 
 BODY: Final = ".body"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spooled:
     """A body that lies on the disk, whole."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -19,6 +18,7 @@ from manager.console.series import Line, draw_series
 from manager.console.visit import Visit
 from manager.errors import NotFoundError
 from manager.operations.activity import Rate, rates
+from shared.frozen import frozen
 
 __all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
 
@@ -27,7 +27,7 @@ RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
 SIZES: Final = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Activity:
     """range: one of RANGES. last: the last whole hour; None: no log spoke of any hour."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
@@ -31,6 +30,7 @@ from manager.operations.sending_limits import (
 )
 from shared.day_times import window_text
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
@@ -77,7 +77,7 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastRound:
     """What the agent did in a round."""
 

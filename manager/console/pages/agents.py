@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -21,6 +21,7 @@ from manager.db.glances import GlanceRow
 from manager.operations.agents import AgentView, agent_views, list_join_tokens
 from manager.operations.glances import AgentGlance, agent_column, agent_glances
 from manager.operations.rounds import list_rounds, round_detail
+from shared.frozen import frozen
 
 __all__ = ["FILTERS", "PAGES", "matching"]
 
@@ -34,7 +35,7 @@ NEW_MS: Final = 3_600_000
 NEW_SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentLine:
     """An agent with its average throughput in the newest round that crawled; None: took no part."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
@@ -22,6 +22,7 @@ from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
 from manager.console.words import word
 from manager.operations.glances import AgentGlance, agent_glances
+from shared.frozen import frozen
 
 __all__ = ["PAGES", "Spot", "spots"]
 
@@ -40,7 +41,7 @@ WORST: Final = ("lost", "late", "new", "paused", "draining", "asleep", "idle", "
 KINDS: Final = ("sync", "plain")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spot:
     """A point of the map. x, y: of 2000 and 800; state: of the worst agent there.
 

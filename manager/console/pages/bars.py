@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.console import figures
 from manager.console.language import _
 from manager.console.svg import WIDTH, mark_at
+from shared.frozen import frozen
 
 __all__ = ["CostBar", "CostBars", "cost_bars", "costliest_first"]
 
@@ -16,7 +16,7 @@ AGENTS_SHOWN: Final = 40
 """A page of a thousand bars is heavy, and nobody reads them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CostBar:
     """One agent: costs in ms, units, and the lengths of its two bars of 1000.
 
@@ -34,7 +34,7 @@ class CostBar:
     elapsed: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CostBars:
     """The costliest agents after the plan, that first; left: how many more there are.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
@@ -28,6 +27,7 @@ from manager.operations.clients import (
 )
 from manager.operations.downloads import list_downloads
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -55,7 +55,7 @@ TOKENS_HEADER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DayBar:
     """What was taken on a day, as a bar. height: of `TALL`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -32,6 +31,7 @@ from manager.operations.upload_ends import cancel_transfer
 from manager.operations.upload_gaps import missing_bytes, read_gaps
 from manager.operations.uploads import ListedTransfer, list_transfers
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -66,7 +66,7 @@ HEADER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coming:
     """A transfer with how far it is, 0 to 100."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -20,6 +19,7 @@ from manager.operations.archive_jobs import list_jobs
 from manager.operations.clients import DAY_MS, ClientDetail, list_clients, register_client
 from manager.operations.downloads import list_downloads
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -41,7 +41,7 @@ HEADER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Party:
     """A third party with what its tokens open and took. next_end_ms: of its good tokens."""
 

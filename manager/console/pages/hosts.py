@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
@@ -25,6 +24,7 @@ from manager.operations.host_views import (
 )
 from manager.operations.hosts import import_hosts
 from shared.errors import FormatError, PrsmError
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -45,7 +45,7 @@ HEADER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A page of hosts as the table shows it."""
 

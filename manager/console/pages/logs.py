@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
@@ -18,6 +17,7 @@ from manager.operations.log_filters import KINDS, Wanted, read_moment
 from manager.operations.log_lines import FoundLine, FoundLines, Mark
 from manager.operations.reports import list_reports
 from shared.errors import FormatError
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -47,7 +47,7 @@ HEADER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Going:
     """How a search goes on. more: where its next part is; older: the next page; both may be no.
 

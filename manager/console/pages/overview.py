@@ -6,7 +6,6 @@ What is live on it (`#live`) is asked for again every few seconds.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -35,6 +34,7 @@ from manager.operations.plans import last_applied
 from manager.operations.release_views import list_releases, running_out
 from manager.operations.rounds import list_rounds, round_detail
 from manager.operations.unheld import what_cannot_hold
+from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
@@ -44,7 +44,7 @@ STATES: Final = tuple(state.value for state in LivenessState)
 HOST_STATES: Final = ("placed", "probing", "idle", "new", "excluded")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostNumbers:
     """How many hosts there are: known, with an owner, waiting for one, excluded."""
 
@@ -56,7 +56,7 @@ class HostNumbers:
     parts: list[Part]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentGroup:
     """The agents in one state."""
 

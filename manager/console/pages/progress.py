@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from manager.console.svg import Part, stacked
 from manager.operations.rounds import RoundDetail
+from shared.frozen import frozen
 
 __all__ = ["UNIT_STATES", "Progress", "busiest_first", "progress_of"]
 
@@ -16,7 +16,7 @@ AGENTS_SHOWN: Final = 10
 UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """A round and the parts of its two bars; rates are averages since the crawl began.
 

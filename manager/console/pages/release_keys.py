@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
@@ -12,6 +11,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.visit import Visit
 from manager.operations.release_views import WARN_MS, MetadataAge, list_releases
+from shared.frozen import frozen
 
 __all__ = ["PAGES", "KeyLine", "key_line"]
 
@@ -19,7 +19,7 @@ DAY_MS: Final = 86_400_000
 HEADER: Final = ("key", "version", "state", "days left", "until (UTC)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyLine:
     """The newest signed file of a role. state: good, soon or ended."""
 

@@ -7,7 +7,6 @@ is: the web process has none of them, and never signs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -31,6 +30,7 @@ from manager.operations.rollouts import (
     set_minimum_version,
     too_old,
 )
+from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
 __all__ = ["PAGES"]
@@ -45,7 +45,7 @@ RING_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionShare:
     """Agents that say they run a version. name: its part of the bar."""
 
@@ -56,7 +56,7 @@ class VersionShare:
     is_too_old: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseLine:
     """A release. offered, running: agents; next_ring: where it would be widened to; empty: no."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from manager.console.listing import Listing, read_listing
 from manager.console.pages.drawings import drawing_file
 from manager.console.visit import Visit
 from manager.operations.plan_tree import Flow, PlanTree, TreeEdge, plan_tree
+from shared.frozen import frozen
 
 __all__ = ["PAGES", "ShownTree", "shown_tree"]
 
@@ -47,7 +47,7 @@ FLOWS_SHOWN: Final = 10
 FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than all the rest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownTree:
     """The tree as a page shows it. only_moved: edges along which nothing moves are left out.
 
