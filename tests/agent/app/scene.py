@@ -18,7 +18,7 @@ from tools.demo.system import Agent, wait_for
 __all__ = ["Scene", "scene"]
 
 INTERVAL_S = 0.05
-ON_ITS_WAY_S = 0.5  # from the agent to a site
+ON_ITS_WAY_S = 2.0  # from the agent to a site whose process a busy machine keeps waiting
 SETTINGS = """\
 [robot]
 contact = "test@example.org"
@@ -131,8 +131,9 @@ class Scene:
         return Counter(line.url for line in lines if "/robots" not in line.url)
 
     def quiet_for(self, seconds: float) -> bool:
-        """Tell whether no request begins from now on, for so long."""
-        now = time.monotonic() + ON_ITS_WAY_S
+        """Tell whether no request begins for so long, once what was on its way has come."""
+        time.sleep(ON_ITS_WAY_S)
+        now = time.monotonic()
         time.sleep(seconds)
         return all(float(event["mono_start"]) <= now for event in self.web.requests())
 
