@@ -16,7 +16,9 @@ from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
-from manager.intake import LogIntake, Receiving, UploadDesk
+from manager.intake.logs import LogIntake
+from manager.intake.receiving import Receiving
+from manager.intake.uploads import UploadDesk
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import LimitSettings

@@ -15,7 +15,8 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import LimitError, SlowDownError
-from manager.intake import enter_discovered, receive
+from manager.intake.discovered import enter_discovered
+from manager.intake.receiving import receive
 from manager.operations import contact
 from manager.operations.discovered import Recorded
 from manager.operations.enrolment import AgentIdentity

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Viewer
 from manager.db.update_reports import UpdateReportRow
-from manager.intake import Receiving, receive
+from manager.intake.receiving import Receiving, receive
 from manager.operations import release_views, releases, rollouts, update_reports
 from manager.operations.release_views import Releases
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from fastapi import Request
 
 from manager.api.door import AdminDoor
-from manager.intake import Receiving, receive
+from manager.intake.receiving import Receiving, receive
 from shared.wire.gzip_stream import decompress, split_lines
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES
 

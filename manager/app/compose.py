@@ -22,10 +22,10 @@ from manager.db import Database
 from manager.db.migrate import migrate
 from manager.distance import learn
 from manager.errors import BusyError
-from manager.intake import LogIntake, SegmentIntake
 from manager.intake.accepting import Acceptance
-from manager.intake.logs import Reader
+from manager.intake.logs import LogIntake, Reader
 from manager.intake.pulling import Pulling
+from manager.intake.segments import SegmentIntake
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
 from manager.operations.learning import Learner, Learning

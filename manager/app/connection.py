@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.app.logs import REQUEST_ID
 from manager.app.statuses import answer
-from manager.intake import SlowSenderError
+from manager.intake.receiving import SlowSenderError
 from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
 

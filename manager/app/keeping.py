@@ -11,7 +11,7 @@ from manager.app.leadership import Leadership
 from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Downloads, Usage, read_query
-from manager.intake import SegmentIntake
+from manager.intake.segments import SegmentIntake
 from manager.operations import archive_results, archive_upkeep
 from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive_accepting import Examine, Reading

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.distance import Lesson, Taught, learn
-from manager.intake import Limits, Workers
+from manager.intake.workers import Limits, Workers
 
 __all__ = ["ChildLearner"]
 

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Final
 
 from manager.balancing import Options, Plan, Problem, make_plan
-from manager.intake import Workers
+from manager.intake.workers import Workers
 from manager.operations.planners import Compared, HerePlanner, compare_in_turn, too_late
 
 __all__ = ["ChildPlanner"]

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
-from manager.intake import Workers
+from manager.intake.workers import Workers
 from manager.naming import resolve_due
 from manager.operations.daily_files import keep_daily_files
 from manager.operations.releases import prune_bundles, renew_timestamp
@@ -47,6 +48,8 @@ CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
 READY_S: Final = 10.0
 CERTIFICATE_S: Final = 10.0
+READING: Final = "manager.intake.parsing"
+"""What the child that reads logs has before the first one comes."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -77,6 +80,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
             learner,
         )
         try:
+            workers.begin(READING)  # it starts beside us
             manager.spool.clean()
             manager.lists.clear()
             manager.leadership.start()
@@ -152,8 +156,7 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
         lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_learned),
     )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
-    # By itself only where nothing is read yet: it costs a second of a processor.
-    clock.every(READY_S, "intake child", workers.begin, at_once=False)
+    clock.every(READY_S, "intake child", partial(workers.begin, READING), at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)

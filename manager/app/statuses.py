@@ -37,7 +37,7 @@ from manager.errors import (
     TooOldError,
     UnknownKeyError,
 )
-from manager.intake import SlowSenderError
+from manager.intake.receiving import SlowSenderError
 from shared.errors import FormatError, UrlError
 
 __all__ = ["STATUS_OF", "answer", "answer_to", "speak_errors", "status_of"]

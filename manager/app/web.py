@@ -17,7 +17,8 @@ from manager.app.health import health_router
 from manager.app.statuses import answer_to, speak_errors, status_of
 from manager.console import ConsoleDoor, console
 from manager.distribution import DistributionDoor, Selections
-from manager.intake import Receiving, UploadDesk
+from manager.intake.receiving import Receiving
+from manager.intake.uploads import UploadDesk
 from manager.operations.log_lines import LogLines
 from manager.operations.scratch import Scratch
 from shared.wire import PROTOCOL

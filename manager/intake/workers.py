@@ -8,6 +8,7 @@ nothing with it: the pool starts another, and who asked is told to come again.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import math
 import multiprocessing
 import os
@@ -77,11 +78,14 @@ class Workers:
         except (BrokenProcessPool, MemoryError) as error:
             raise self._died(pool) from error
 
-    def begin(self) -> None:
-        """Start a child where there is none, so that the next job need not wait for it."""
+    def begin(self, module: str) -> None:
+        """Start a child where there is none, so that the next job need not wait for it.
+
+        module: what it imports meanwhile, because the next job's function is there.
+        """
         with self._changing:
             if self._pool is None and not self._ended:
-                self._give(_nothing, None)
+                self._give(_import, module)
 
     def rest(self) -> None:
         """Let the children end, and give back what they hold, when they have done what they do."""
@@ -198,5 +202,6 @@ def _within(cpu_s: float, function: Callable[[_Job], _Result], job: _Job) -> _Re
     return function(job)
 
 
-def _nothing(_: None) -> None:
-    """Do nothing, in a child that is there then."""
+def _import(module: str) -> None:
+    """Have a module in a child that is there then."""
+    importlib.import_module(module)

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from manager.app.compose import Manager, layout_of, open_manager
 from manager.app.web import build_app, wrapped
 from manager.console import ConsoleDoor
-from manager.intake import UploadDesk
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
+from manager.intake.uploads import UploadDesk
 from manager.operations.actor import Actor
 from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token

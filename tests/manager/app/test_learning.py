@@ -19,7 +19,7 @@ from manager.db import predictions
 from manager.db.engine import Database
 from manager.distance import Lesson, Probes, Taught, learn
 from manager.errors import BusyError
-from manager.intake import Limits
+from manager.intake.workers import Limits
 from manager.operations.learning import Learning
 from tests.manager.operations.test_learning import probed
 from tests.manager.operations.test_rounds import probing

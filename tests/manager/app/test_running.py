@@ -11,7 +11,7 @@ import pytest
 from manager.app import running as app_running
 from manager.app.leadership import Leadership
 from manager.clock import Clock, Job
-from manager.intake import Workers
+from manager.intake.workers import Workers
 from manager.operations.release_views import metadata_file
 from manager.operations.releases import begin_releases
 from manager.releases import version_of

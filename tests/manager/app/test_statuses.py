@@ -25,7 +25,7 @@ from manager.errors import (
     TooOldError,
     UnknownKeyError,
 )
-from manager.intake import SlowSenderError
+from manager.intake.receiving import SlowSenderError
 from manager.store import StoreFullError
 from shared.errors import FormatError, LineError, SettingError, UrlError
 from tests.manager.asgi import Caller

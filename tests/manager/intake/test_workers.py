@@ -26,6 +26,11 @@ def where(_: object) -> tuple[int, bool]:
     return os.getpid(), ignored == {signal.SIG_IGN}
 
 
+def knows(module: str) -> bool:
+    """Return whether the child has imported a module."""
+    return module in sys.modules
+
+
 def refuse(job: str) -> None:
     """Raise an error."""
     raise ValueError(job)
@@ -102,12 +107,14 @@ def test_a_child_is_there_before_the_first_job() -> None:
         return {child.pid for child in multiprocessing.active_children()} - before
 
     async def check() -> None:
-        workers.begin()
-        workers.begin()
+        workers.begin("wave")
+        workers.begin("wave")
         assert begun() == {(await workers.run(where, None))[0]}
+        assert await workers.run(knows, "wave")
+        assert not await workers.run(knows, "chunk")
 
     run(workers, check())
-    workers.begin()
+    workers.begin("wave")
     assert begun() == set()
 
 
