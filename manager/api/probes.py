@@ -9,11 +9,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.db.probe_views import PairRow
-from manager.operations import asked_probes, probe_views
+from manager.operations import asked_probes, distance_pairs, probe_matrix, probe_views
 from manager.operations.asked_probes import Ordered
+from manager.operations.distance_pairs import PairFilter, PairRow
 from manager.operations.host_views import HostFilter
-from manager.operations.probe_views import Coverage, Matrix, PairFilter
+from manager.operations.probe_matrix import Matrix
+from manager.operations.probe_views import Coverage
 
 __all__ = ["router"]
 
@@ -46,7 +47,7 @@ async def pairs(
 ) -> list[PairRow]:
     """List what agents measured of hosts, a page at a time."""
     return await asyncio.to_thread(
-        probe_views.pairs,
+        distance_pairs.pairs,
         door.db,
         PairFilter(agent, host, older_days, reached),
         door.now_ms(),
@@ -67,7 +68,7 @@ async def matrix(
 ) -> Matrix:
     """Lay hosts beside agents: what is measured, predicted, ordered and failed."""
     return await asyncio.to_thread(
-        probe_views.matrix,
+        probe_matrix.matrix,
         door.db,
         agent,
         HostFilter(domain=domain),

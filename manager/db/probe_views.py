@@ -1,52 +1,33 @@
-"""Distances as the console's probe pages read them: by agent and age, a page at a time.
+"""How much is measured, by agent and by age, and what is ordered, as probe pages show it.
 
-Invariant: no query returns more rows than a page holds or there are agents. What counts all
-distances reads an index from end to end, and is to be kept for a while by who asks.
+Invariant: no query returns more rows than there are agents, control hosts or pairs asked for. What
+counts all distances reads an index from end to end, and is to be kept for a while by who asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import agents, distances, probe_orders, units
+from manager.db.tables import distances, probe_orders, units
 from shared.frozen import frozen
 
 __all__ = [
     "AgentAges",
     "ControlRow",
     "OrderState",
-    "PairRow",
     "ages_by_agent",
     "control_hosts",
     "fresh_by_agent_elsewhere",
     "fresh_hosts",
     "newest_orders",
     "orders_by_agent",
-    "pairs_page",
     "probed_hosts",
 ]
 
 PROBED = ("placed", "probing")
-
-
-@frozen
-class PairRow:
-    """What one agent measured of one host."""
-
-    unit_id: int
-    host: str
-    agent: str
-    ms_per_kb: float | None
-    measured_ms: int
-    round: int
-    kind: str
-    lines: int
-    failed: int
-    unreachable_since_ms: int | None
 
 
 @frozen
@@ -80,62 +61,6 @@ class ControlRow:
 
 
 _TOP = sa.and_(units.c.path == "/", units.c.state.in_(PROBED))
-
-
-def pairs_page(
-    tx: Transaction,
-    *,
-    agent_id: int | None,
-    unit_ids: Collection[int] | None,
-    before_ms: int | None,
-    reached: bool | None,
-    sort: str,
-    limit: int,
-    offset: int,
-) -> list[PairRow]:
-    """Return a page of what was measured. sort: age (the oldest first), -age, distance, -distance.
-
-    unit_ids: only of these. reached: only what could be fetched, or could not.
-    """
-    query = sa.select(
-        distances.c.unit_id,
-        distances.c.agent_id,
-        distances.c.ms_per_kb,
-        distances.c.measured_ms,
-        distances.c.round,
-        distances.c.kind,
-        distances.c.lines,
-        distances.c.failed,
-        distances.c.unreachable_since_ms,
-    )
-    if agent_id is not None:
-        query = query.where(distances.c.agent_id == agent_id)
-    if unit_ids is not None:
-        query = query.where(distances.c.unit_id.in_(unit_ids))
-    if before_ms is not None:
-        query = query.where(distances.c.measured_ms < before_ms)
-    if reached is not None:
-        unknown = distances.c.ms_per_kb.is_(None)
-        query = query.where(~unknown if reached else unknown)
-    column = distances.c.measured_ms if sort.endswith("age") else distances.c.ms_per_kb
-    if sort.endswith("distance"):
-        query = query.where(distances.c.ms_per_kb.is_not(None))
-    order = column.desc() if sort.startswith("-") else column
-    found: Sequence[Any] = tx.execute(query.order_by(order).limit(limit).offset(offset)).all()
-    # Only of a page: of the pairs before it nobody needs the names.
-    hosts = _texts(tx, units.c.key, {row.unit_id for row in found})
-    names = _texts(tx, agents.c.name, {row.agent_id for row in found})
-    return [PairRow(row[0], hosts[row.unit_id], names[row.agent_id], *row[2:]) for row in found]
-
-
-def _texts(tx: Transaction, column: sa.Column[Any], ids: Collection[int]) -> dict[int, str]:
-    """Return a column of some rows of its table by their numbers."""
-    texts: dict[int, str] = {}
-    key = column.table.c.id
-    for part in chunks(ids):
-        rows = tx.execute(sa.select(key, column.label("text")).where(key.in_(part)))
-        texts.update({row.id: row.text for row in rows})
-    return texts
 
 
 def newest_orders(tx: Transaction, unit_ids: Sequence[int]) -> dict[tuple[int, int], OrderState]:

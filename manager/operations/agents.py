@@ -35,6 +35,7 @@ __all__ = [
     "list_agents",
     "list_join_tokens",
     "named_agents",
+    "names_taking_part",
     "order_command",
     "retire",
     "set_next_list_limit",
@@ -92,6 +93,11 @@ def named_agents(db: Database) -> list[AgentName]:
     """Return all agents by name, retired ones too, with no more than lists of names need."""
     with db.read() as tx:
         return agents.named(tx)
+
+
+def names_taking_part(db: Database) -> list[str]:
+    """Return the names of the agents that get work, in order."""
+    return [one.name for one in named_agents(db) if one.takes_part]
 
 
 def units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:

@@ -11,9 +11,11 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.asked_probes import order_probes
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
+from manager.operations.distance_pairs import PairFilter, pairs
 from manager.operations.host_views import HostFilter, host_detail
 from manager.operations.hosts import exclude_host
-from manager.operations.probe_views import PairFilter, coverage, matrix, pairs
+from manager.operations.probe_matrix import matrix
+from manager.operations.probe_views import coverage
 from manager.operations.rounds import round_detail, start_round
 from shared.errors import FormatError
 from tests.manager.operations.test_plans import measured
