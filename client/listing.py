@@ -22,6 +22,7 @@ PAGE: Final = 500
 PAGES_MOST: Final = 1_000_000
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_AFTER: Final = re.compile(r"[?&]after_file=([0-9]{1,19})(?:&|$)")
 LARGEST: Final = 2**53
 
 
@@ -36,13 +37,21 @@ class Listed:
 
 
 def list_segments(server: Server, query: Sequence[tuple[str, str]] = ()) -> Iterator[Listed]:
-    """Give the public segments that fit; raises ClientError."""
+    """Give the public segments that fit; raises ClientError.
+
+    Pages go on behind the last file of the one before. Counted from the first, as by a manager that
+    does not name it, they would lack a file for each that is withdrawn meanwhile.
+    """
+    behind: list[tuple[str, str]] = []
     for page in range(1, PAGES_MOST):
-        asked = [*query, ("page", str(page)), ("page_size", str(PAGE))]
+        asked = [*query, ("page", str(page)), ("page_size", str(PAGE)), *behind]
         answer = server.json(WEBDATA, asked)
         yield from files_of_page(answer, segment_path)
-        if not answer.get("next"):
+        following = answer.get("next")
+        if not following:
             return
+        last = _AFTER.search(following) if isinstance(following, str) else None
+        behind = [("after_file", last[1])] if last else []
 
 
 def segment_path(name: str) -> str:

@@ -150,9 +150,13 @@ class FileFilter:
 
 
 def public_segments(
-    tx: Transaction, asked: FileFilter, limit: int, offset: int
+    tx: Transaction, asked: FileFilter, limit: int, offset: int = 0, after_id: int = 0
 ) -> tuple[int, list[SegmentRow]]:
-    """Return how many public files fit, and some of them in the order of their making."""
+    """Return how many public files fit, and some of them in the order of their making.
+
+    after_id: only those made behind this one. What is withdrawn meanwhile shifts an offset, and
+    not that.
+    """
     wanted = [segments.c.kind == "public", segments.c.state == "current"]
     if asked.name:
         wanted.append(segments.c.name == asked.name)
@@ -169,8 +173,8 @@ def public_segments(
         if most is not None:
             wanted.append(column < most)
     count = tx.value(sa.select(sa.func.count()).select_from(segments).where(*wanted))
-    query = sa.select(segments).where(*wanted).order_by(segments.c.id).limit(limit).offset(offset)
-    return int(count), tx.rows(SegmentRow, query)
+    query = sa.select(segments).where(*wanted, segments.c.id > after_id).order_by(segments.c.id)
+    return int(count), tx.rows(SegmentRow, query.limit(limit).offset(offset))
 
 
 def segments_of_arrival(tx: Transaction, arrival_id: int) -> list[SegmentRow]:

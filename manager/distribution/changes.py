@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
-from manager.distribution.segments import segment_path
+from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.sending import FileToSend, SentFile
 from manager.distribution.times import time_ms
 from manager.operations import archive_changes
@@ -82,13 +82,17 @@ async def indexes(
     _: Index,
     page: Annotated[int, Query(ge=1, le=10**9)] = 1,
     page_size: Annotated[int, Query(ge=1, le=2000)] = 1000,
+    after_file: AfterFile = None,
 ) -> JSONResponse:
-    """List the index of each public segment: Parquet, sorted by reversed host, URL and time."""
+    """List the index of each public segment: Parquet, sorted by reversed host, URL and time.
+
+    `next` leads on whatever is withdrawn meanwhile.
+    """
     found = await asyncio.to_thread(
-        list_files, door.db, FileFilter(), page_size, (page - 1) * page_size
+        list_files, door.db, FileFilter(), page_size, page=page, after_id=after_file
     )
-    following = f"/api/v1/index?page={page + 1}&page_size={page_size}"
-    more = page * page_size < found.count
+    following = f"/api/v1/index?page={page + 1}&page_size={page_size}&after_file={found.next_id}"
+    more = found.next_id is not None
     return JSONResponse(
         {
             "count": found.count,

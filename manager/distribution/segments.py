@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.sending import FileToSend, SentFile
 from manager.operations.archive_files import SegmentRow, is_public, public_file, take_file
 
-__all__ = ["router", "segment_path"]
+__all__ = ["AfterFile", "router", "segment_path"]
 
 WARC: Final = "application/warc"
 
 router: Final = APIRouter(prefix="/api/v1/segments", tags=["captures"])
 Segments = Annotated[Caller, Depends(caller_with("segments"))]
+AfterFile = Annotated[
+    int | None, Query(ge=0, le=2**63 - 1, description="as `next` has it: goes before `page`")
+]
 
 
 def segment_path(name: str) -> str:

@@ -1,7 +1,9 @@
 """WASAPI v1, as archives speak it: `/wasapi/v1/webdata` lists files, checksums and addresses.
 
 `collection` is the number of the agent that crawled, `crawl` that of the arrival. `after` is
-inclusive, `before` is not.
+inclusive, `before` is not. `next` names the last file of its page (`after_file`), so who follows
+it gets each file that stays public, whatever is withdrawn meanwhile; a page's number cannot
+promise that.
 Source: WASAPI-Community/data-transfer-apis, the Archive-It v1 interface; `py-wasapi-client` 1.1.0
 works against it unchanged.
 """
@@ -16,9 +18,9 @@ from starlette.responses import JSONResponse
 
 from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, Door, caller_with
-from manager.distribution.segments import segment_path
+from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.times import When, time_ms
-from manager.operations.archive_files import FileFilter, SegmentRow, list_files
+from manager.operations.archive_files import FileFilter, FilePage, SegmentRow, list_files
 from shared.archive.record import warc_date
 
 __all__ = ["router"]
@@ -47,6 +49,7 @@ async def webdata(
     store_time_before: Annotated[When, Query(alias="store-time-before")] = None,
     page: Annotated[int, Query(ge=1, le=10**9)] = 1,
     page_size: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = PAGE,
+    after_file: AfterFile = None,
 ) -> JSONResponse:
     """List the files that fit: name, size, checksums, where they are fetched."""
     starts = [
@@ -67,25 +70,29 @@ async def webdata(
         made_to_ms=time_ms("store-time-before", store_time_before),
     )
     if filetype not in ("", "warc"):
-        return JSONResponse(_answer(request, door, 0, [], page, page_size))
-    found = await asyncio.to_thread(list_files, door.db, asked, page_size, (page - 1) * page_size)
-    return JSONResponse(_answer(request, door, found.count, found.files, page, page_size))
+        return JSONResponse(_answer(request, door, FilePage(0, [], None), page, page_size))
+    found = await asyncio.to_thread(
+        list_files, door.db, asked, page_size, page=page, after_id=after_file
+    )
+    return JSONResponse(_answer(request, door, found, page, page_size))
 
 
 def _answer(
-    request: Request, door: Door, count: int, files: list[SegmentRow], page: int, page_size: int
+    request: Request, door: Door, found: FilePage, page: int, page_size: int
 ) -> dict[str, Any]:
-    def at_page(number: int) -> str:
-        url = request.url.include_query_params(page=number, page_size=page_size)
+    def at_page(number: int, **more: int) -> str:
+        url = request.url.remove_query_params("after_file")
+        url = url.include_query_params(page=number, page_size=page_size, **more)
         return at_address(request, door, f"{url.path}?{url.query}")
 
+    after = found.next_id
     return {
-        "count": count,
-        "next": at_page(page + 1) if page * page_size < count else None,
+        "count": found.count,
+        "next": None if after is None else at_page(page + 1, after_file=after),
         "previous": at_page(page - 1) if page > 1 else None,
         "includes-extra": False,
         "request-url": at_address(request, door, f"{request.url.path}?{request.url.query}"),
-        "files": [_file(request, door, row) for row in files],
+        "files": [_file(request, door, row) for row in found.files],
     }
 
 

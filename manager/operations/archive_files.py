@@ -23,16 +23,29 @@ __all__ = [
 
 @frozen
 class FilePage:
-    """How many files fit in all, and some of them in the order of their making."""
+    """How many files fit in all, and some of them in the order of their making.
+
+    next_id: what `list_files` returns the following ones for; None: these are the last.
+    """
 
     count: int
     files: list[SegmentRow]
+    next_id: int | None
 
 
-def list_files(db: Database, asked: FileFilter, limit: int, offset: int) -> FilePage:
-    """Return a page of the public files that fit."""
+def list_files(
+    db: Database, asked: FileFilter, limit: int, *, page: int = 1, after_id: int | None = None
+) -> FilePage:
+    """Return a page of the public files that fit.
+
+    after_id: the `next_id` of the page before; without it pages are counted out from the first,
+    and where a file is withdrawn meanwhile, the next page lacks one.
+    """
+    offset = (page - 1) * limit if after_id is None else 0
     with db.read() as tx:
-        return FilePage(*archive.public_segments(tx, asked, limit, offset))
+        count, found = archive.public_segments(tx, asked, limit + 1, offset, after_id or 0)
+    files = found[:limit]
+    return FilePage(count, files, files[-1].id if len(found) > limit else None)
 
 
 def public_file(db: Database, name: str) -> SegmentRow:

@@ -23,7 +23,7 @@ def mirrors(making: Making, share: float, limit: int) -> list[Mirror]:
         raise FormatError(f"share = {share}: must be above 0 and at most 1; 0.5 is half the pages")
     db: Database = making.db
     with db.read() as tx:
-        _, found = archive.public_segments(tx, FileFilter(), SEGMENTS_AT_MOST, 0)
+        _, found = archive.public_segments(tx, FileFilter(), SEGMENTS_AT_MOST)
         excluded = archive.excluded_keys(tx)
     return find_mirrors(
         [making.layout.index_file(row.key) for row in found],

@@ -71,10 +71,11 @@ def daily_file(folder: Path, day: str) -> bytes:
 
 def _made(db: Database, from_ms: int, to_ms: int) -> Iterator[SegmentRow]:
     asked = FileFilter(made_from_ms=from_ms, made_to_ms=to_ms)
-    offset = 0
-    while rows := list_files(db, asked, ROWS_AT_ONCE, offset).files:
-        yield from rows
-        offset += len(rows)
+    after_id: int | None = 0
+    while after_id is not None:
+        page = list_files(db, asked, ROWS_AT_ONCE, after_id=after_id)
+        yield from page.files
+        after_id = page.next_id
 
 
 def _line(row: SegmentRow) -> bytes:
