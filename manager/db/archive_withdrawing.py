@@ -12,7 +12,7 @@ from shared.frozen import frozen
 
 __all__ = [
     "ChangeRow",
-    "change_at",
+    "change_before",
     "changes_after",
     "end_segment",
     "excluded_in",
@@ -123,17 +123,28 @@ def oldest_change(tx: Transaction) -> ChangeRow | None:
     return tx.row(ChangeRow, sa.select(archive_changes).order_by(archive_changes.c.id))
 
 
-def change_at(tx: Transaction, moment_ms: int) -> int:
-    """Return the number of the last change before a moment, 0: there was none."""
-    before = sa.select(sa.func.max(archive_changes.c.id)).where(archive_changes.c.at_ms < moment_ms)
-    return int(tx.value(before) or 0)
+def change_before(tx: Transaction, moment_ms: int) -> int:
+    """Return the number behind which all changes since a moment are, 0: all are.
+
+    Those of a clock that was set back come in the order of their numbers, not of their times:
+    older ones among them are given again rather than newer ones left out.
+    """
+    first = _first_since(tx, moment_ms)
+    return last_change(tx) if first is None else first - 1
 
 
 def prune_changes(tx: Transaction, moment_ms: int) -> int:
-    """Forget the changes before a moment, but the newest; return how many."""
+    """Forget the changes before the first that is since a moment, but the newest; return how many.
+
+    Never one behind another that is kept: who follows would not notice the gap.
+    """
     newest = last_change(tx)
-    return tx.changed(
-        archive_changes.delete().where(
-            archive_changes.c.at_ms < moment_ms, archive_changes.c.id < newest
-        )
-    )
+    first = _first_since(tx, moment_ms)
+    least = newest if first is None else min(first, newest)
+    return tx.changed(archive_changes.delete().where(archive_changes.c.id < least))
+
+
+def _first_since(tx: Transaction, moment_ms: int) -> int | None:
+    since = sa.select(sa.func.min(archive_changes.c.id)).where(archive_changes.c.at_ms >= moment_ms)
+    found = tx.value(since)
+    return None if found is None else int(found)

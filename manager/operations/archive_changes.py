@@ -76,7 +76,7 @@ def changes_since(
             after = _number(since, key)
             forgotten = oldest is not None and after < oldest.id - 1
         else:
-            after = archive_withdrawing.change_at(tx, since_ms)
+            after = archive_withdrawing.change_before(tx, since_ms)
             forgotten = oldest is not None and oldest.id > 1 and since_ms <= oldest.at_ms
         if forgotten:
             raise GoneError(

@@ -7,6 +7,7 @@ import hashlib
 import duckdb
 import pytest
 
+from manager.db import archive_withdrawing
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.running import START_MS, Agent, Running
@@ -47,6 +48,31 @@ def test_since_a_date(prsm: Running, agent: Agent, library: Caller) -> None:
     data = library.get(path).content
     assert hashlib.sha256(data).hexdigest() == change["checksums"]["sha256"]
     assert len(data) == change["size"]
+
+
+def test_a_clock_that_was_ahead_hides_nothing(prsm: Running, agent: Agent, library: Caller) -> None:
+    """What came while it was a month ahead is behind today, and nothing behind it is forgotten."""
+    cursor = library.get(CHANGES).json()["next"]
+    come(prsm, agent, 1)
+    prsm.clock.advance(30 * 86_400)
+    come(prsm, agent, 2)
+    prsm.clock.advance(-30 * 86_400 + 60)
+    come(prsm, agent, 3)
+    today = library.get(CHANGES, params={"since": "2026-09-22"}).json()["changes"]
+    assert [change["name"] for change in today] == [
+        "s2-a.example.warc.gz",
+        "s3-a.example.warc.gz",
+    ]
+    prsm.clock.advance(401 * 86_400)  # of what is kept for 400 days the second is the oldest
+    prsm.manager.archive.tidy()
+    library.headers["Authorization"] = (
+        "Bearer " + prsm.local.post("/api/v1/clients/library/tokens", json={}).json()["token"]
+    )
+    assert library.get(CHANGES, params={"since": cursor}).status_code == 410
+    with prsm.manager.db.read() as tx:
+        second = archive_withdrawing.change_before(tx, START_MS + 29 * 86_400_000)
+        kept = archive_withdrawing.changes_after(tx, second, 10)
+    assert [change.name for change in kept] == ["s2-a.example.warc.gz", "s3-a.example.warc.gz"]
 
 
 @pytest.mark.parametrize("cursor", ["7", "1.aaaaaaaaaaaaaaaaaaaaaa", "x" * 30, "1.", "-1.a"])
