@@ -19,6 +19,7 @@ __all__ = ["hosts"]
 CHUNK_BYTES: Final = 256 * 1024
 REFUSALS_SHOWN: Final = 20
 LOOK_EVERY_S: Final = 0.3
+COUNTED_MOST: Final = 10_000  # hosts that match, by `GET /hosts`: where it says so many, or more
 
 
 @click.group()
@@ -109,9 +110,11 @@ def list_(
         ),
         "No host matches. `prsm hosts import FILE` adds hosts.",
     )
-    left = page["matching"] - offset - len(page["hosts"])
-    if left > 0:
-        click.echo(f"... {left} more; --offset {offset + limit} goes on")
+    end = offset + len(page["hosts"])
+    if page["matching"] < COUNTED_MOST:
+        showing.more(page["matching"], end)
+    elif len(page["hosts"]) == limit:
+        click.echo(f"... of {COUNTED_MOST} or more; --offset {end} goes on")
 
 
 @hosts.command()

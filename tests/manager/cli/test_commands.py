@@ -89,6 +89,19 @@ def test_hosts_are_listed_by_pages(prsm: Prsm) -> None:
     assert json.loads(prsm("hosts", "list", "--json").stdout)["matching"] == 3
 
 
+def test_of_more_hosts_than_are_counted_each_can_be_listed(prsm: Prsm) -> None:
+    """Behind those that are counted, a full page says how to go on, too."""
+    prsm("hosts", "import", "-", stdin="".join(f"h{number}.example\n" for number in range(10_003)))
+    assert (
+        "... of 10000 or more; --offset 2 goes on" in prsm("hosts", "list", "--limit", "2").stdout
+    )
+    behind = prsm("hosts", "list", "--offset", "10000", "--limit", "2").stdout
+    assert "--offset 10002 goes on" in behind
+    last = prsm("hosts", "list", "--offset", "10002").stdout
+    assert len(last.splitlines()) == 2
+    assert "goes on" not in last
+
+
 def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     """Token, list, show, restart, limit, retire: each does what it says."""
     token = prsm("agents", "token", "a.example")
