@@ -139,7 +139,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
             ("never goes to", ", ".join(ban["agent"] for ban in detail["bans"])),
             ("name", about["resolve_problem"] or about["resolution"]),
             ("addresses", ", ".join(sorted({address for _, address in detail["addresses"]}))),
-            ("shares with", ", ".join(key for key in detail["group"] if key != about["key"])),
+            ("shares with", _beside(detail)),
         )
     )
     click.echo()
@@ -218,6 +218,13 @@ def _pin_text(pin: dict[str, Any]) -> str:
     where = f"/{directory} " if directory else ""
     ignored = f" (ignored: {pin['ignored']})" if pin["ignored"] else ""
     return f"{where}to {pin['agent']}{ignored}"
+
+
+def _beside(detail: dict[str, Any]) -> str:
+    """Return the hosts at its address, and how many there are that were not sent."""
+    named = [key for key in detail["group"] if key != detail["host"]["key"]]
+    left = detail["group_size"] - 1 - len(named)
+    return ", ".join(named) + (f" and {left} more" if left > 0 else "")
 
 
 def _bytes(size_kb: float | None) -> float | None:

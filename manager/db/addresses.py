@@ -18,12 +18,14 @@ __all__ = [
     "MANAGER",
     "DueHost",
     "addresses_of",
+    "count_of_group",
     "due",
     "due_count",
     "groups_at",
     "groups_of",
     "hosts_of_group",
     "merge_groups",
+    "numbers_of_group",
     "resolutions",
     "set_addresses",
     "set_resolution",
@@ -182,9 +184,21 @@ def hosts_of_group(tx: Transaction, group_id: int | None, limit: int) -> list[st
     """Return the keys of hosts of a group, by key; none for no group."""
     if group_id is None:
         return []
-    return tx.values(
-        sa.select(hosts.c.key)
-        .where(hosts.c.group_id == group_id)
-        .order_by(hosts.c.key)
-        .limit(limit)
-    )
+    beside = hosts.c.group_id == group_id
+    return tx.values(sa.select(hosts.c.key).where(beside).order_by(hosts.c.key).limit(limit))
+
+
+def numbers_of_group(tx: Transaction, group_id: int | None) -> list[int]:
+    """Return the numbers of all hosts of a group, by key; none for no group."""
+    if group_id is None:
+        return []
+    beside = hosts.c.group_id == group_id
+    return tx.values(sa.select(hosts.c.id).where(beside).order_by(hosts.c.key))
+
+
+def count_of_group(tx: Transaction, group_id: int | None) -> int:
+    """Return how many hosts are of a group; 0 for no group."""
+    if group_id is None:
+        return 0
+    beside = hosts.c.group_id == group_id
+    return int(tx.value(sa.select(sa.func.count()).select_from(hosts).where(beside)))

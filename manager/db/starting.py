@@ -14,6 +14,7 @@ __all__ = [
     "NewStartPage",
     "StartPageRow",
     "add_start_pages",
+    "count_start_pages",
     "drop_found",
     "forget_found",
     "move_start_pages",
@@ -141,6 +142,14 @@ def _count(tx: Transaction, unit_ids: Collection[int]) -> None:
     )
     for part in chunks(unit_ids):
         tx.execute(units.update().where(units.c.id.in_(part)).values(start_pages=there))
+
+
+def count_start_pages(tx: Transaction, unit_ids: Collection[int]) -> int:
+    """Return how many start pages some units have."""
+    counted = sa.select(sa.func.count()).select_from(start_pages)
+    return sum(
+        int(tx.value(counted.where(start_pages.c.unit_id.in_(part)))) for part in chunks(unit_ids)
+    )
 
 
 def start_pages_of(tx: Transaction, unit_ids: Collection[int]) -> list[StartPageRow]:

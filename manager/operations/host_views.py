@@ -21,7 +21,7 @@ from manager.db import (
 )
 from manager.db.assignments import AssignmentRow
 from manager.db.directories import DirectoryRow
-from manager.db.engine import Database, Transaction
+from manager.db.engine import Database, Transaction, chunks
 from manager.db.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
 from manager.db.hosts import HostRow, UnitRow
 from manager.db.measurements import SumRow
@@ -49,13 +49,19 @@ __all__ = [
     "directories_of_host",
     "every_host",
     "host_detail",
+    "hosts_beside",
     "list_hosts",
+    "start_pages_of_host",
 ]
 
 PAGE_MOST: Final = 1_000
 LINES_AT_ONCE: Final = 500
 DIRECTORIES_MOST: Final = 100
 """Of a host among all that is known of it; `directories_of_host` returns all."""
+
+BESIDE_MOST: Final = 100
+START_PAGES_MOST: Final = 100
+"""The same, and `hosts_beside` and `start_pages_of_host` return all."""
 
 _DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
 
@@ -84,7 +90,8 @@ class HostDetail:
     """All that is known of a host. agents: names by number, for the rows.
 
     units: those that were merged again too. addresses: (source, address), source 0 is the manager,
-    others are agents. pins, bans: of this host.
+    others are agents. group: hosts that share its address, itself too, the first of `group_size`;
+    start_pages: the first of `start_page_count`. pins, bans: of this host.
     """
 
     host: HostRow
@@ -97,7 +104,9 @@ class HostDetail:
     directories: list[DirectoryRow]
     addresses: list[tuple[int, str]]
     group: list[str]
+    group_size: int
     start_pages: list[StartPageRow]
+    start_page_count: int
     pins: list[Pin]
     bans: list[Ban]
     agents: dict[int, str]
@@ -202,8 +211,10 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             sums=measurements.sums_of_units(tx, unit_ids),
             directories=directories.largest(tx, host.id, DIRECTORIES_MOST),
             addresses=addresses.addresses_of(tx, host.id),
-            group=addresses.hosts_of_group(tx, host.group_id, 100),
-            start_pages=starting.start_pages_of(tx, unit_ids)[:100],
+            group=addresses.hosts_of_group(tx, host.group_id, BESIDE_MOST),
+            group_size=addresses.count_of_group(tx, host.group_id),
+            start_pages=starting.start_pages_of(tx, unit_ids)[:START_PAGES_MOST],
+            start_page_count=starting.count_start_pages(tx, unit_ids),
             pins=pins_shown(tx, pins.pins_of_units(tx, unit_ids)),
             bans=bans_shown(tx, pins.bans_of_hosts(tx, unit_ids=unit_ids)),
             agents=agents.names(tx),
@@ -217,6 +228,24 @@ def directories_of_host(db: Database, key: str) -> list[DirectoryRow]:
     """
     with db.read() as tx:
         return directories.largest(tx, _host(tx, key).id, None)
+
+
+def hosts_beside(db: Database, key: str) -> list[HostLine]:
+    """Return all other hosts that share a host's address, by key. Raises NotFoundError."""
+    with db.read() as tx:
+        host = _host(tx, key)
+        numbers = addresses.numbers_of_group(tx, host.group_id)
+        lines = [line for part in chunks(numbers) for line in host_views.lines(tx, part)]
+    return [line for line in lines if line.key != host.key]
+
+
+def start_pages_of_host(db: Database, key: str) -> list[tuple[str, StartPageRow]]:
+    """Return all start pages of a host, each behind its unit's key. Raises NotFoundError."""
+    with db.read() as tx:
+        found = hosts.units_of_hosts(tx, [_host(tx, key).key], merged=True)
+        key_of = {unit.id: unit.key for unit in found}
+        pages = starting.start_pages_of(tx, list(key_of))
+    return [(key_of[page.unit_id], page) for page in pages]
 
 
 def _host(tx: Transaction, key: str) -> HostRow:

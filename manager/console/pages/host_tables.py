@@ -1,4 +1,4 @@
-"""The tables of a host's page, whole and as CSV: owners, what was measured, orders, directories."""
+"""The tables and lists of a host's page, whole and as CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from manager.db.assignments import AssignmentRow
 from manager.db.measurements import SumRow
 from manager.db.probes import OrderRow
 from manager.operations.agents import named_agents
-from manager.operations.host_views import HostDetail, directories_of_host, host_detail
+from manager.operations.host_views import (
+    HostDetail,
+    directories_of_host,
+    host_detail,
+    hosts_beside,
+    start_pages_of_host,
+)
 
 __all__ = ["PAGES", "agent_name", "newest_orders", "newest_owners", "newest_sums"]
 
@@ -63,6 +69,8 @@ DIRECTORIES_HEADER: Final = (
     "received (bytes)",
     "took (ms)",
 )
+BESIDE_HEADER: Final = ("host", "state", "owner")
+START_PAGES_HEADER: Final = ("unit", "page", "found on")
 
 
 def agent_name(detail: HostDetail, number: int) -> str:
@@ -177,9 +185,25 @@ def export_directories(visit: Visit) -> Response:
     return csv_response("host-directories", DIRECTORIES_HEADER, rows)
 
 
+def export_beside(visit: Visit) -> Response:
+    """Send all other hosts that share a host's address as CSV."""
+    found = hosts_beside(visit.db, visit.query.get("host", ""))
+    rows: list[list[Cell]] = [[host.key, host.state, host.owner] for host in found]
+    return csv_response("hosts-beside", BESIDE_HEADER, rows)
+
+
+def export_start_pages(visit: Visit) -> Response:
+    """Send all start pages of a host as CSV."""
+    found = start_pages_of_host(visit.db, visit.query.get("host", ""))
+    rows: list[list[Cell]] = [[unit, page.url, page.referer] for unit, page in found]
+    return csv_response("host-start-pages", START_PAGES_HEADER, rows)
+
+
 PAGES: Final = (
     Page("GET", "/host/owners.csv", "viewer", export_owners),
     Page("GET", "/host/measured.csv", "viewer", export_measured),
     Page("GET", "/host/probe-orders.csv", "viewer", export_orders),
     Page("GET", "/host/directories.csv", "viewer", export_directories),
+    Page("GET", "/host/beside.csv", "viewer", export_beside),
+    Page("GET", "/host/start-pages.csv", "viewer", export_start_pages),
 )

@@ -11,6 +11,7 @@ from manager.db.tables import (
     agents,
     directory_sums,
     host_sums,
+    hosts,
     probe_orders,
     refetch_orders,
     refetch_pages,
@@ -19,6 +20,7 @@ from manager.operations.actor import note_alone
 from manager.operations.collection_orders import NewCollection, collect_now
 from manager.operations.collection_schedules import add_collection_schedule
 from manager.operations.host_views import host_detail
+from manager.operations.hosts import import_hosts
 from manager.operations.plans import make_plan
 from manager.operations.round_schedules import add_schedule
 from manager.operations.silences import add_window
@@ -28,6 +30,7 @@ from tests.manager.running import START_MS, Running
 
 __all__ = [
     "AGENT",
+    "BESIDE",
     "DIRECTORIES",
     "HOST",
     "ORDERS",
@@ -35,6 +38,7 @@ __all__ = [
     "PAGES",
     "PLAN",
     "ROUNDS",
+    "START_PAGES",
     "fill_tables",
 ]
 
@@ -45,6 +49,8 @@ DIRECTORIES: Final = 130
 PAGES: Final = 25
 ORDERS: Final = 12
 PLAN: Final = 4
+BESIDE: Final = [f"http://shared{number:03d}.example9.jp:80/" for number in range(130)]
+START_PAGES: Final = [f"{HOST}{number}.html" for number in range(120)]
 DAY_MS: Final = 86_400_000
 
 
@@ -52,6 +58,7 @@ def fill_tables(prsm: Running) -> None:
     """Add to a world that has run for a while; `PLAN` is a preview beside other methods."""
     _add_measured(prsm)
     _add_refetched(prsm)
+    _add_beside(prsm)
     db = prsm.manager.db
     assert make_plan(db, "random", ADMIN, START_MS, compare=True) == PLAN
     add_schedule(db, "0 2 * * *", "Asia/Tokyo", "tree", ADMIN, START_MS, moves=0.1)
@@ -87,6 +94,16 @@ def _add_measured(prsm: Running) -> None:
                 for n in range(DIRECTORIES)
             ],
         )
+
+
+def _add_beside(prsm: Running) -> None:
+    """Let hosts share the address of `HOST`, and pages of it be known."""
+    db = prsm.manager.db
+    import_hosts(db, enumerate([*BESIDE, *START_PAGES], 1), ADMIN, START_MS)
+    with db.write() as tx:
+        group = tx.value(sa.select(hosts.c.id).where(hosts.c.key == HOST))
+        same = hosts.c.key.in_([HOST, *BESIDE])
+        tx.execute(hosts.update().where(same).values(group_id=group))
 
 
 def _add_refetched(prsm: Running) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
@@ -78,21 +79,23 @@ def test_every_table_is_a_file(tables: Running, person: Visitor) -> None:
     seen: set[str] = set()
     missing: set[str] = set()
     for address in [*ADDRESSES, *ALSO]:
-        for heads, files in _files(browser.page(address)):
+        page = browser.page(address)
+        for heads, files in _files(page):
             if not files:
                 missing.add(f"{address}: {heads}")
             seen.update(files)
+        seen.update(link for link in page.links() if _routes([link]) <= SMALL)
     assert not missing, "tables without a CSV file behind them"
     for link in seen:
         answer = browser.get(link)
         assert answer.status_code == 200, link
         assert answer.headers["content-type"] == "text/csv; charset=utf-8", link
         assert "," in answer.text.partition("\r\n")[0], link
-    paths = {link.partition("?")[0].removeprefix("/console") for link in seen}
-    assert _as_routes(paths) >= SMALL, "files that no page links to"
+    assert _routes(seen) >= SMALL, "files that no page links to"
 
 
-def _as_routes(paths: set[str]) -> set[str]:
+def _routes(links: Iterable[str]) -> set[str]:
+    paths = {link.partition("?")[0].removeprefix("/console") for link in links}
     return {
         "/".join("{number:int}" if part.isdigit() else part for part in path.split("/"))
         for path in paths
@@ -130,6 +133,25 @@ def test_all_probe_orders_of_a_host(tables: Running, person: Visitor) -> None:
     assert {row["round"] for row in rows} >= set(map(str, tabled.ROUNDS))
     assert rows[0]["state"] == "done"
     assert rows[0]["ordered (UTC)"].endswith("Z")
+
+
+def test_all_hosts_beside_a_host_and_all_its_start_pages(tables: Running, person: Visitor) -> None:
+    """Both are counted whole, and the page has the first hundred of each."""
+    db = tables.manager.db
+    browser = person("viewer")
+    page = browser.page(f"/console/host?host={HOST}").text
+    assert "Shares its address with 130" in page
+    assert "Start pages 120" in page
+    assert "20 more" in page
+    assert len(host_detail(db, HOST).group) == len(host_detail(db, HOST).start_pages) == 100
+    beside = _rows(browser, f"/host/beside.csv?host={HOST}")
+    assert [row["host"] for row in beside] == tabled.BESIDE
+    rows = _rows(browser, f"/host/start-pages.csv?host={HOST}")
+    assert [row["page"] for row in rows] == tabled.START_PAGES
+    assert {row["unit"] for row in rows} == {HOST}
+    for name in ("beside", "start-pages"):
+        answer = browser.get(f"/console/host/{name}.csv?host=nobody.example")
+        assert answer.status_code == 404
 
 
 def test_all_directories_of_a_host(tables: Running, person: Visitor) -> None:
