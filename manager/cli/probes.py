@@ -116,3 +116,5 @@ def order(place: Place, host: str, agent: str, older: float | None, as_json: boo
         click.echo(f"{done['known']} were ordered in it already")
     if done["left_out"]:
         click.echo(f"{done['left_out']} are left out: their agent or host has no room today")
+    if done["is_cut"]:
+        click.echo("there are more: only the oldest were looked at; order again when they are done")

@@ -40,7 +40,8 @@ class Ordered:
     """What became of an order. round: in which it is probed; waits: that has not begun yet.
 
     orders: probes that were ordered. known: those that the round had already, done or not.
-    left_out: those for which an agent or a host has no room today, or beyond `ORDERS_MOST`.
+    left_out: those for which an agent or a host has no room today. is_cut: there are others behind
+    the `ORDERS_MOST` that were looked at.
     """
 
     round: int
@@ -48,6 +49,7 @@ class Ordered:
     orders: int
     known: int
     left_out: int
+    is_cut: bool = False
 
 
 def order_probes(
@@ -85,7 +87,8 @@ def order_probes(
             wanted = asked_probes.stale_pairs(
                 tx, taking, before_ms, ORDERS_MOST + 1, missing=bool(agent)
             )
-        chosen = _within_limits(tx, wanted[:ORDERS_MOST], taking, now_ms, policy)
+        is_cut, wanted = len(wanted) > ORDERS_MOST, wanted[:ORDERS_MOST]
+        chosen = _within_limits(tx, wanted, taking, now_ms, policy)
         orders = ordering.add(tx, number, chosen, now_ms)
         done = Ordered(
             number,
@@ -93,6 +96,7 @@ def order_probes(
             orders,
             len(chosen) - orders,
             len(wanted) - len(chosen),
+            is_cut,
         )
         note(
             tx,

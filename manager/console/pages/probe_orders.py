@@ -7,11 +7,11 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console.access import Page
-from manager.console.language import _, ngettext
+from manager.console.language import _, ngettext, number
 from manager.console.pages.probe_pairs import days_of
 from manager.console.pages.probes import COVERAGE
 from manager.console.visit import Question, Visit, link
-from manager.operations.asked_probes import Ordered, order_probes
+from manager.operations.asked_probes import ORDERS_MOST, Ordered, order_probes
 
 __all__ = ["PAGES"]
 
@@ -91,6 +91,14 @@ def _told(done: Ordered) -> str:
                 "%(num)s is left out: its agent or its host has no room today.",
                 "%(num)s are left out: their agents or hosts have no room today.",
                 done.left_out,
+            )
+        )
+    if done.is_cut:
+        said.append(
+            _(
+                "There are more: only the %(number)s that were measured longest ago were looked at."
+                " Order again when these are done.",
+                number=number(ORDERS_MOST),
             )
         )
     return " ".join(said)

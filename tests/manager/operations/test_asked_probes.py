@@ -8,6 +8,7 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
+from manager.operations import asked_probes
 from manager.operations.asked_probes import order_probes
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
@@ -67,9 +68,22 @@ def test_what_is_old_is_found_by_its_age(database: Database) -> None:
 
     tight = replace(world.policy, probe_pages=50, probe_pages_a_day=200)
     done = order_probes(database, ADMIN, world.now_ms, agent="b", older_days=7, policy=tight)
-    assert (done.orders, done.left_out) == (4, 8)
+    assert (done.orders, done.left_out, done.is_cut) == (4, 8, False)
     none = order_probes(database, ADMIN, world.now_ms, older_days=20, policy=world.policy)
     assert none.orders == 0
+
+
+def test_more_than_are_ordered_at_once_are_said(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not counted among those without room: nobody looked at them."""
+    world = measured(database)
+    world.wait(10 * DAY_S)
+    monkeypatch.setattr(asked_probes, "ORDERS_MOST", 12)
+    done = order_probes(database, ADMIN, world.now_ms, agent="b", older_days=7, policy=world.policy)
+    assert (done.orders, done.left_out, done.is_cut) == (12, 0, False)
+    every = order_probes(database, ADMIN, world.now_ms, older_days=7, policy=world.policy)
+    assert (every.orders + every.known, every.left_out, every.is_cut) == (12, 0, True)
 
 
 def test_excluded_hosts_count_on_neither_side(database: Database) -> None:
