@@ -2,8 +2,9 @@
 
 `FakeAgent` does what `manager.assignment.rights` asks of an agent and no more: it holds one list at
 a time, acknowledges it when nothing else is under way, fetches only with a list and a permit
-(counted from the sending of the sync), and never fetches a finished unit again in a round. So what
-`World.fetchable` says of two agents at once is what two real ones would believe.
+(counted from the sending of the sync), and fetches nothing again that it has finished, as long as
+its lists name it, but says with each of them that it is finished. So what `World.fetchable` says of
+two agents at once is what two real ones would believe.
 """
 
 from __future__ import annotations
@@ -270,14 +271,17 @@ class World:
             if not isinstance(item, ListHead) and item.url.endswith("/")
         }
         agent.held = version.generation
-        # Pages to fetch again that left the list are forgotten: they may be asked for anew.
+        # What left the list is forgotten: it may be asked for anew.
         listed = {(unit, work.key, work.round) for unit, work in agent.listed.items()}
-        agent.done = {one for one in agent.done if " " not in one[1] or one in listed}
-        # Of a piece that rests it is said again: there may be news that bring nothing.
+        agent.done &= listed
+        # What is finished is said again: the manager does not know it, or there is news of a piece
+        # that rests, which may bring nothing.
         agent.unanswered += [
             claim
             for unit, work in agent.listed.items()
-            if work.share and (claim := agent.claims.get((unit, work.kind, work.round))) is not None
+            if (work.share or (unit, work.key, work.round) in agent.done)
+            and (claim := agent.claims.get((unit, work.kind, work.round))) is not None
+            and claim not in agent.unanswered
         ]
         return version.generation
 
