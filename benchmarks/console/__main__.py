@@ -103,6 +103,7 @@ def _measured(
                 download(client, served, "/console/hosts.csv?sort=-volume"),
                 download(client, served, "/console/hosts.csv?q=d7.example"),
                 download(client, served, "/console/audit.csv"),
+                download(client, served, "/console/probes/distances.csv"),
                 search_all(client, served, host="nothing.example"),
                 search_all(client, served, host=f"h{filled.hosts // 2}.d0.example", status="500"),
             )
