@@ -185,6 +185,13 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("local"),
     lazy("tick"),
     lazy("the TLS certificate"),
+    # What a plan could not know of
+    lazy("agent %(agent)s takes no part any more"),
+    lazy("%(unit)s belongs to nobody by now"),
+    lazy("%(unit)s belongs to %(agent)s by now"),
+    lazy("%(unit)s was pinned to %(agent)s"),
+    lazy("%(unit)s never goes to %(agent)s any more"),
+    lazy("%(unit)s was excluded"),
 )
 """Shapes, the more particular before the more general. `%(what)s` is any text within a clause;
 one of `NAMES` has no spaces."""

@@ -143,8 +143,10 @@ def _changed_units(
         holder = present.get(unit)
         # A giver that took no part was nobody to the plan.
         if holder != giver and not (giver is None and holder not in taking):
-            holds = names[holder] if holder is not None else "nobody"
-            wrong[unit] = "units-elsewhere", f"belongs to {holds} by now"
+            belongs = "belongs to nobody by now"
+            if holder is not None:
+                belongs = f"belongs to {names[holder]} by now"
+            wrong[unit] = "units-elsewhere", belongs
         elif decided.of_atom.get(atom, taker) != taker:
             wrong[unit] = "units-pinned", f"was pinned to {names[decided.of_atom[atom]]}"
         elif atom not in decided.of_atom and taker in decided.banned.get(group, ()):

@@ -158,6 +158,12 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
             "いくつかの方法のうち、移動数に対して最良: 大きい方から 50% を価格で割り当て。",
         ),
         ("agent none: there is none", "ロボット none はありません"),
+        ("agent a.example takes no part any more", "ロボット a.example は参加しなくなりました"),
+        ("http://a.example:80/ was excluded", "http://a.example:80/ は除外されました"),
+        (
+            "http://a.example:80/~b/ belongs to c.example by now",
+            "http://a.example:80/~b/ は現在 c.example の担当です",
+        ),
         (
             "a number in this is larger than 99, the largest that is kept; say a smaller one",
             "99(保存できる最大の数)より大きい数が含まれています、これより小さい数を指定してください",
