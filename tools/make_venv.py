@@ -61,7 +61,11 @@ def fingerprint() -> str:
 
 
 def install(pip: list[str]) -> None:
-    """Install the lock file by hash, then the project itself, editable and without fetching."""
+    """Install the lock file by hash, then the project itself, editable and without fetching.
+
+    The lock file names everything, so pip chooses nothing (`--no-deps`): a pip before 23.3 that
+    meets `coverage[toml]` looks at the newest coverage of the day, has no hash for it, and fails.
+    """
     python = str(VENV / "bin" / "python")
     common = ["--disable-pip-version-check", "--no-input", "--quiet"]
     run(
@@ -73,6 +77,7 @@ def install(pip: list[str]) -> None:
             *common,
             "--only-binary",
             ":all:",
+            "--no-deps",
             "--require-hashes",
             "-r",
             str(LOCK),
@@ -92,6 +97,7 @@ def install(pip: list[str]) -> None:
             str(ROOT),
         ]
     )
+    run([python, "-m", "pip", "check", "--disable-pip-version-check"])
 
 
 def compile_sources() -> None:
