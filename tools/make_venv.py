@@ -36,6 +36,7 @@ def main() -> None:
         )
     make()
     compile_sources()
+    run([str(VENV / "bin" / "python"), "-m", "tools.native"])
 
 
 def make() -> None:
@@ -97,7 +98,7 @@ def install(pip: list[str]) -> None:
             str(ROOT),
         ]
     )
-    run([python, "-m", "pip", "check", "--disable-pip-version-check"])
+    run([python, "-m", "pip", "check", "--quiet", "--disable-pip-version-check"])
 
 
 def compile_sources() -> None:

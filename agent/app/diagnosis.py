@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import platform
 import resource
 import socket
 from datetime import UTC, datetime
@@ -25,6 +27,7 @@ from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
 from shared.naming import NameServers, NoAnswerError, NoSuchNameError
+from shared.native import OFF, library
 
 __all__ = ["diagnose", "look_at_way"]
 
@@ -46,6 +49,7 @@ async def diagnose(settings: Settings) -> list[Check]:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     checks.append(check_files(hard, files_needed(settings), settings.network.parallel_hosts))
     checks.append(check_hours(windows_of(settings), now))
+    checks.append(_reader())
     checks.append(_source_address(settings.network.source_address))
     checks.append(await _name_servers(settings))
     try:
@@ -91,6 +95,15 @@ def _holds(home: Home) -> Check:
         return Check("holds", read_holds(home.hold).reason or "nothing holds the agent")
     except HomeError as error:
         return Check("holds", "unknown", str(error))
+
+
+def _reader() -> Check:
+    """Say by what pages are read: what it costs is no fault, but a surprise."""
+    machine = platform.machine()
+    if library() is not None:
+        return Check("pages", f"read by code made for {machine}")
+    why = f"{OFF}=no" if os.environ.get(OFF) == "no" else f"no code was made for {machine}"
+    return Check("pages", f"read in Python, at half again the processor time and more: {why}")
 
 
 def _source_address(address: str) -> Check:

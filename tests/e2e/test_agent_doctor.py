@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import platform
 import ssl
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from agent.app import diagnosis
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import Home, ManagerSettings, NetworkSettings, RobotSettings, Settings
+from shared.native import OFF
 from tests.e2e.nginx import make_certificate
 from tests.e2e.raw_server import RawServer
 from tests.programs import program
@@ -60,6 +62,16 @@ def test_a_manager_without_an_address(site: Settings) -> None:
     assert "prsm.invalid has no address" in checks["manager"].said
     assert "manager.url" in checks["manager"].remedy
     assert [name for name, check in checks.items() if not check.good] == ["manager"]
+
+
+def test_by_what_pages_are_read(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that reads them in Python is told why that costs more; it is no fault."""
+    assert look(site)["pages"].said == f"read by code made for {platform.machine()}"
+    monkeypatch.setattr(diagnosis, "library", lambda: None)
+    assert f"no code was made for {platform.machine()}" in look(site)["pages"].said
+    monkeypatch.setenv(OFF, "no")
+    assert look(site)["pages"].said.endswith(": PRSM_NATIVE=no")
+    assert look(site)["pages"].good
 
 
 def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tools.bundle.chosen import Locked, Platform
 from tools.bundle.fetched import sha256_of
+from tools.native import compile_all
 
 __all__ = ["ROOT", "lay_out", "own_wheel", "pack", "unpack", "version_in"]
 
@@ -52,6 +53,7 @@ def own_wheel(
     project.write_text(_VERSION.sub(f'version = "{version}"', project.read_text(), count=1))
     if change is not None:
         change(tree)
+    compile_all(tree / "shared" / "native")
     words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(scratch)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(_time_of_commit())}
     subprocess.run(words, cwd=tree, env=environment, stdout=subprocess.DEVNULL, check=True)

@@ -22,7 +22,7 @@ from selectolax.lexbor import (
 
 from agent.modules.page.tags import start_tags
 
-__all__ = ["Element", "elements", "is_hard"]
+__all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]
 
 Element = tuple[str, Mapping[str, str | None]]
 
@@ -66,8 +66,8 @@ _WITHOUT_END: Final = frozenset(
     )
 )
 
-# Encodings of the web in which bytes of ASCII may be other characters.
-_BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be"))
+BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be"))
+"""Encodings of the web in which bytes of ASCII may be other characters."""
 
 # What `links.py` reads of no element, and of no `<meta>`.
 _UNREAD: Final = frozenset(("alt", "class", "id", "onclick", "style", "summary", "title", "value"))
@@ -83,9 +83,9 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     codec: of the body, as `charset_of` returns it. The note is empty, or says why the plain search
     was used. Values that nobody reads (`_UNREAD`) may be wrong in a page that is not in UTF-8.
     """
-    if codec == "utf-8" or (codec not in _BEYOND_ASCII and body.isascii()):
+    if codec == "utf-8" or (codec not in BEYOND_ASCII and body.isascii()):
         return _parsed(body, body, codec)
-    if codec not in _BEYOND_ASCII and b"[CDATA[" not in body:
+    if codec not in BEYOND_ASCII and b"[CDATA[" not in body:
         found, note = _parsed(body, body, codec)
         if not note and all(_is_ascii(attributes) for _, attributes in found):
             return found, ""

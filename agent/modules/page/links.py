@@ -27,8 +27,8 @@ from functools import lru_cache
 from typing import Final
 
 from agent.modules.page.addresses import Addresses
-from agent.modules.page.elements import Element
 from agent.modules.page.fields import field_values, link_targets, lowered
+from agent.modules.page.markup import Item
 from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
@@ -60,7 +60,7 @@ class PageLinks:
 
 
 def links_of(
-    found: Iterable[Element],
+    found: Iterable[Item],
     header: bytes,
     url: str,
     codec: str,
@@ -68,13 +68,17 @@ def links_of(
     agent_token: str,
     max_links: int,
 ) -> PageLinks:
-    """Return the links of a page at a canonical URL, from its elements and its header block."""
+    """Return the links of a page at a canonical URL, from what leads on and its header block."""
     metas: list[Attributes] = []
     base = preferred = None  # the first of each counts
     small = lowered(header)
     references = list(_of_header(header)) if b"link" in small or b"refresh" in small else []
-    for name, attributes in found:
-        if name == "a":  # most are
+    for one in found:
+        if isinstance(one, str):  # most do
+            references.append(one)
+            continue
+        name, attributes = one
+        if name == "a":
             href = attributes.get("href")
             if href and not ("rel" in attributes and "nofollow" in _words(attributes, "rel")):
                 references.append(href)

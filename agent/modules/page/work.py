@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.page.charset import charset_of
-from agent.modules.page.elements import elements
 from agent.modules.page.fields import field_values, lowered
 from agent.modules.page.kinds import kind_of, may_hold_links
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import PageLinks, links_of
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
+from agent.modules.page.markup import leading_on
 from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
@@ -130,7 +130,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
         return replace(_of_list(listed, page, limits, notes), tag=tag)
     codec = charset_of(decoded.body, content_type)
-    found, problem = elements(decoded.body, codec)
+    found, problem = leading_on(decoded.body, codec, limits.agent_token)
     if problem:
         notes.append(problem)
     return links_of(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from agent.modules.page.elements import _BEYOND_ASCII, MAX_DEPTH, elements, is_hard
+from agent.modules.page.elements import BEYOND_ASCII, MAX_DEPTH, elements, is_hard
 from agent.modules.page.labels import _CODECS
 from agent.modules.page.links import links_of
 
@@ -190,10 +190,10 @@ def test_pages_of_all_encodings_are_read(codec: str, text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127)), st.sampled_from(sorted(set(_CODECS.values()))))
 def test_ascii_is_ascii_in_most_encodings(text: str, codec: str) -> None:
     """Only the encodings named as such read bytes of ASCII in another way."""
-    assert codec in _BEYOND_ASCII or text.encode().decode(codec, "replace") == text
+    assert codec in BEYOND_ASCII or text.encode().decode(codec, "replace") == text
 
 
-SISTERS = sorted(set(_CODECS.values()) - _BEYOND_ASCII - {"utf-8"})
+SISTERS = sorted(set(_CODECS.values()) - BEYOND_ASCII - {"utf-8"})
 MARKS = b"<>\"'&=/!-?;# \t\n\x0c\r"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent.modules.page.elements import elements
 from agent.modules.page.links import PageLinks, links_of
+from agent.modules.page.markup import leading_on
 from tests.fixtures_dir import FIXTURES
 
 PAGE = "http://a.example/dir/page.html"
@@ -15,8 +16,15 @@ BASES = FIXTURES / "url-pairs" / "w3lib_html.json"
 
 
 def links(html: str, header: bytes = b"", max_links: int = 100) -> PageLinks:
-    found, _ = elements(html.encode(), "utf-8")
-    return links_of(found, header, PAGE, "utf-8", agent_token="prsm", max_links=max_links)
+    """Return what the tree says of a page, if the compiled reader says the same."""
+    by_tree, _ = elements(html.encode(), "utf-8")
+    found, _ = leading_on(html.encode(), "utf-8", "prsm")
+    links, compiled = (
+        links_of(each, header, PAGE, "utf-8", agent_token="prsm", max_links=max_links)
+        for each in (by_tree, found)
+    )
+    assert compiled == links
+    return links
 
 
 def paths(html: str, header: bytes = b"") -> list[str]:

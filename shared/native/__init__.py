@@ -1,0 +1,40 @@
+"""Code for the machine itself, for the few places where Python is most of what a page costs.
+
+The sources are Zig (`root.zig` has the functions), because it checks every access and a wheel of
+the package registry compiles it, for other machines too (docs/adr/0163). They use no library, not
+even C's, so one file serves any Python of any Linux. `tools/native.py` makes them.
+
+Invariant: each function has a definition in Python beside its caller, which says the same, takes
+its place where nothing was made for this machine, and is what tests compare it with.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+__all__ = ["FOLDER", "OFF", "library", "made_for"]
+
+FOLDER: Final = Path(__file__).parent
+OFF: Final = "PRSM_NATIVE"
+"""Variable of the environment; `no`: all is done in Python."""
+
+
+def made_for(machine: str) -> Path:
+    """Return where the library for a machine is, or would be. machine: as `uname -m` says it."""
+    return FOLDER / "made" / f"prsm-{machine}.so"
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """Return the library for this machine; None where there is none, or where it is not wanted."""
+    if os.environ.get(OFF) == "no":
+        return None
+    try:
+        return ctypes.CDLL(str(made_for(platform.machine())))
+    except OSError:
+        return None
