@@ -27,6 +27,7 @@ peers-lock: venv  ## the same for the crawlers that we are compared with, which 
 lint: venv  ## ruff, mypy strict, import contracts
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
+	$(VENV)/python -m ziglang fmt --check shared/native
 	$(VENV)/mypy
 	$(VENV)/lint-imports
 
@@ -36,6 +37,7 @@ messages: venv  ## take the console's sentences into its catalogues, and compile
 format: venv  ## let ruff lay the code out
 	$(VENV)/ruff check --fix .
 	$(VENV)/ruff format .
+	$(VENV)/python -m ziglang fmt shared/native
 
 test: venv  ## the default suite; skips say why, and the last line counts them
 	@tools/test_packages.sh

@@ -64,7 +64,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     layout.create()
     identity = Identity()
     with held_by_us(layout.lock, identity.name) as dead:
-        workers = Workers(settings.intake.workers)
+        workers = Workers(settings.intake.workers, keep_memory=True)
         readers = Workers(settings.archive.workers)
         planner, learner = ChildPlanner(), ChildLearner()
         manager = open_manager(

@@ -25,7 +25,7 @@ from manager.db.making import maker
 from manager.db.opening import WAIT_S, open_engine
 from manager.errors import BusyError
 
-__all__ = ["Database", "Transaction", "any_of", "chunks"]
+__all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]
 
 IDLE_S: Final = 10.0
 """How long a write may ask PostgreSQL nothing: a manager that was stopped in the middle of one
@@ -256,6 +256,11 @@ def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
             part = []
     if part:
         yield part
+
+
+def values_of(row: Any) -> dict[str, Any]:
+    """Return the fields of a row by name; `asdict` copies each value, at ten times the price."""
+    return {name: getattr(row, name) for name in row.__slots__}
 
 
 def any_of(column: sa.ColumnElement[Any], *values: Any) -> sa.ColumnElement[bool]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import (
     distances,
     host_sums,
@@ -96,7 +95,7 @@ class DistanceRow:
 
 def set_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
     """Write sums down in the place of those with the same keys, which must differ."""
-    tx.upsert(host_sums, [asdict(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
+    tx.upsert(host_sums, [values_of(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
 
 
 def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> list[SumRow]:
@@ -145,7 +144,7 @@ def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled
 
 def set_distances(tx: Transaction, rows: Sequence[DistanceRow]) -> None:
     """Write distances down; one pair of unit and agent has one."""
-    tx.upsert(distances, [asdict(row) for row in rows], ["unit_id", "agent_id"])
+    tx.upsert(distances, [values_of(row) for row in rows], ["unit_id", "agent_id"])
 
 
 def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[DistanceRow]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
+from itertools import accumulate
 from typing import Final
 
 from manager.distance.errors import DistanceError
@@ -24,7 +26,8 @@ LEAST_MS_PER_KB: Final = 1 / 1024
 """A gigabyte a second. A line that claims more, or no time at all, falls into the first bin."""
 
 _BINS: Final = range(-10 * BINS_AN_OCTAVE, 64 * BINS_AN_OCTAVE)
-_ENTRY: Final = re.compile(r"(-?[0-9]{1,4}):([0-9]{1,18})")
+_ENTRY: Final = re.compile(r"-?[0-9]{1,4}:[0-9]{1,18}")
+_ENTRIES: Final = re.compile(rf"\s*(?:{_ENTRY.pattern}(?:\s+|\Z))*")
 
 
 @frozen
@@ -45,13 +48,13 @@ class Spread:
     @classmethod
     def of_text(cls, text: str) -> Spread:
         """Return what `text` of a spread says; raises DistanceError."""
-        counts: dict[int, int] = {}
-        for entry in text.split():
-            match = _ENTRY.fullmatch(entry)
-            if match is None or int(match[1]) not in _BINS:
-                raise DistanceError(f"spread {entry[:40]!r}: must be BIN:LINES, as 12:50")
-            counts[int(match[1])] = int(match[2])
-        return cls(counts)
+        if not _ENTRIES.fullmatch(text):
+            raise _unreadable(next(one for one in text.split() if not _ENTRY.fullmatch(one)))
+        numbers = list(map(int, text.replace(":", " ").split()))
+        bins = numbers[0::2]
+        if bins and not (min(bins) in _BINS and max(bins) in _BINS):
+            raise _unreadable(next(f"{one}" for one in bins if one not in _BINS))
+        return cls(dict(zip(bins, numbers[1::2], strict=True)))
 
     @property
     def text(self) -> str:
@@ -66,17 +69,17 @@ class Spread:
     @property
     def quartiles(self) -> Quartiles | None:
         """Return the quartiles, each in the middle of its bin; None without a line."""
-        if not self.lines:
+        bins = sorted(self.counts)
+        up_to = list(accumulate(map(self.counts.__getitem__, bins)))
+        if not up_to or not up_to[-1]:
             return None
-        return Quartiles(*(self._quantile(share) for share in (0.25, 0.5, 0.75)))
+        wanted = (max(1, math.ceil(share * up_to[-1])) for share in (0.25, 0.5, 0.75))
+        found = (bins[bisect_left(up_to, lines)] for lines in wanted)
+        return Quartiles(*(float(2 ** ((number + 0.5) / BINS_AN_OCTAVE)) for number in found))
 
-    def _quantile(self, share: float) -> float:
-        wanted = max(1, math.ceil(share * self.lines))
-        for number, lines in sorted(self.counts.items()):
-            wanted -= lines
-            if wanted <= 0:
-                return float(2 ** ((number + 0.5) / BINS_AN_OCTAVE))
-        raise AssertionError("a share of the lines is among the lines")
+
+def _unreadable(entry: str) -> DistanceError:
+    return DistanceError(f"spread {entry[:40]!r}: must be BIN:LINES, as 12:50")
 
 
 def merged(first: Spread, second: Spread) -> Spread:

@@ -1,43 +1,44 @@
 """Lines of a log by the thousand: as columns where they are plain, one by one where they are not.
 
-A line is plain when it has the four quotes where they belong, nothing in it but printable ASCII,
-and no escape of a byte by its number; so are nearly all that agents write. Its numbers and URL are
-looked at by numpy and Arrow, together with thousands.
-Whatever is not plain, comments and mistakes too, is given back as the line that it is, and
-`shared.wire.crawl_log` says what it means. Invariant: the columns of a plain line are what
-`decode_line` and `canonical` make of it; `tests/manager/intake/test_columns.py` compares them.
+A line is plain when it is written as our agents write it: four quotes where they belong, a URL
+whose path is in canonical form, and no escape of a byte by its number. Compiled code
+(`shared/native/crawl_log.zig`) reads these together with thousands. Whatever is not plain, comments
+and mistakes too, is given back as the line that it is, and `shared.wire.crawl_log` says what it
+means; so are all lines where no code was made for this machine. Invariant: the columns of a plain
+line are what `decode_line` and `canonical` make of it; `tests/manager/intake/test_columns.py`
+compares them.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from manager.intake.byte_arrays import PADDING, SHOWN, Indices, Mask, bytes_of, cut
-from manager.intake.url_columns import canonical_urls
+from shared.errors import UrlError
 from shared.frozen import frozen
+from shared.native import library
+from shared.urls import canonical, host_of
 
-__all__ = ["PlainLines", "split_block"]
+__all__ = ["Authorities", "PlainLines", "split_block"]
 
 ODD_SHARE: Final = 0.05
 """A block with more lines that are not plain is read line by line: cutting it up costs more."""
 
-LONGEST_PLAIN: Final = 128 * 1024
-MOST_DIGITS: Final = 12
-"""Longer numbers are over the limit, or written oddly."""
+SHORTEST_PLAIN: Final = 21  # bytes: `"http://a/",0,0,0,""` and LF
+HOSTS_REMEMBERED: Final = 100_000
 
-BACKSLASH: Final = 92
-_ESCAPED: Final = b"\\\"'rnt"
-_HIDDEN: Final = b"\x02\x03'\r\n\t"
-"""What stands for an escaped byte while quotes are counted; raw control bytes are not plain."""
+Indices = npt.NDArray[np.int64]
 
-_MEANT: Final = bytes(
-    _HIDDEN[_ESCAPED.index(byte)] if byte in _ESCAPED else 0 for byte in range(256)
-)
+Authorities = dict[bytes, tuple[str, str, bool]]
+"""What stands before a path -> the same in canonical form, the host key, whether it was so before.
+What has no canonical form is not entered."""
 
 
 @frozen
@@ -51,7 +52,7 @@ class PlainLines:
     urls: pa.Array
     paths: pa.Array
     hosts: list[str]
-    codes: Indices
+    codes: npt.NDArray[np.int32]
     status: npt.NDArray[np.int16]
     requested: Indices
     responded: Indices
@@ -78,13 +79,10 @@ class PlainLines:
         )
 
 
-def split_block(
-    block: bytes, known: dict[bytes, str | None]
-) -> Iterator[PlainLines | tuple[int, bytes]]:
+def split_block(block: bytes, known: Authorities) -> Iterator[PlainLines | tuple[int, bytes]]:
     """Yield the lines of a block that ends with LF, in order: plain ones together, others alone.
 
-    Others come with their place in the block, from 0. known: host keys by what stands before a
-    path, which the caller keeps for the next block.
+    Others come with their place in the block, from 0. known: kept for the next block.
     """
     read = _read(block, known)
     if read is None:
@@ -106,135 +104,127 @@ def split_block(
         yield lines.part(taken, len(lines), place)
 
 
-def _read(block: bytes, known: dict[bytes, str | None]) -> tuple[PlainLines, Indices] | None:
-    """Return the plain lines of a block, and the places of the others; None: read line by line."""
-    data = np.frombuffer(bytearray(block + PADDING), np.uint8)
-    text = data[: len(block)]
-    ends = np.flatnonzero((text - 32) > 94)  # a byte wraps around: all but printable ASCII
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    if (text[ends] != 10).any() or (ends - starts).max() > LONGEST_PLAIN:
-        return None
-    escapes = _escapes(text)
-    unknown = _hide(data, escapes)
-    good, corners = _corners(data, starts, ends, np.flatnonzero(text == 34), unknown)
-    if len(good) < len(starts) * (1 - ODD_SHARE):
-        return None
-    made = _columns(data, corners, escapes, known)
-    if made is None:
-        return None
-    is_odd = np.ones(len(starts), np.bool_)
-    is_odd[good] = False
-    return made, np.flatnonzero(is_odd)
+class _Columns(ctypes.Structure):
+    """As `crawl_log.zig` has it."""
 
-
-def _escapes(text: npt.NDArray[np.uint8]) -> Indices:
-    """Return where escapes begin: of backslashes behind one another each second one does."""
-    found: Indices = np.flatnonzero(text == BACKSLASH)
-    follows = np.diff(found) == 1
-    if not follows.any():
-        return found
-    place = np.arange(len(found))
-    first = np.maximum.accumulate(np.where(np.append(False, follows), 0, place))
-    begins: Indices = found[(place - first) % 2 == 0]
-    return begins
-
-
-def _hide(data: npt.NDArray[np.uint8], escapes: Indices) -> Indices:
-    """Put what stands for it in the place of each escaped byte; return where escapes are others."""
-    behind = escapes + 1
-    meant = np.frombuffer(data[behind].tobytes().translate(_MEANT), np.uint8)
-    data[behind] = meant
-    unknown: Indices = escapes[meant == 0]
-    return unknown
-
-
-def _corners(
-    data: npt.NDArray[np.uint8],
-    starts: Indices,
-    ends: Indices,
-    quotes: Indices,
-    unknown: Indices,
-) -> tuple[Indices, Indices]:
-    """Return which lines are plain, and for these (lines, 4) where their quotes and path begin.
-
-    Columns: the first quote, the second, the third, the fourth. unknown: escapes that mean nothing
-    here.
-    """
-    first = np.searchsorted(quotes, starts)
-    count = np.diff(np.append(first, len(quotes)))
-    good = np.flatnonzero(count == 4)
-    at = quotes[first[good][:, None] + np.arange(4)] if len(good) else np.empty((0, 4), np.int64)
-    fits = (at[:, 0] == starts[good]) & (at[:, 3] == ends[good] - 1)
-    fits &= (data[at[:, 1] + 1] == 44) & (data[at[:, 2] - 1] == 44) & (at[:, 2] - at[:, 1] > 6)
-    if len(unknown):
-        fits &= ~np.isin(good, np.searchsorted(ends, unknown))
-    return good[fits], at[fits]
-
-
-def _columns(
-    data: npt.NDArray[np.uint8], at: Indices, escapes: Indices, known: dict[bytes, str | None]
-) -> PlainLines | None:
-    """Return the columns of plain lines; None where a number or URL needs a closer look."""
-    if not len(at):
-        return None
-    bounds = np.column_stack(
-        (at[:, 0] + 1, at[:, 1], at[:, 1] + 2, at[:, 2] - 1, at[:, 2] + 1, at[:, 3])
+    _fields_ = (
+        ("lines", ctypes.c_size_t),
+        ("url_offsets", ctypes.c_void_p),
+        ("urls", ctypes.c_void_p),
+        ("path_offsets", ctypes.c_void_p),
+        ("paths", ctypes.c_void_p),
+        ("header_offsets", ctypes.c_void_p),
+        ("headers", ctypes.c_void_p),
+        ("requested", ctypes.c_void_p),
+        ("responded", ctypes.c_void_p),
+        ("elapsed", ctypes.c_void_p),
+        ("status", ctypes.c_void_p),
+        ("hosts", ctypes.c_void_p),
+        ("authorities", ctypes.c_void_p),
+        ("odd", ctypes.c_void_p),
+        ("plain_count", ctypes.c_size_t),
+        ("odd_count", ctypes.c_size_t),
+        ("host_count", ctypes.c_size_t),
     )
-    pieces = cut(bounds.ravel(), pa.py_buffer(data))
-    size = 6 * len(at)
-    numbers = _numbers(pieces.take(pa.array(np.arange(2, size, 6))))
-    if numbers is None:
+
+
+def _read(block: bytes, known: Authorities) -> tuple[PlainLines, npt.NDArray[np.int32]] | None:
+    """Return the plain lines of a block, and the places of the others; None: read line by line."""
+    function = _function()
+    if function is None:
         return None
-    named = canonical_urls(pieces.take(pa.array(np.arange(0, size, 6))), known)
-    if named is None:
+    # Of a block with more lines than this too many are not plain.
+    lines = int(len(block) / SHORTEST_PLAIN / (1 - ODD_SHARE)) + 2
+    room = _room(len(block), lines)
+    columns = _Columns(lines, **{name: array.ctypes.data for name, array in room.items()})
+    if function(block, len(block), ctypes.byref(columns)) < 0:
         return None
-    urls, paths, hosts, codes = named
-    headers = _shown(pieces.take(pa.array(np.arange(4, size, 6))), at, escapes)
-    return PlainLines(0, urls, paths, hosts, codes, _status(data, at[:, 2] + 1), *numbers, headers)
-
-
-def _shown(headers: pa.Array, at: Indices, escapes: Indices) -> pa.Array:
-    """Return headers, each between its quotes `at`, as they were received."""
-    dropped = np.searchsorted(escapes, at[:, 3]) - np.searchsorted(escapes, at[:, 2])
-    bounds = np.append(0, np.cumsum(at[:, 3] - at[:, 2] - 1 - dropped))
-    buffer = headers.buffers()[2]
-    shown = b"" if buffer is None else bytes(buffer).translate(SHOWN, b"\\")
-    return cut(bounds, pa.py_buffer(shown))
-
-
-def _numbers(texts: pa.Array) -> tuple[Indices, Indices, Indices] | None:
-    """Return the three numbers of each text `1,2,3`, or None where one is written otherwise."""
-    data, bounds = bytes_of(texts)
-    written = data[: bounds[-1]]
-    commas = np.flatnonzero(written == 44)
-    if len(commas) != 2 * len(texts):
+    count, odd = columns.plain_count, columns.odd_count
+    if not count or odd > ODD_SHARE * (count + odd):
         return None
-    first, second = commas[0::2], commas[1::2]
-    lengths = np.column_stack((first - bounds[:-1], second - first - 1, bounds[1:] - second - 1))
-    if lengths.min() < 1 or lengths.max() > MOST_DIGITS:
+    urls = _texts(pa.string(), room["url_offsets"], room["urls"], count)
+    paths = _texts(pa.string(), room["path_offsets"], room["paths"], count)
+    codes = room["hosts"][:count]
+    places = room["authorities"][: 2 * columns.host_count].tolist()
+    starts = _named(room["urls"][: room["url_offsets"][count]].tobytes(), places, known)
+    if starts is None:
         return None
-    digits = written.tobytes().translate(None, b",")
-    if not digits.isdigit():
+    if not all(is_canonical for _, _, is_canonical in starts):
+        begins = pa.array([text for text, _, _ in starts])
+        urls = pc.binary_join_element_wise(begins.take(pa.array(codes)), paths, "")
+    made = PlainLines(
+        0,
+        urls,
+        paths,
+        [host for _, host, _ in starts],
+        codes,
+        room["status"][:count],
+        room["requested"][:count],
+        room["responded"][:count],
+        room["elapsed"][:count],
+        _texts(pa.binary(), room["header_offsets"], room["headers"], count),
+    )
+    return made, room["odd"][:odd]
+
+
+def _room(size: int, lines: int) -> dict[str, npt.NDArray[Any]]:
+    """Return room for what a block of some bytes may say. What is not used is never touched."""
+    offsets = ("url_offsets", "path_offsets", "header_offsets")
+    numbers = ("requested", "responded", "elapsed")
+    return {
+        **{name: np.empty(lines + 1, np.int32) for name in offsets},
+        **{name: np.empty(size, np.uint8) for name in ("urls", "paths", "headers")},
+        **{name: np.empty(lines, np.int64) for name in numbers},
+        "status": np.empty(lines, np.int16),
+        "hosts": np.empty(lines, np.int32),
+        "authorities": np.empty(2 * lines, np.uint32),
+        "odd": np.empty(lines, np.int32),
+    }
+
+
+def _texts(
+    kind: pa.DataType, offsets: npt.NDArray[np.int32], texts: npt.NDArray[np.uint8], count: int
+) -> pa.Array:
+    used = [pa.py_buffer(offsets[: count + 1]), pa.py_buffer(texts[: offsets[count]])]
+    return pa.Array.from_buffers(kind, count, [None, *used])
+
+
+def _named(
+    urls: bytes, places: list[int], known: Authorities
+) -> list[tuple[str, str, bool]] | None:
+    """Return what is known of what stands before paths, at (begin, length) in turns; None: one has
+    no canonical form."""
+    bounds = list(zip(places[0::2], places[1::2], strict=True))
+    found = [known.get(urls[begin : begin + length]) for begin, length in bounds]
+    named: list[tuple[str, str, bool]] = []
+    for one, (begin, length) in zip(found, bounds, strict=True):
+        if one is None:
+            authority = urls[begin : begin + length]
+            one = _canonical(authority.decode("ascii"))  # noqa: PLW2901  # what was missing
+            if one is None:
+                return None
+            if len(known) >= HOSTS_REMEMBERED:
+                known.clear()
+            known[authority] = one
+        named.append(one)
+    return named
+
+
+def _canonical(authority: str) -> tuple[str, str, bool] | None:
+    """Return what is known of what stands before a path, or None where that is no URL."""
+    try:
+        made = canonical(authority + "/")
+    except UrlError:
         return None
-    values = cut(np.append(0, np.cumsum(lengths)), pa.py_buffer(digits))
-    found = values.cast(pa.string()).cast(pa.int64()).to_numpy()
-    return found[0::3], found[1::3], found[2::3]
+    return made[:-1], host_of(made), made[:-1] == authority
 
 
-def _status(data: npt.NDArray[np.uint8], at: Indices) -> npt.NDArray[np.int16]:
-    """Return the status that headers begin with, as `HTTP/1.1 200` or `HTTP/2 200`; 0: none."""
-    good = np.ones(len(at), np.bool_)
-    for place, byte in enumerate(b"HTTP/"):
-        good &= data[at + place] == byte
-    good &= _is_digit(data[at + 5])
-    minor = (data[at + 6] == 46) & _is_digit(data[at + 7])
-    at = at + np.where(minor, 8, 6)
-    good &= data[at] == 32
-    hundreds, tens, ones = (data[at + place].astype(np.int16) - 48 for place in (1, 2, 3))
-    good &= (hundreds >= 1) & (hundreds <= 5)
-    good &= (tens >= 0) & (tens <= 9) & (ones >= 0) & (ones <= 9)
-    return np.where(good, hundreds * 100 + tens * 10 + ones, 0).astype(np.int16)
-
-
-def _is_digit(byte: npt.NDArray[np.uint8]) -> Mask:
-    return (byte >= 48) & (byte <= 57)
+@cache
+def _function() -> Any:
+    found = library()
+    if found is None:
+        return None
+    function = found.prsm_log_lines
+    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Columns))
+    function.restype = ctypes.c_ssize_t
+    return function

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import random
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,13 +47,25 @@ class Draw:
         self._many = np.random.default_rng(secrets.randbits(128))
         self._kept: list[tuple[int, DrawnLine]] = []  # a heap, the highest rank first
 
-    def chosen(self, count: int) -> list[tuple[int, int]]:
-        """Return (place, number) of those of so many lines of crawls that might be drawn."""
+    def chosen(self, count: int) -> Iterator[tuple[int, int]]:
+        """Yield (place, number) of those of so many lines of crawls that might be drawn.
+
+        The lowest number first, as long as one so low would be drawn: the caller enters each
+        before it asks for the next.
+        """
         if not self._most:
-            return []
+            return
         ranks = self._many.integers(0, RANKS, count)
-        limit = -self._kept[0][0] if len(self._kept) >= self._most else RANKS
-        return [(place, int(ranks[place])) for place in np.flatnonzero(ranks < limit).tolist()]
+        places = np.flatnonzero(ranks < self._limit())
+        for place in places[np.argsort(ranks[places])].tolist():
+            rank = int(ranks[place])
+            if rank >= self._limit():
+                return
+            yield place, rank
+
+    def _limit(self) -> int:
+        """Return the number that one must be below to be drawn."""
+        return -self._kept[0][0] if len(self._kept) >= self._most else RANKS
 
     def offer(
         self, unit: str, number: int, url: str, status: int | None, response_bytes: int
@@ -64,13 +77,12 @@ class Draw:
         self, rank: int, unit: str, number: int, url: str, status: int | None, response_bytes: int
     ) -> None:
         """Take a line that `chosen` gave a number to."""
-        full = len(self._kept) >= self._most
-        if full and (not self._most or rank >= -self._kept[0][0]):
+        if not self._most or rank >= self._limit():
             return
         if len(url) > URL_CHARS or not is_comparable(status) or url.endswith("/robots.txt"):
             return
         entry = (-rank, DrawnLine(rank, unit, number, url, status, response_bytes))
-        if full:
+        if len(self._kept) >= self._most:
             heapq.heapreplace(self._kept, entry)
         else:
             heapq.heappush(self._kept, entry)

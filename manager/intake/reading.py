@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from manager.assignment.holdings import Held, Holdings
-from manager.intake.columns import PlainLines, split_block
+from manager.intake.columns import Authorities, PlainLines, split_block
 from manager.intake.drawing import Draw, DrawnLine
 from manager.intake.sections import LogKind, Section
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
@@ -30,7 +30,7 @@ from shared.wire.gzip_stream import decompress, split_blocks, too_long
 
 __all__ = ["LogJob", "ParsedLog", "Reading", "Refetched"]
 
-BLOCK_BYTES: Final = 2 * 1024**2
+BLOCK_BYTES: Final = 4 * 1024**2
 LINES_BETWEEN_LOOKS: Final = 10_000
 REFETCHED_MOST: Final = 10_000
 """Of one log: far more than any agent is ordered to fetch again."""
@@ -93,7 +93,8 @@ class Reading:
         self._job = job
         self._section = job.defaults
         self._holdings = Holdings(job.held)
-        self._authorities: dict[bytes, str | None] = {}
+        self._authorities: Authorities = {}
+        self._next = 2  # the line that comes next; the name's line counts for the sender
         self._lines = 0
         self._quarantined = 0
         self._total = 0
@@ -123,20 +124,25 @@ class Reading:
     def write_to(self, file: LogFile, gzipped: Iterable[bytes]) -> None:
         """Write the rows of the log, in order; raises FormatError, LimitError."""
         plain = decompress(gzipped, limit_bytes=self._job.decoded_limit_bytes)
-        # The name's line counts for the sender.
         deadline = time.process_time() + self._job.cpu_s
-        for number, block in split_blocks(
-            plain, block_bytes=BLOCK_BYTES, limit_bytes=LOG_LINE_LIMIT_BYTES, first_line=2
+        for block in split_blocks(
+            plain,
+            block_bytes=BLOCK_BYTES,
+            limit_bytes=LOG_LINE_LIMIT_BYTES,
+            number=lambda: self._next,
         ):
+            number = self._next
             for part in split_block(block, self._authorities):
                 if isinstance(part, PlainLines):
                     self._look_at_clock(number + part.first, deadline)
                     file.add_batch(self._batch(number + part.first, part))
+                    self._next = number + part.first + len(part)
                     continue
                 place = number + part[0]
                 if place % LINES_BETWEEN_LOOKS == 0:
                     self._look_at_clock(place, deadline)
                 self._take_line(place, part[1], file)
+                self._next = place + 1
 
     def _look_at_clock(self, number: int, deadline: float) -> None:
         if time.process_time() > deadline:

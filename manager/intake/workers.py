@@ -8,6 +8,7 @@ nothing with it: the pool starts another, and who asked is told to come again.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import importlib
 import math
 import multiprocessing
@@ -37,6 +38,13 @@ JOBS_OF_A_CHILD: Final = 200
 """On average; then fresh ones take their place: allocators keep what a large log once needed."""
 
 
+KEPT_BYTES: Final = 256 * 1024**2
+
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+_LARGEST_OF_THE_HEAP: Final = 32 * 1024**2  # the most that mallopt takes
+
+
 @frozen
 class Limits:
     """What a child may take. memory_bytes: of addresses, besides those that it begins with; these
@@ -51,10 +59,16 @@ class Limits:
 class Workers:
     """A pool of spawned processes; any thread may ask, `close` ends the children."""
 
-    def __init__(self, processes: int, limits: Limits | None = None) -> None:
-        """limits: of each child; None: its jobs have limits of their own."""
+    def __init__(
+        self, processes: int, limits: Limits | None = None, *, keep_memory: bool = False
+    ) -> None:
+        """limits: of each child; None: its jobs have limits of their own.
+
+        keep_memory: a child keeps what it freed for its next need, up to `KEPT_BYTES`.
+        """
         self._processes = processes
         self._limits = limits
+        self._keep_memory = keep_memory
         self._pool: ProcessPoolExecutor | None = None
         self._jobs = 0  # given to this pool
         self._changing = threading.Lock()
@@ -127,7 +141,7 @@ class Workers:
                 self._processes,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_prepare_child,
-                initargs=(self._limits, self._living),
+                initargs=(self._limits, self._living, self._keep_memory),
             )
         self._jobs += 1
         if self._limits is not None:
@@ -169,7 +183,9 @@ class Workers:
         )
 
 
-def _prepare_child(limits: Limits | None, living: Connection) -> None:
+def _prepare_child(limits: Limits | None, living: Connection, keep_memory: bool) -> None:
+    if keep_memory:
+        _keep_memory()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(
@@ -179,6 +195,19 @@ def _prepare_child(limits: Limits | None, living: Connection) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         most_bytes = _addresses_bytes() + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+
+
+def _keep_memory() -> None:
+    """Let malloc give back less, and Arrow take its memory there: who fills megabytes by turns has
+    the kernel clear them each time.
+
+    Source: mallopt(3), of the GNU C library; others have no such function, and no such thrift.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # read when Arrow is imported
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST_OF_THE_HEAP)
+        mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
 
 
 def _end_with_parent(living: Connection) -> None:

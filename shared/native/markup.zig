@@ -77,14 +77,13 @@ const tags = std.StaticStringMap(Tag).initComptime(entries: {
 
 /// What may stand in `<svg>` and means nothing to us. Whatever else stands there, the tree decides.
 const drawn = std.StaticStringMap(void).initComptime(.{
-    .{"animate"},       .{"animatetransform"}, .{"circle"},         .{"clippath"},  .{"defs"},
-    .{"desc"},          .{"ellipse"},          .{"feblend"},        .{"fecolormatrix"},
-    .{"fecomposite"},   .{"feflood"},          .{"fegaussianblur"}, .{"femerge"},   .{"femergenode"},
-    .{"feoffset"},      .{"filter"},           .{"g"},              .{"line"},      .{"lineargradient"},
-    .{"marker"},        .{"mask"},             .{"metadata"},       .{"path"},      .{"pattern"},
-    .{"polygon"},       .{"polyline"},         .{"radialgradient"}, .{"rect"},      .{"stop"},
-    .{"style"},         .{"symbol"},           .{"text"},           .{"title"},     .{"tspan"},
-    .{"use"},
+    .{"animate"},  .{"animatetransform"}, .{"circle"},  .{"clippath"},       .{"defs"},
+    .{"desc"},     .{"ellipse"},          .{"feblend"}, .{"fecolormatrix"},  .{"fecomposite"},
+    .{"feflood"},  .{"fegaussianblur"},   .{"femerge"}, .{"femergenode"},    .{"feoffset"},
+    .{"filter"},   .{"g"},                .{"line"},    .{"lineargradient"}, .{"marker"},
+    .{"mask"},     .{"metadata"},         .{"path"},    .{"pattern"},        .{"polygon"},
+    .{"polyline"}, .{"radialgradient"},   .{"rect"},    .{"stop"},           .{"style"},
+    .{"symbol"},   .{"text"},             .{"title"},   .{"tspan"},          .{"use"},
 });
 
 /// Of these, the ones that hold text, or what is read as a page again.
@@ -345,7 +344,7 @@ const Reader = struct {
             if (!counts) continue;
             var lower: [longest_name]u8 = undefined;
             const which = attributes.get(lowered(attribute, &lower)) orelse continue;
-            const place = &said[@intFromEnum(which)];
+            const place = &said[@backingInt(which)];
             if (place.* == null) place.* = value;
         }
     }
@@ -403,7 +402,7 @@ const Reader = struct {
         try self.put(element_mark);
         try self.putAll(name);
         for (which) |one| {
-            const value = said[@intFromEnum(one)] orelse continue;
+            const value = said[@backingInt(one)] orelse continue;
             try self.put(name_mark);
             try self.putAll(@tagName(one));
             if (!value.given) continue;
@@ -541,7 +540,7 @@ fn numbered(named: []const u8) ?Numbered {
 }
 
 fn valueOf(said: *const Said, which: Attribute) ?[]const u8 {
-    return (said[@intFromEnum(which)] orelse return null).text;
+    return (said[@backingInt(which)] orelse return null).text;
 }
 
 fn isSpace(byte: u8) bool {

@@ -6,7 +6,7 @@ body that decodes to more than its limit, is cut short, or goes on after its end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, cast
 
 from isal import isal_zlib
@@ -106,14 +106,15 @@ def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[
 
 
 def split_blocks(
-    chunks: Iterable[bytes], *, block_bytes: int, limit_bytes: int, first_line: int = 1
-) -> Iterator[tuple[int, bytes]]:
-    """Yield (number of the first line; lines, each with its LF) of some size.
+    chunks: Iterable[bytes], *, block_bytes: int, limit_bytes: int, number: Callable[[], int]
+) -> Iterator[bytes]:
+    """Yield the lines, each with its LF, in blocks of some size.
 
     A last line without LF gets one. Raises LimitError where a line is so long that no block ends;
-    whoever takes a block apart checks the length of its lines.
+    whoever takes a block apart checks the length of its lines. number: tells that of the first line
+    behind the blocks that were taken apart.
     """
-    number, size = first_line, 0
+    size = 0
     parts: list[bytes] = []
     for chunk in chunks:
         parts.append(chunk)
@@ -123,13 +124,12 @@ def split_blocks(
         data = b"".join(parts)
         cut = data.rfind(b"\n") + 1
         if cut:
-            yield number, data[:cut]
-            number += data.count(b"\n", 0, cut)
+            yield data[:cut]
         if size - cut > limit_bytes:
-            raise too_long(number, limit_bytes)
+            raise too_long(number(), limit_bytes)
         parts, size = [data[cut:]], size - cut
     if data := b"".join(parts):
-        yield number, data if data.endswith(b"\n") else data + b"\n"
+        yield data if data.endswith(b"\n") else data + b"\n"
 
 
 def too_long(number: int, limit_bytes: int) -> LimitError:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.assignment.holdings import Held
-from manager.intake import reading
+from manager.intake import columns, reading
 from manager.intake.columns import PlainLines, split_block
 from manager.intake.parsing import LogJob, ParsedLog, RefusedLog, parse_log
 from manager.intake.sections import Section
@@ -150,6 +150,49 @@ def test_a_spoilt_line_is_not_plain(place: int, junk: bytes, at: int) -> None:
     good = b'"http://a.example/p",200,5000,20,"HTTP/1.1 200 OK\\r\\nETag: \\"a\\"\\r\\n\\r\\n"\n'
     spoilt = good[:at] + junk + good[at:]
     check_block(good * (30 + place) + spoilt + good * 30)
+
+
+def test_hosts_that_are_written_otherwise(tmp_path: Path) -> None:
+    """As plain agents may write them: read together all the same, each URL in canonical form."""
+    urls = [
+        "http://A.example:80/x",
+        "http://a.example/x?q",
+        "http://0x7f.1/",
+        "https://B.example:443/%25",
+    ]
+    log = [LogLine(urls[at % len(urls)], 1, 2, 3, PLAIN.headers) for at in range(400)]
+    assert check_block(b"".join(map(encode_line, log))) == 400
+    both(tmp_path, b"".join(encode(log)))
+
+
+def test_a_host_that_is_none_is_named_by_its_line(tmp_path: Path) -> None:
+    """What stands before a path and is no host: the log is refused for the first such line."""
+    wrong = LogLine("http://a b.example/", 1, 2, 3, b"")
+    none = LogLine("http://[::1/", 1, 2, 3, b"")
+    for bad in (wrong, none):
+        said, _ = both(tmp_path, b"".join(encode([*[PLAIN] * 50, bad, *[PLAIN] * 50])))
+        assert isinstance(said, RefusedLog)
+        assert said.message.startswith("line 52:")
+
+
+def test_a_query_before_the_path_is_no_host() -> None:
+    """Its slash is not where a path begins, so such lines are read by themselves."""
+    for url in ("http://a.example?x/y", "http://a.example#x/y"):
+        line = encode_line(LogLine(url, 1, 2, 3, b""))
+        assert check_block(encode_line(PLAIN) * 99 + line) == 99
+
+
+def test_where_no_code_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line is read by itself; what comes out is the same, as the other tests say."""
+    monkeypatch.setattr(columns, "_function", lambda: None)
+    assert check_block(encode_line(PLAIN) * 100) == 0
+
+
+def test_lines_of_any_length() -> None:
+    """A line that is too long to be plain, short ones, and nothing at all."""
+    long = encode_line(LogLine("http://a.example/", 1, 2, 3, b"x" * 140_000))
+    assert check_block(encode_line(PLAIN) * 99 + long + b"\n" + encode_line(PLAIN) * 99) == 198
+    assert check_block(b"\n") == 0
 
 
 def test_plain_lines_are_not_read_one_by_one(tmp_path: Path) -> None:
