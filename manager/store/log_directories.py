@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from manager.store.log_files import connect
+from manager.store.log_files import kept_connection
 from shared.frozen import frozen
 
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
@@ -106,7 +106,7 @@ def read_directories(
     hosts: those that are big by what earlier logs said. spill: a folder for what does not fit in
     memory_bytes.
     """
-    with connect(memory_bytes, spill) as connection:
+    with kept_connection(memory_bytes, spill) as connection:
         found = connection.execute(
             _DIRECTORIES, {"path": str(path), "big": BIG_HOST_LINES, "hosts": list(hosts)}
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
 from manager.store import LogFile, read_sums
-from manager.store.log_files import SCHEMA, LogRow
+from manager.store.log_files import SCHEMA, LogRow, kept_connection
 
 MEMORY_BYTES = 256 * 1000**2
 
@@ -110,3 +111,30 @@ def test_a_file_is_read_without_the_network(tmp_path: Path) -> None:
     )
     with pytest.raises(duckdb.Error, match="No files found"):
         list(sums)
+
+
+def asked_twice(first: Path, second: Path, *, fails: bool = False) -> bool:
+    """Tell whether what is written down by one asker is there for the next."""
+    with kept_connection(MEMORY_BYTES, first) as connection:
+        connection.execute("CREATE OR REPLACE TABLE seen (x INTEGER)")
+    if fails:
+        with pytest.raises(duckdb.Error), kept_connection(MEMORY_BYTES, first) as connection:
+            connection.execute("SELECT * FROM nowhere")
+    with kept_connection(MEMORY_BYTES, second) as connection:
+        return bool(connection.execute("FROM duckdb_tables() WHERE table_name = 'seen'").fetchall())
+
+
+def test_one_connection_serves_log_after_log(tmp_path: Path) -> None:
+    """It stays, because to start one takes as long as a log; but not behind an error."""
+    assert asked_twice(tmp_path, tmp_path)
+    assert not asked_twice(tmp_path, tmp_path / "other")
+    assert not asked_twice(tmp_path, tmp_path, fails=True)
+
+
+def test_each_thread_has_its_own(tmp_path: Path) -> None:
+    """So that none waits for another, or loses what it asks by."""
+    with kept_connection(MEMORY_BYTES, tmp_path) as connection:
+        connection.execute("CREATE OR REPLACE TABLE seen (x INTEGER)")
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(asked_twice, tmp_path / "a", tmp_path / "b").result()
+        assert connection.execute("FROM seen").fetchall() == []
