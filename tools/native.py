@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MACHINES = ("x86_64", "aarch64")
 """As `uname -m` says it."""
 
-_SOURCES = ("root.zig", "crawl_log.zig", "markup.zig")
+_SOURCES = ("root.zig", "crawl_log.zig", "markup.zig", "names.zig", "writer.zig")
 _FLAGS = ("-dynamic", "-O", "ReleaseSafe", "-fstrip", "-fsingle-threaded")
 
 
