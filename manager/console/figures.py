@@ -79,9 +79,10 @@ def duration(length_ms: float | None) -> str:
     whole_ms = max(0, int(length_ms))
     if whole_ms < 1000:
         return GAP.join((str(whole_ms), pgettext("unit", "ms")))
-    if whole_ms < 10_000:
-        return GAP.join((written(whole_ms // 100 / 10, 1), pgettext("unit", "s")))
-    return _spoken(whole_ms)
+    tenths = (whole_ms + 50) // 100  # rounded, as sentences about plans are
+    if tenths < 100:
+        return GAP.join((written(tenths / 10, 1), pgettext("unit", "s")))
+    return _spoken(max(whole_ms, 10_000))
 
 
 def sentence(text: str) -> str:
