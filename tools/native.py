@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent
 MACHINES = ("x86_64", "aarch64")
 """As `uname -m` says it."""
 
-_SOURCES = ("root.zig", "crawl_log.zig", "markup.zig", "names.zig", "writer.zig")
 _FLAGS = ("-dynamic", "-O", "ReleaseSafe", "-fstrip", "-fsingle-threaded")
 
 
@@ -47,8 +46,8 @@ def compile_all(folder: Path = FOLDER) -> None:
 
 def _fingerprint(folder: Path) -> str:
     digest = hashlib.sha256(f"{version('ziglang')} {_FLAGS}".encode())
-    for name in _SOURCES:
-        digest.update((folder / name).read_bytes())
+    for source in sorted(folder.glob("*.zig")):
+        digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
