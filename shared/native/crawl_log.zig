@@ -15,6 +15,7 @@ pub const Failure = error{NoRoom};
 const longest_plain = 128 * 1024;
 const most_digits = 12; // longer numbers are over the limit, or written oddly
 const most_places = 1 << 16; // for hosts of a block, of which half are used
+const most_looks = 512; // for one host: who wrote a log to make them meet is read line by line
 
 /// What a block says. The caller gives the room: `lines` of each column, and as many bytes for each
 /// kind of text as the block has. Offsets have one place more, and begin with 0.
@@ -150,7 +151,10 @@ const Reader = struct {
     fn host(self: *Reader, begin: usize, length: usize) Failure!i32 {
         const authority = self.urls[begin..][0..length];
         var place: usize = @intCast(std.hash.Wyhash.hash(0, authority) % most_places);
+        var looks: usize = 0;
         while (self.places[place] >= 0) : (place = (place + 1) % most_places) {
+            looks += 1;
+            if (looks > most_looks) return error.NoRoom;
             const number: usize = @intCast(self.places[place]);
             const known = self.urls[self.authorities[2 * number]..][0..self.authorities[2 * number + 1]];
             if (std.mem.eql(u8, known, authority)) return @intCast(number);

@@ -195,6 +195,16 @@ def test_lines_of_any_length() -> None:
     assert check_block(b"\n") == 0
 
 
+def test_more_hosts_than_there_is_room_for() -> None:
+    """Half of 65,536 places for hosts: a block with more of them is read line by line."""
+    for hosts, plain in ((32_000, 32_000), (33_000, 0)):
+        block = b"".join(
+            b'"http://h%d.example/",1,2,3,"HTTP/1.1 200"\n' % number for number in range(hosts)
+        )
+        read = [part for part in split_block(block, {}) if isinstance(part, PlainLines)]
+        assert sum(map(len, read)) == plain
+
+
 def test_plain_lines_are_not_read_one_by_one(tmp_path: Path) -> None:
     """Only comments and rare escapes are; and a log says the same either way."""
     made: list[LogLine | Comment] = [
