@@ -135,7 +135,6 @@ const Reader = struct {
         const ended = self.attributesOf(counts, &said);
         if (ended == .cut) return;
         if (self.in_select) switch (tag) {
-            .other => return error.Unusual,
             .hr, .optgroup, .option => return,
             else => return error.Unusual,
         };

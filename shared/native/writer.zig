@@ -88,26 +88,11 @@ pub const Writer = struct {
             }
             here += 1;
             const named = value[here..];
-            if (known_names: {
-                inline for (.{ .{ "amp;", '&' }, .{ "lt;", '<' }, .{ "gt;", '>' }, .{ "quot;", '"' } }) |one| {
-                    if (std.mem.startsWith(u8, named, one[0])) {
-                        try self.put(one[1]);
-                        break :known_names one[0].len;
-                    }
-                }
-                break :known_names null;
-            }) |length| {
-                here += length;
-            } else if (named.len > 0 and named[0] == '#') {
-                const known = numbered(named) orelse return error.Unusual;
-                try self.put(known.byte);
-                here += known.length;
+            if (characterOf(named)) |found| {
+                try self.put(found.byte);
+                here += found.length;
             } else {
-                const end = for (named, 0..) |one, place| {
-                    if (!std.ascii.isAlphanumeric(one)) break place;
-                } else named.len;
-                // `&x=` is no reference, whatever x; of others a table of names would have to say.
-                if (end > 0 and (end == named.len or named[end] != '=')) return error.Unusual;
+                if (mayBeReference(named)) return error.Unusual;
                 try self.put('&');
             }
         }
@@ -145,22 +130,34 @@ const Met = struct {
     }
 };
 
-const Numbered = struct { byte: u8, length: usize };
+const Character = struct { byte: u8, length: usize };
 
-/// Return the character of ASCII that `#109;` or `#x2f;` stands for, or null.
-fn numbered(named: []const u8) ?Numbered {
-    var here: usize = 1;
+/// Return the character of ASCII that `amp;`, `#109;` or `#x2f;` stands for, behind its `&`; or null.
+fn characterOf(named: []const u8) ?Character {
+    inline for (.{ .{ "amp;", '&' }, .{ "lt;", '<' }, .{ "gt;", '>' }, .{ "quot;", '"' } }) |one| {
+        if (std.mem.startsWith(u8, named, one[0])) return .{ .byte = one[1], .length = one[0].len };
+    }
+    if (named.len == 0 or named[0] != '#') return null;
     const hex = named.len > 1 and (named[1] == 'x' or named[1] == 'X');
-    if (hex) here = 2;
-    const begin = here;
+    const base: u8 = if (hex) 16 else 10;
+    const begin: usize = if (hex) 2 else 1;
+    var here = begin;
     var number: u32 = 0;
     while (here < named.len and here - begin < 6) : (here += 1) {
-        const digit = std.fmt.charToDigit(named[here], if (hex) 16 else 10) catch break;
-        number = number * (if (hex) @as(u32, 16) else 10) + digit;
+        const digit = std.fmt.charToDigit(named[here], base) catch break;
+        number = number * base + digit;
     }
     if (here == begin or here >= named.len or named[here] != ';') return null;
     if (number < ' ' or number > '~') return null;
     return .{ .byte = @intCast(number), .length = here + 1 };
+}
+
+/// Tell whether a table of names would have to say what follows a `&`. `&x=` is no reference.
+fn mayBeReference(named: []const u8) bool {
+    if (named.len > 0 and named[0] == '#') return true;
+    var end: usize = 0;
+    while (end < named.len and std.ascii.isAlphanumeric(named[end])) end += 1;
+    return end > 0 and (end == named.len or named[end] != '=');
 }
 
 /// Tell whether nothing in a value stands for anything else.
