@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 import resource
 import socket
@@ -27,7 +26,7 @@ from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
 from shared.naming import NameServers, NoAnswerError, NoSuchNameError
-from shared.native import OFF, library
+from shared.native import why_none
 
 __all__ = ["diagnose", "look_at_way"]
 
@@ -99,10 +98,9 @@ def _holds(home: Home) -> Check:
 
 def _reader() -> Check:
     """Say by what pages are read: what it costs is no fault, but a surprise."""
-    machine = platform.machine()
-    if library() is not None:
-        return Check("pages", f"read by code made for {machine}")
-    why = f"{OFF}=no" if os.environ.get(OFF) == "no" else f"no code was made for {machine}"
+    why = why_none()
+    if not why:
+        return Check("pages", f"read by code made for {platform.machine()}")
     return Check("pages", f"read in Python, at half again the processor time and more: {why}")
 
 

@@ -39,6 +39,7 @@ from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_rewriting import rewrite_segment
+from shared.native import why_none
 
 __all__ = ["serve"]
 
@@ -63,6 +64,8 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
     layout = layout_of(settings)
     layout.create()
     identity = Identity()
+    if why := why_none():
+        _log.warning("crawl logs are read line by line, at some ten times the price: %s", why)
     with held_by_us(layout.lock, identity.name) as dead:
         workers = Workers(settings.intake.workers, keep_memory=True)
         readers = Workers(settings.archive.workers)

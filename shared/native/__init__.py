@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FOLDER", "OFF", "library", "made_for"]
+__all__ = ["FOLDER", "OFF", "library", "made_for", "why_none"]
 
 FOLDER: Final = Path(__file__).parent
 OFF: Final = "PRSM_NATIVE"
@@ -29,12 +29,25 @@ def made_for(machine: str) -> Path:
     return FOLDER / "made" / f"prsm-{machine}.so"
 
 
-@cache
 def library() -> ctypes.CDLL | None:
-    """Return the library for this machine; None where there is none, or where it is not wanted."""
+    """Return the library for this machine; None: `why_none` says why all is done in Python."""
+    return _looked_for()[0]
+
+
+def why_none() -> str:
+    """Return why there is no library, for people; empty: there is one."""
+    return _looked_for()[1]
+
+
+@cache
+def _looked_for() -> tuple[ctypes.CDLL | None, str]:
     if os.environ.get(OFF) == "no":
-        return None
+        return None, f"{OFF}=no"
+    machine = platform.machine()
+    path = made_for(machine)
+    if not path.exists():
+        return None, f"no code was made for {machine}"
     try:
-        return ctypes.CDLL(str(made_for(platform.machine())))
-    except OSError:
-        return None
+        return ctypes.CDLL(str(path)), ""
+    except OSError as error:
+        return None, f"{error}"

@@ -17,7 +17,7 @@ from agent.modules.page.elements import elements
 from agent.modules.page.links import PageLinks, links_of
 from agent.modules.page.markup import leading_on
 from shared import native
-from shared.native import library, made_for
+from shared.native import library, made_for, why_none
 
 PAGE = "http://a.example/dir/page.html"
 TOKEN = "prsm"
@@ -26,10 +26,10 @@ TOKEN = "prsm"
 @pytest.fixture
 def _anew() -> Iterator[None]:
     """Let the library be looked for again, in the test and after it."""
-    for known in (library, markup._function):
+    for known in (native._looked_for, markup._function):
         known.cache_clear()
     yield
-    for known in (library, markup._function):
+    for known in (native._looked_for, markup._function):
         known.cache_clear()
 
 
@@ -53,6 +53,7 @@ def test_it_was_made_for_this_machine() -> None:
     """The environment that tests run in has it; else nothing here would be tested."""
     assert platform.machine() in ("x86_64", "aarch64")
     assert library() is not None
+    assert why_none() == ""
     assert read(b"<a href=x>") == "x\0"
 
 
@@ -203,6 +204,7 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """`PRSM_NATIVE=no` reads pages in Python, and so does a machine that nothing was made for."""
     monkeypatch.setenv(native.OFF, "no")
     assert library() is None
+    assert why_none() == "PRSM_NATIVE=no"
     found, note = leading_on(b"<a href=x>", "utf-8", TOKEN)
     assert (list(found), note) == ([("a", {"href": "x"})], "")
 
@@ -211,8 +213,11 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_damaged_library_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pages are read all the same."""
     monkeypatch.setattr(native, "FOLDER", tmp_path)
+    assert why_none() == f"no code was made for {platform.machine()}"
+    native._looked_for.cache_clear()
     there = made_for(platform.machine())
     there.parent.mkdir()
     shutil.copy(Path(__file__), there)
     assert library() is None
+    assert "invalid ELF header" in why_none()
     assert list(leading_on(b"<a href=x>", "utf-8", TOKEN)[0]) == [("a", {"href": "x"})]
