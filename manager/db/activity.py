@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, values_of
 from manager.db.tables import activity
 from shared.frozen import frozen
 
@@ -31,7 +30,7 @@ def add(tx: Transaction, rows: Sequence[HourRow]) -> None:
         return
     tx.insert_new(
         activity,
-        [asdict(HourRow(row.hour_ms, 0, 0, 0, 0)) for row in rows],
+        [values_of(HourRow(row.hour_ms, 0, 0, 0, 0)) for row in rows],
     )
     tx.execute(
         activity.update()

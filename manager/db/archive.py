@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
 from shared.frozen import frozen
 
@@ -111,17 +110,20 @@ def arrival_by_name(tx: Transaction, agent_id: int, name: str) -> ArrivalRow | N
 
 def add_arrival(tx: Transaction, arrival: NewArrival) -> int:
     """Keep an arrival; return its number."""
-    return int(tx.value(arrivals.insert().values(**asdict(arrival)).returning(arrivals.c.id)))
+    return int(tx.value(arrivals.insert().values(**values_of(arrival)).returning(arrivals.c.id)))
 
 
 def add_segment(tx: Transaction, segment: NewSegment, shares: Mapping[str, HostShare]) -> int:
     """Keep a segment and what it holds of the hosts that are known; return its number."""
-    number = int(tx.value(segments.insert().values(**asdict(segment)).returning(segments.c.id)))
+    number = int(tx.value(segments.insert().values(**values_of(segment)).returning(segments.c.id)))
     for part in chunks(shares):
         rows = tx.execute(sa.select(hosts.c.id, hosts.c.key).where(hosts.c.key.in_(part)))
         tx.insert(
             segment_hosts,
-            [{"segment_id": number, "host_id": row.id, **asdict(shares[row.key])} for row in rows],
+            [
+                {"segment_id": number, "host_id": row.id, **values_of(shares[row.key])}
+                for row in rows
+            ],
         )
     return number
 

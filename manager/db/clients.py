@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, values_of
 from manager.db.tables import client_tokens, client_usage, clients
 from shared.frozen import frozen
 
@@ -122,7 +121,7 @@ def set_disabled(tx: Transaction, client_id: int, now_ms: int | None) -> None:
 
 def add_token(tx: Transaction, token: NewToken) -> int:
     """Keep a token; return its number."""
-    made = client_tokens.insert().values(**asdict(token)).returning(client_tokens.c.id)
+    made = client_tokens.insert().values(**values_of(token)).returning(client_tokens.c.id)
     return int(tx.value(made))
 
 
@@ -161,7 +160,7 @@ def add_usage(tx: Transaction, rows: Sequence[UsageRow], now_ms: int) -> None:
     """Add to what tokens took."""
     tx.upsert(
         client_usage,
-        [asdict(row) for row in rows],
+        [values_of(row) for row in rows],
         ["token_id", "day"],
         add=["requests", "bytes"],
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, values_of
 from manager.db.tables import directory_sums, host_sums, hosts, units
 from shared.frozen import frozen
 
@@ -85,7 +85,7 @@ def add(tx: Transaction, agent_id: int, rows: Sequence[DirectoryRow]) -> None:
             together[key] = replace(row, path=path) if before is None else _sum(before, row)
     tx.upsert(
         directory_sums,
-        [asdict(row) for row in together.values()],
+        [values_of(row) for row in together.values()],
         ["agent_id", "host_id", "path", "round", "kind"],
         add=_COUNTED,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import client_tokens, clients, downloads
 from shared.frozen import frozen
 
@@ -63,7 +63,7 @@ def add_taken(tx: Transaction, taken: Sequence[Taken]) -> None:
         for row in tx.execute(query.where(downloads.c.name.in_(part))):
             known[row.token_id, row.name] = row.begun_ms
     rows = [
-        {**asdict(one), "begun_ms": known.get((one.token_id, one.name), one.begun_ms)}
+        {**values_of(one), "begun_ms": known.get((one.token_id, one.name), one.begun_ms)}
         for one in taken
     ]
     for given in rows:

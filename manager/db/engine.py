@@ -260,7 +260,7 @@ def chunks(items: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:
 
 def values_of(row: Any) -> dict[str, Any]:
     """Return the fields of a row by name; `asdict` copies each value, at ten times the price."""
-    return {name: getattr(row, name) for name in row.__slots__}
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
 
 def any_of(column: sa.ColumnElement[Any], *values: Any) -> sa.ColumnElement[bool]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import agents, distance_model, distances, reports
 from shared.frozen import frozen
 
@@ -65,7 +64,7 @@ def stored_model(tx: Transaction) -> ModelRow | None:
 
 def set_model(tx: Transaction, row: ModelRow) -> None:
     """Keep a model in the place of the one before."""
-    tx.upsert(distance_model, [{"id": 1, **asdict(row)}], ["id"])
+    tx.upsert(distance_model, [{"id": 1, **values_of(row)}], ["id"])
 
 
 def newest_report(tx: Transaction) -> int:

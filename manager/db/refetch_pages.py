@@ -7,11 +7,10 @@ Leaves to others: who fetches them (`refetching`), and what it means (operations
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks
+from manager.db.engine import Transaction, chunks, values_of
 from manager.db.orders import OPEN
 from manager.db.tables import host_sums, refetch_orders, refetch_pages
 from shared.frozen import frozen
@@ -61,7 +60,7 @@ class PageRow:
 
 def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], most: int) -> None:
     """Remember pages that were drawn; of an agent and round the `most` with the lowest ranks."""
-    tx.insert_new(refetch_pages, [{**asdict(page), "state": "drawn"} for page in pages])
+    tx.insert_new(refetch_pages, [{**values_of(page), "state": "drawn"} for page in pages])
     for number, agent_id in {(page.round, page.agent_id) for page in pages}:
         of_agent = sa.and_(
             refetch_pages.c.round == number,

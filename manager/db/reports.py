@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction
+from manager.db.engine import Transaction, values_of
 from manager.db.tables import reports
 from shared.frozen import frozen
 
@@ -74,7 +72,7 @@ def by_name(tx: Transaction, agent_id: int, name: str) -> ReportRow | None:
 
 def add(tx: Transaction, report: NewReport) -> None:
     """Keep a report."""
-    tx.insert(reports, [asdict(report)])
+    tx.insert(reports, [values_of(report)])
 
 
 def last_until(tx: Transaction, agent_id: int) -> int | None:
