@@ -16,7 +16,7 @@ from typing import Final
 
 import duckdb
 
-from manager.store.log_files import connect
+from manager.store.connections import connect
 from shared.errors import LimitError
 from shared.frozen import frozen
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from manager.store.log_files import kept_connection
+from manager.store.connections import kept_connection
 from shared.frozen import frozen
 
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from manager.store.log_files import connect
+from manager.store.connections import connect
 
 __all__ = ["merge_logs"]
 

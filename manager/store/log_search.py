@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import duckdb
 
-from manager.store.log_files import connect
+from manager.store.connections import connect
 from shared.frozen import frozen
 
 __all__ = ["LineFilter", "LineSearch", "LogLine", "StoredLog", "line_search"]

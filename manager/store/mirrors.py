@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from manager.store.log_files import connect
+from manager.store.connections import connect
 from shared.frozen import frozen
 
 __all__ = ["Mirror", "find_mirrors"]

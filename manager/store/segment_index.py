@@ -16,8 +16,8 @@ from typing import Any, Final, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from manager.store.connections import connect
 from manager.store.durable import full_disk_said, open_new, sync_file
-from manager.store.log_files import connect
 from shared.frozen import frozen
 
 __all__ = [

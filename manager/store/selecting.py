@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import duckdb
 
+from manager.store.connections import connect
 from manager.store.errors import StoreError
-from manager.store.log_files import connect
 from shared.frozen import frozen
 from shared.urls import reversed_host_key
 
