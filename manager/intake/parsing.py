@@ -14,7 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from manager.intake.reading import LogJob, ParsedLog, Reading, Refetched
+from manager.intake.log_job import LogJob, ParsedLog, Refetched
+from manager.intake.reading import Reading
 from manager.intake.sections import Section
 from manager.store import LogDirectory, LogFile, LogSum, read_directories, read_sums
 from manager.store.log_directories import BIG_HOST_LINES

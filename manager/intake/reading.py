@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,17 +17,17 @@ import pyarrow as pa
 
 from manager.assignment.holdings import Held, Holdings
 from manager.intake.columns import Authorities, PlainLines, split_block
-from manager.intake.drawing import Draw, DrawnLine
-from manager.intake.sections import LogKind, Section
+from manager.intake.drawing import Draw
+from manager.intake.log_job import LogJob, ParsedLog, Refetched
+from manager.intake.sections import LogKind
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
 from manager.store.log_files import WRITTEN
 from shared.errors import LimitError, LineError, UrlError
-from shared.frozen import frozen
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
-from shared.wire.gzip_stream import decompress, split_blocks, too_long
+from shared.wire.gzip_stream import decompress, too_long
 
-__all__ = ["LogJob", "ParsedLog", "Reading", "Refetched"]
+__all__ = ["Reading"]
 
 BLOCK_BYTES: Final = 4 * 1024**2
 LINES_BETWEEN_LOOKS: Final = 10_000
@@ -40,50 +39,6 @@ SUM_LIMIT: Final = 2**62
 KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
-
-
-@frozen
-class LogJob:
-    """A log to parse: where it lies, where its rows go, and what is known of its sender."""
-
-    body: Path
-    target: Path
-    defaults: Section  # its times are those of a log that does not say
-    held: tuple[Held, ...]
-    round: int  # of lines that belong to no holding, in a log that does not say
-    kind: LogKind
-    decoded_limit_bytes: int
-    memory_bytes: int
-    cpu_s: float
-    draw: int = 0  # pages at most
-    big: tuple[str, ...] = ()  # hosts that are big by earlier logs
-
-
-@frozen
-class Refetched:
-    """A page that was fetched again, to be compared. status None: no answer."""
-
-    url: str
-    status: int | None
-    response_bytes: int
-
-
-@frozen
-class ParsedLog:
-    """What a log says. The rows are in the job's target.
-
-    directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
-    others' crawls.
-    """
-
-    lines: int
-    quarantined: int
-    since_ms: int
-    until_ms: int
-    sums: tuple[LogSum, ...]
-    directories: tuple[LogDirectory, ...] = ()
-    drawn: tuple[DrawnLine, ...] = ()
-    refetched: tuple[Refetched, ...] = ()
 
 
 class Reading:
@@ -125,12 +80,7 @@ class Reading:
         """Write the rows of the log, in order; raises FormatError, LimitError."""
         plain = decompress(gzipped, limit_bytes=self._job.decoded_limit_bytes)
         deadline = time.process_time() + self._job.cpu_s
-        for block in split_blocks(
-            plain,
-            block_bytes=BLOCK_BYTES,
-            limit_bytes=LOG_LINE_LIMIT_BYTES,
-            number=lambda: self._next,
-        ):
+        for block in self._blocks(plain):
             number = self._next
             for part in split_block(block, self._authorities):
                 if isinstance(part, PlainLines):
@@ -143,6 +93,28 @@ class Reading:
                     self._look_at_clock(place, deadline)
                 self._take_line(place, part[1], file)
                 self._next = place + 1
+
+    def _blocks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the lines, each with its LF, in blocks; a last line without LF gets one.
+
+        Raises LimitError where a line is so long that no block ends; those before it were read.
+        """
+        parts: list[bytes] = []
+        size = 0
+        for chunk in chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            if size < BLOCK_BYTES:
+                continue
+            data = b"".join(parts)
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield data[:cut]
+            if size - cut > LOG_LINE_LIMIT_BYTES:
+                raise too_long(self._next, LOG_LINE_LIMIT_BYTES)
+            parts, size = [data[cut:]], size - cut
+        if data := b"".join(parts):
+            yield data if data.endswith(b"\n") else data + b"\n"
 
     def _look_at_clock(self, number: int, deadline: float) -> None:
         if time.process_time() > deadline:

@@ -37,8 +37,8 @@ _Result = TypeVar("_Result")
 JOBS_OF_A_CHILD: Final = 200
 """On average; then fresh ones take their place: allocators keep what a large log once needed."""
 
-
 KEPT_BYTES: Final = 256 * 1024**2
+"""What a child that keeps its memory gives back of it: what is beyond."""
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3

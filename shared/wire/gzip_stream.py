@@ -6,7 +6,7 @@ body that decodes to more than its limit, is cut short, or goes on after its end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
 from isal import isal_zlib
@@ -14,7 +14,7 @@ from isal.igzip_lib import IsalError
 
 from shared.errors import FormatError, LimitError
 
-__all__ = ["compress", "decompress", "split_blocks", "split_lines", "too_long"]
+__all__ = ["compress", "decompress", "split_lines", "too_long"]
 
 CHUNK_BYTES: Final = 64 * 1024
 # isal's stubs do not say that its error is an exception.
@@ -103,33 +103,6 @@ def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[
             raise too_long(number + 1, limit_bytes)
     if rest:
         yield number + 1, rest
-
-
-def split_blocks(
-    chunks: Iterable[bytes], *, block_bytes: int, limit_bytes: int, number: Callable[[], int]
-) -> Iterator[bytes]:
-    """Yield the lines, each with its LF, in blocks of some size.
-
-    A last line without LF gets one. Raises LimitError where a line is so long that no block ends;
-    whoever takes a block apart checks the length of its lines. number: tells that of the first line
-    behind the blocks that were taken apart.
-    """
-    size = 0
-    parts: list[bytes] = []
-    for chunk in chunks:
-        parts.append(chunk)
-        size += len(chunk)
-        if size < block_bytes:
-            continue
-        data = b"".join(parts)
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield data[:cut]
-        if size - cut > limit_bytes:
-            raise too_long(number(), limit_bytes)
-        parts, size = [data[cut:]], size - cut
-    if data := b"".join(parts):
-        yield data if data.endswith(b"\n") else data + b"\n"
 
 
 def too_long(number: int, limit_bytes: int) -> LimitError:
