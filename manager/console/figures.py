@@ -31,6 +31,9 @@ __all__ = [
 NOTHING: Final = "–"
 GAP: Final = "\u00a0"
 _LAST_MS: Final = 253_402_300_799_000  # the end of the year 9999, where datetime ends
+_LESSER_PARTS: Final = ((86_400_000, 3_600_000), (3_600_000, 60_000), (0, 1000))
+"""From which length on how long the lesser of its two parts is, in ms."""
+
 _SIZES: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
 
 
@@ -79,10 +82,12 @@ def duration(length_ms: float | None) -> str:
     whole_ms = max(0, int(length_ms))
     if whole_ms < 1000:
         return GAP.join((str(whole_ms), pgettext("unit", "ms")))
-    tenths = (whole_ms + 50) // 100  # rounded, as sentences about plans are
+    tenths = (whole_ms + 50) // 100
     if tenths < 100:
         return GAP.join((written(tenths / 10, 1), pgettext("unit", "s")))
-    return _spoken(max(whole_ms, 10_000))
+    # The lesser part is rounded; how long `ago` something was is cut, as ages are.
+    part_ms = next(part for least, part in _LESSER_PARTS if whole_ms >= least)
+    return _spoken((whole_ms + part_ms // 2) // part_ms * part_ms)
 
 
 def sentence(text: str) -> str:

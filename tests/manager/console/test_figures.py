@@ -42,8 +42,13 @@ def test_bytes_are_decimal(size_bytes: float | None, said: str) -> None:
         (4_750, "4.8 s"),
         (9_949, "9.9 s"),
         (9_960, "10 s"),
+        (27_464, "27 s"),
+        (27_600, "28 s"),
+        (59_700, "1 min"),
         (64_100, "1 min 4 s"),
         (11_520_000, "3 h 12 min"),
+        (11_559_000, "3 h 13 min"),
+        (86_399_999, "1 d"),
     ],
 )
 def test_durations_have_two_parts(length_ms: float | None, said: str) -> None:
