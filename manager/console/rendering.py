@@ -26,6 +26,8 @@ __all__ = ["render", "render_text"]
 
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
+_CODE: Final = re.compile(r"`([^`]+)`")
+_OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 
 def render(template: str, **values: Any) -> str:
@@ -142,6 +144,16 @@ def _dotted(text: str) -> Markup:
     return escape(_finished(text)).replace(".", Markup(".<wbr>"))
 
 
+def _coded(text: str) -> Markup:
+    """Return a sentence whose parts between backticks are code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
+
+
+def _commands(text: str) -> Markup:
+    """Return lines for a shell whose options are not broken behind their dashes."""
+    return Markup(_OPTION.sub(r'<span class="option">\1</span>', str(escape(text))))  # noqa: S704
+
+
 def _typed(text: str) -> Markup:
     """Return what somebody typed, exactly, for the fields of a form."""
     return escape(typed(text))
@@ -180,6 +192,8 @@ def _environment() -> Environment:
         "suggestions": _suggestions,
     }
     made.filters |= {
+        "coded": _coded,
+        "commands": _commands,
         "count": figures.count,
         "amount": figures.amount,
         "kbytes": figures.kbytes,

@@ -53,7 +53,8 @@ def test_a_morning_at_the_console(manager: ManagerProcess) -> None:
 
         form = _page(client, "/console/new-agent")
         shown = _submit(client, form, "/console/new-agent", name="robot.example.jp")
-        found = re.search(r"prs enrol (\S+) (\S+) --name robot.example.jp", read(shown.text).text)
+        text = read(shown.text).text
+        found = re.search(r"prs enrol (\S+) (\S+)\s+--name\s+robot.example.jp", text)
         assert found
         assert found[1].rstrip("/") == manager.url.rstrip("/")
         body = {"agent": "robot.example.jp", "token": found[2], "kind": "plain"}

@@ -24,7 +24,7 @@ __all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
 
 RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
 """How many steps of how many hours."""
-SIZES: Final = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+SIZES: Final = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "KB/s"), (1.0, "B/s"))
 
 
 @frozen

@@ -132,7 +132,7 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ("a new sentence; import it first", "a new sentence、先に登録してください"),
         (
             "tree: the makespan is 16.4 s (a.example), 3.4% above the best possible.",
-            "全域木(tree): 全体の所要時間は 16.4 秒(a.example)、最良値より 3.4% 長い。",
+            "全域木(tree): 全体の所要時間は 16.4 秒(a.example)、下界より 3.4% 長い。",
         ),
         (
             "Step 1: a gives b 3 units (2.0 s). Makespan 4.5 s (a).",

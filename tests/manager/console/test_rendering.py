@@ -1,0 +1,31 @@
+"""Marks that templates make of plain text: code in sentences, options in lines for a shell."""
+
+from __future__ import annotations
+
+import pytest
+
+from manager.console.rendering import render_text
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("run `prsm plans` first", "run <code>prsm plans</code> first"),
+        ("`a` or `b`", "<code>a</code> or <code>b</code>"),
+        ("`<b>` & ``", "<code>&lt;b&gt;</code> &amp; ``"),
+        ("one ` alone", "one ` alone"),
+        ("a\u202eb", "a⟨U+202E⟩b"),
+    ],
+)
+def test_what_stands_between_backticks_is_code(said: str, shown: str) -> None:
+    """Whatever stands there, it is escaped, and what is hidden is visible."""
+    assert render_text("{{ said|coded }}", said=said) == shown
+
+
+def test_an_option_stays_in_one_piece() -> None:
+    """Its dashes are where a browser would break a line; what else has dashes is left alone."""
+    source = '{% filter commands %}prs-get login {{ url }} --name a-b -o x-y "-z"{% endfilter %}'
+    assert render_text(source, url="http://a-b/?x --y<") == (
+        'prs-get login http://a-b/?x <span class="option">--y</span>&lt;'
+        ' <span class="option">--name</span> a-b <span class="option">-o</span> x-y "-z"'
+    )
