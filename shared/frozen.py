@@ -11,7 +11,7 @@ standard library too, when the first object is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -35,8 +35,9 @@ def frozen(made: type[T]) -> type[T]:
         ("__repr__", _repr([one.name for one in own if one.repr])),
         ("__eq__", _eq(_values(compared))),
         ("__hash__", _hash(_values(hashed))),
+        ("__reduce__", _reduce(kind, own, written)),
     ):
-        if name not in written:
+        if name not in written and method is not None:
             method.__qualname__ = f"{made.__qualname__}.{name}"
             setattr(kind, name, method)
     return kind
@@ -83,6 +84,24 @@ def _eq(values: Callable[[Any], object]) -> Callable[[Any, object], bool]:
         return bool(values(self) == values(other))
 
     return __eq__
+
+
+def _reduce(
+    kind: type[Any], own: Sequence[Field[Any]], written: dict[str, Any]
+) -> Callable[[Any], object] | None:
+    """Return what lets pickle keep the values of an object, and no names of fields: a third.
+
+    A class that does more with its values than to keep them is left as pickle has it.
+    """
+    does_more = "__init__" in written or hasattr(kind, "__post_init__")
+    if does_more or len(own) < 2 or any(not one.init or one.kw_only for one in own):
+        return None
+    values = attrgetter(*(one.name for one in own))
+
+    def __reduce__(self: Any) -> object:  # noqa: N807
+        return self.__class__, values(self)
+
+    return __reduce__
 
 
 def _hash(values: Callable[[Any], object]) -> Callable[[Any], int]:

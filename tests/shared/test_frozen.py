@@ -42,6 +42,21 @@ class Own:
 
 
 @frozen
+class Pair:
+    """That does nothing with its values."""
+
+    x: int
+    y: str = field(default="", compare=False)
+
+
+@frozen
+class Triple(Pair):
+    """With a field more."""
+
+    z: tuple[int, ...] = ()
+
+
+@frozen
 class Empty:
     """Without a field."""
 
@@ -86,7 +101,15 @@ def test_what_works_with_dataclasses_works_with_it() -> None:
     """Copies, pickles, dictionaries; it has slots."""
     one = Place("a", [1])
     assert replace(one, name="b") == Place("b", [1])
-    assert pickle.loads(pickle.dumps(one)) == one
+    kinds = (one, Far("a", [1], "secret", "note", km=2), Own(1), Empty(), Pair(1, "y"), Triple(1))
+    for each in kinds:
+        again = pickle.loads(pickle.dumps(each))
+        assert again == each
+        assert [getattr(again, x.name) for x in fields(each)] == [
+            getattr(each, x.name) for x in fields(each)
+        ]
+    assert b"Pair" in pickle.dumps(Pair(1))
+    assert b"y" not in pickle.dumps(Pair(1)).partition(b"Pair")[2]
     assert asdict(Own(1)) == {"x": 1}
     assert [each.name for each in fields(Far)] == ["name", "marks", "key", "note", "km"]
     assert not hasattr(one, "__dict__")
