@@ -79,7 +79,7 @@ def duration(length_ms: float | None) -> str:
     """Return a length of time in its two largest parts; finer where it is short."""
     if length_ms is None:
         return NOTHING
-    whole_ms = max(0, int(length_ms))
+    whole_ms = max(0, round(length_ms))
     if whole_ms < 1000:
         return GAP.join((str(whole_ms), pgettext("unit", "ms")))
     tenths = (whole_ms + 50) // 100

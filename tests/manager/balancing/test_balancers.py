@@ -202,7 +202,15 @@ def test_float32_is_enough(problem: Problem, method: str) -> None:
 
 @pytest.mark.parametrize(
     ("duration_ms", "said"),
-    [(0, "0 ms"), (1999, "1999 ms"), (2000, "2.0 s"), (150_000, "2.5 min"), (7_200_000, "2.0 h")],
+    [
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1528, "1.5 s"),
+        (1999, "2.0 s"),
+        (2000, "2.0 s"),
+        (150_000, "2.5 min"),
+        (7_200_000, "2.0 h"),
+    ],
 )
 def test_durations_are_spoken(duration_ms: float, said: str) -> None:
     """In the unit that people would use."""
