@@ -10,14 +10,21 @@
     hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
   });
 
+  /* Said once a page, where it says as of when it is. */
+  const zone = new Intl.DateTimeFormat(language, { timeZoneName: "short" });
+  function zoneOf(date) {
+    return " " + zone.formatToParts(date).find((part) => part.type === "timeZoneName").value;
+  }
+
   /* Times: the server writes UTC; here they become the viewer's, with UTC on hover. */
   function localise(root) {
     for (const time of root.querySelectorAll("time:not([data-local])")) {
       const date = new Date(time.dateTime);
       if (isNaN(date)) continue;
       const utc = time.title;
-      if (time.hasAttribute("data-moment")) time.textContent = spoken.format(date);
-      else time.title = spoken.format(date) + "\u2002(" + utc + ")";
+      if (time.hasAttribute("data-moment")) {
+        time.textContent = spoken.format(date) + (time.closest(".asof") ? zoneOf(date) : "");
+      } else time.title = spoken.format(date) + "\u2002(" + utc + ")";
       time.setAttribute("data-local", "");
     }
   }
