@@ -228,7 +228,18 @@ def spoken(text: str | None) -> str:
         said if said is not None else clause
         for said, clause in zip(clauses, plain.split(CLAUSE), strict=True)
     ]
-    return pgettext("between clauses", "; ").join(parts) + ("" if plain == text else _("."))
+    return _joined(parts) + ("" if plain == text else _("."))
+
+
+def _joined(clauses: list[str]) -> str:
+    """Return clauses as one text. Some languages end a sentence where English has a semicolon:
+    behind a clause that ends in one of these."""
+    ends = tuple(pgettext("endings of clauses that are sentences", "none").split())
+    said = clauses[0]
+    for clause in clauses[1:]:
+        said += _(".") if said.endswith(ends) else pgettext("between clauses", "; ")
+        said += clause
+    return said
 
 
 def _clause(text: str, depth: int = 0) -> str | None:

@@ -27,6 +27,7 @@ __all__ = ["render", "render_text"]
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
 _CODE: Final = re.compile(r"`([^`]+)`")
+_JOINT: Final = re.compile(r"(\.|/(?!/|$))")
 _OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 
@@ -140,8 +141,8 @@ def _host(key: str) -> Markup:
 
 
 def _dotted(text: str) -> Markup:
-    """Return a name that may be broken behind its dots, where a line has no room for it."""
-    return escape(_finished(text)).replace(".", Markup(".<wbr>"))
+    """Return a name or URL that may be broken behind its dots and slashes, where it must be."""
+    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 
 
 def _coded(text: str) -> Markup:

@@ -63,7 +63,11 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
     pages = sum(agent["pages"] for agent in detail.agents)
     size_bytes = sum(agent["bytes"] for agent in detail.agents)
     end_ms = row.finished_ms if row.finished_ms is not None else now_ms
-    crawled_s = None if row.crawling_ms is None else max(1.0, (end_ms - row.crawling_ms) / 1000)
+    crawled_s = None
+    if row.crawling_ms is not None:
+        # Until its last unit was done; what waits for logs after that is no crawl.
+        lasted_ms = end_ms - row.crawling_ms if row.elapsed_ms is None else row.elapsed_ms
+        crawled_s = max(1.0, lasted_ms / 1000)
     return Progress(
         detail=detail,
         orders=orders,

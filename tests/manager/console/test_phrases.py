@@ -126,7 +126,7 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ("last heard 3 h 20 min ago", "最終通信は3 時間 20 分前"),
         (
             "agent x: there is none; see `prsm agents`",
-            "ロボット x はありません、`prsm agents` を参照",
+            "ロボット x はありません。`prsm agents` を参照してください",
         ),
         ("a sentence of tomorrow", "a sentence of tomorrow"),
         ("a new sentence; import it first", "a new sentence、先に登録してください"),
@@ -166,7 +166,7 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ),
         (
             "a number in this is larger than 99, the largest that is kept; say a smaller one",
-            "99(保存できる最大の数)より大きい数が含まれています、これより小さい数を指定してください",
+            "99(保存できる最大の数)より大きい数が含まれています。これより小さい数を指定してください",
         ),
         ("", ""),
     ],
