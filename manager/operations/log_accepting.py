@@ -136,7 +136,7 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
         for one in summary.units
         if one.unit in ids
     ]
-    add_sums(tx, row.id, sums)
+    known = add_sums(tx, row.id, sums)
     add_activity(
         tx,
         summary.since_ms,
@@ -167,7 +167,7 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             if one.host in host_ids
         ],
     )
-    refresh_distances(tx, row.id, {one.unit_id for one in sums})
+    refresh_distances(tx, row.id, known)
     probes.set_done(tx, row.id, [(one.unit_id, one.round) for one in sums if one.kind == "probe"])
     crawled: dict[int, list[int]] = defaultdict(list)
     for one in sums:

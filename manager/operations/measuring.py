@@ -10,7 +10,7 @@ A KByte is 1,000 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from manager.db import measurements
@@ -21,15 +21,22 @@ from manager.distance import Spread, merged, ms_per_kbyte
 __all__ = ["add_sums", "note_unreachable", "refresh_distances", "refresh_volumes"]
 
 
-def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> None:
-    """Add what a log of an agent says to what its earlier logs said. Keys must differ."""
+def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> list[SumRow]:
+    """Add what a log of an agent says to what its earlier logs said. Keys must differ.
+
+    Returns all that is known then of what the agent measured of these units.
+    """
     before = {
-        (row.unit_id, row.round, row.kind): row
+        _key(row): row
         for row in measurements.sums_of_agent(tx, agent_id, {row.unit_id for row in rows})
     }
-    measurements.set_sums(
-        tx, [_together(row, before.get((row.unit_id, row.round, row.kind))) for row in rows]
-    )
+    now = {_key(row): _together(row, before.get(_key(row))) for row in rows}
+    measurements.set_sums(tx, list(now.values()))
+    return list((before | now).values())
+
+
+def _key(row: SumRow) -> tuple[int, int, str]:
+    return row.unit_id, row.round, row.kind
 
 
 def _together(new: SumRow, old: SumRow | None) -> SumRow:
@@ -54,10 +61,10 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
     )
 
 
-def refresh_distances(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> None:
-    """Make an agent's distances to some units anew."""
+def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) -> None:
+    """Make an agent's distances to some units anew from all its sums of them."""
     newest: dict[int, SumRow] = {}
-    for row in measurements.sums_of_agent(tx, agent_id, unit_ids):
+    for row in sums:
         other = newest.get(row.unit_id)
         if other is None or _age(row) > _age(other):
             newest[row.unit_id] = row
