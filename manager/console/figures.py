@@ -26,6 +26,7 @@ __all__ = [
     "rate",
     "sentence",
     "skew",
+    "speed",
 ]
 
 NOTHING: Final = "–"
@@ -60,6 +61,13 @@ def kbytes(volume_kb: float | None) -> str:
 def rate(per_s: float | None, unit: str = "/s") -> str:
     """Return a number a second."""
     return NOTHING if per_s is None else f"{_three_digits(per_s)}{GAP}{unit}"
+
+
+def speed(bytes_per_s: float | None) -> str:
+    """Return bytes a second: `51.9 KB/s`."""
+    if bytes_per_s is None:
+        return NOTHING
+    return f"{amount(bytes_per_s)}/{pgettext('unit', 's')}"
 
 
 def figure(number: float | None) -> str:

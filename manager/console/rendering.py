@@ -199,6 +199,7 @@ def _environment() -> Environment:
         "amount": figures.amount,
         "kbytes": figures.kbytes,
         "rate": figures.rate,
+        "speed": figures.speed,
         "change": figures.change,
         "decoded": unquote_plus,
         "figure": figures.figure,

@@ -12,7 +12,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import csv_response
 from manager.console.drawing import Drawing
-from manager.console.language import _
+from manager.console.language import _, pgettext
 from manager.console.pages.drawings import drawing_file
 from manager.console.series import Line, draw_series
 from manager.console.visit import Visit
@@ -24,7 +24,7 @@ __all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
 
 RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
 """How many steps of how many hours."""
-SIZES: Final = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "KB/s"), (1.0, "B/s"))
+SIZES: Final = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
 @frozen
@@ -82,10 +82,17 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
         _(
             "By the logs that came, each step %(hours)s hours, times in UTC. Greatest %(most)s.",
             hours=hours,
-            most=f"{figures.amount(greatest)}/s",
+            most=figures.speed(greatest),
         ),
         _places(found, hours),
-        [Line(unit, "good", [one.bytes_per_s / size for one in found], filled=True)],
+        [
+            Line(
+                f"{unit}/{pgettext('unit', 's')}",
+                "good",
+                [one.bytes_per_s / size for one in found],
+                filled=True,
+            )
+        ],
         lambda number: f"{number:g}",
         axis="UTC",
     )

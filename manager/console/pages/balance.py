@@ -15,7 +15,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.drawing import Drawing
-from manager.console.language import _
+from manager.console.language import _, pgettext
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
@@ -103,7 +103,7 @@ def draw_rounds(past: list[PastRound]) -> Drawing:
             Line(_("measured"), "busy", measured),
             Line(_("lower bound"), "bad", bound, dash="4 3"),
         ],
-        lambda number: f"{number:g} {unit}",
+        lambda number: f"{number:g} {pgettext('unit', unit)}",
     )
 
 
