@@ -70,12 +70,14 @@ class Flow:
 
 @frozen
 class PlanTree:
-    """basis: the costs that Give and Move are reckoned from; `after` where nobody had any before.
+    """method: of the plan; only `tree` follows Move. basis: the costs that Give and Move are
+    reckoned from; `after` where nobody had any before.
 
     flows: the greatest first.
     """
 
     plan: int
+    method: str
     basis: Literal["before", "after"]
     agents: list[TreeAgent]
     edges: list[TreeEdge]
@@ -108,6 +110,7 @@ def plan_tree(db: Database, plan_id: int) -> PlanTree:
     ]
     return PlanTree(
         plan_id,
+        plan.method,
         basis,
         [
             TreeAgent(one["name"], one[f"{basis}_ms"], after, one["before_ms"], one["after_ms"])

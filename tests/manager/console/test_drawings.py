@@ -26,7 +26,7 @@ def tree_of(count: int, moving: int = 0) -> PlanTree:
         for at in range(1, count)
     ]
     agents = [TreeAgent(name, 1000.0 * at, 7.0, 1000.0 * at, 9.0) for at, name in enumerate(names)]
-    return PlanTree(7, "before", agents, edges, [])
+    return PlanTree(7, "tree", "before", agents, edges, [])
 
 
 def read_drawing(drawing: Drawing) -> ElementTree.Element:
@@ -66,7 +66,9 @@ def test_a_name_ends_before_what_is_said_of_its_edge() -> None:
     long = "robot.south.example.edu.au"
     agents = [TreeAgent(name, 1.0, 1.0, 1.0, 1.0) for name in ("a", long)]
     edge = TreeEdge("a", long, 1.0, 5.0, -2.0, 2.0, 3, 1.0, 0, 0.0)
-    root = read_drawing(draw_tree(PlanTree(1, "before", agents, [edge], []), only_moved=False))
+    root = read_drawing(
+        draw_tree(PlanTree(1, "tree", "before", agents, [edge], []), only_moved=False)
+    )
     words = {"".join(one.itertext()): one for one in root.iter(f"{SVG}text")}
     (move,) = (one for text, one in words.items() if text.startswith("Move"))
     ends = float(words[long].get("x", "0")) + 0.62 * 14 * len(long)
@@ -90,7 +92,7 @@ def test_the_direction_of_move_does_not_depend_on_which_end_is_named_first() -> 
     turned = TreeEdge("b", "a", 1.0, -2.0, 5.0, -2.0, 0, 0.0, 3, 1.0)
     other = TreeEdge("b", "c", 1.0, 0.0, 0.0, 0.0, 0, 0.0, 0, 0.0)
     drawn = [
-        draw_tree(PlanTree(1, "before", agents, [edge, other], []), only_moved=False).file
+        draw_tree(PlanTree(1, "tree", "before", agents, [edge, other], []), only_moved=False).file
         for edge in (one, turned)
     ]
     assert drawn[0] == drawn[1]
