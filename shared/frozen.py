@@ -35,11 +35,12 @@ def frozen(made: type[T]) -> type[T]:
         ("__repr__", _repr([one.name for one in own if one.repr])),
         ("__eq__", _eq(_values(compared))),
         ("__hash__", _hash(_values(hashed))),
-        ("__reduce__", _reduce(kind, own, written)),
     ):
-        if name not in written and method is not None:
+        if name not in written:
             method.__qualname__ = f"{made.__qualname__}.{name}"
             setattr(kind, name, method)
+    if "__reduce__" not in written:
+        kind.__reduce__ = _reduce(kind, own, written)  # type: ignore[method-assign, assignment]
     return kind
 
 
@@ -88,14 +89,15 @@ def _eq(values: Callable[[Any], object]) -> Callable[[Any, object], bool]:
 
 def _reduce(
     kind: type[Any], own: Sequence[Field[Any]], written: dict[str, Any]
-) -> Callable[[Any], object] | None:
-    """Return what lets pickle keep the values of an object, and no names of fields: a third.
+) -> Callable[[Any], object]:
+    """Return what lets pickle keep the values of an object, and no names of its fields.
 
-    A class that does more with its values than to keep them is left as pickle has it.
+    A class that does more with its values than to keep them is left as pickle has it, also where
+    the class that it is a kind of is not.
     """
     does_more = "__init__" in written or hasattr(kind, "__post_init__")
     if does_more or len(own) < 2 or any(not one.init or one.kw_only for one in own):
-        return None
+        return object.__reduce__
     values = attrgetter(*(one.name for one in own))
 
     def __reduce__(self: Any) -> object:  # noqa: N807

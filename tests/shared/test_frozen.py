@@ -57,6 +57,24 @@ class Triple(Pair):
 
 
 @frozen
+class Checked(Pair):
+    """That does more with its values than the class that it is a kind of."""
+
+    z: int = 0
+
+    def __post_init__(self) -> None:
+        if self.z < 0:
+            raise ValueError("z")
+
+
+@frozen
+class Named(Pair):
+    """With a field that is given by its name only."""
+
+    z: int = field(default=0, kw_only=True)
+
+
+@frozen
 class Empty:
     """Without a field."""
 
@@ -101,8 +119,9 @@ def test_what_works_with_dataclasses_works_with_it() -> None:
     """Copies, pickles, dictionaries; it has slots."""
     one = Place("a", [1])
     assert replace(one, name="b") == Place("b", [1])
-    kinds = (one, Far("a", [1], "secret", "note", km=2), Own(1), Empty(), Pair(1, "y"), Triple(1))
-    for each in kinds:
+    plain = (one, Far("a", [1], "secret", "note", km=2), Own(1), Empty(), Pair(1, "y"))
+    kinds = (Triple(1, "y", (2,)), Checked(1, "y", 3), Named(1, "y", z=4))
+    for each in (*plain, *kinds):
         again = pickle.loads(pickle.dumps(each))
         assert again == each
         assert [getattr(again, x.name) for x in fields(each)] == [
