@@ -219,8 +219,11 @@ def _above(makespan_ms: float, bound_ms: float) -> str:
 
 def spoken(duration_ms: float) -> str:
     """Return a duration for people, in the unit that gives one to three digits before the point."""
-    for size_ms, name in ((3_600_000, "h"), (60_000, "min"), (1_000, "s")):
-        # Hours and minutes from two on: 1.6 min is less plain than 96 s.
-        if duration_ms >= (1 if name == "s" else 2) * size_ms:
+    for least_ms, size_ms, name in (
+        (2 * 3_600_000, 3_600_000, "h"),
+        (2 * 60_000, 60_000, "min"),  # 96 s is plainer than 1.6 min
+        (1_000, 1_000, "s"),
+    ):
+        if duration_ms >= least_ms:
             return f"{duration_ms / size_ms:.1f} {name}"
     return f"{duration_ms:.0f} ms"

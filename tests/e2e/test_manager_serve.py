@@ -195,3 +195,13 @@ def test_keys_travel_over_tls(tmp_path: Path) -> None:
         write_key(key, write_certificate(certificate, "renewed"))
         wait_until(lambda: is_trusted(manager.url, certificate), seconds=60)
         assert prsm(manager.data, "check")
+
+
+@pytest.mark.parametrize("wanted", ["", "PRSM_NATIVE=no"])
+def test_logs_that_will_cost_more_are_said(tmp_path: Path, wanted: str) -> None:
+    """A manager without code for its machine says so once, and why; else nothing."""
+    manager = ManagerProcess(tmp_path / "data", before=f"export {wanted}" if wanted else "")
+    manager.start().stop()
+    said = [line for line in manager.log.splitlines() if "are read line by line" in line]
+    assert len(said) == bool(wanted)
+    assert all(wanted in line for line in said)
