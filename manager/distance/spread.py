@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import accumulate
@@ -26,8 +25,28 @@ LEAST_MS_PER_KB: Final = 1 / 1024
 """A gigabyte a second. A line that claims more, or no time at all, falls into the first bin."""
 
 _BINS: Final = range(-10 * BINS_AN_OCTAVE, 64 * BINS_AN_OCTAVE)
-_ENTRY: Final = re.compile(r"-?[0-9]{1,4}:[0-9]{1,18}")
-_ENTRIES: Final = re.compile(rf"\s*(?:{_ENTRY.pattern}(?:\s+|\Z))*")
+_ENTRY: Final = re.compile(r"(-?[0-9]{1,4}):([0-9]{1,18})")
+_FEW: Final = 64
+
+
+class _Entries(dict[str, tuple[int, int]]):
+    """What an entry of a text says, as (bin, lines); those of few lines are read once.
+
+    A log has dozens of them for each of its units, most of them the same. `_FEW` bounds how many
+    there can be.
+    """
+
+    def __missing__(self, entry: str) -> tuple[int, int]:
+        found = _ENTRY.fullmatch(entry)
+        number, lines = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not found or number not in _BINS:
+            raise DistanceError(f"spread {entry[:40]!r}: must be BIN:LINES, as 12:50")
+        if lines < _FEW and entry == f"{number}:{lines}":
+            self[entry] = number, lines
+        return number, lines
+
+
+_ENTRIES: Final = _Entries()
 
 
 @frozen
@@ -48,18 +67,12 @@ class Spread:
     @classmethod
     def of_text(cls, text: str) -> Spread:
         """Return what `text` of a spread says; raises DistanceError."""
-        if not _ENTRIES.fullmatch(text):
-            raise _unreadable(next(one for one in text.split() if not _ENTRY.fullmatch(one)))
-        numbers = list(map(int, text.replace(":", " ").split()))
-        bins = numbers[0::2]
-        if bins and not (min(bins) in _BINS and max(bins) in _BINS):
-            raise _unreadable(next(f"{one}" for one in bins if one not in _BINS))
-        return cls(dict(zip(bins, numbers[1::2], strict=True)))
+        return cls(dict(map(_ENTRIES.__getitem__, text.split())))
 
     @property
     def text(self) -> str:
         """Return it as the tables keep it: `BIN:LINES` for each bin, ascending."""
-        return " ".join(f"{number}:{lines}" for number, lines in sorted(self.counts.items()))
+        return " ".join([f"{number}:{self.counts[number]}" for number in sorted(self.counts)])
 
     @property
     def lines(self) -> int:
@@ -78,10 +91,9 @@ class Spread:
         return Quartiles(*(float(2 ** ((number + 0.5) / BINS_AN_OCTAVE)) for number in found))
 
 
-def _unreadable(entry: str) -> DistanceError:
-    return DistanceError(f"spread {entry[:40]!r}: must be BIN:LINES, as 12:50")
-
-
 def merged(first: Spread, second: Spread) -> Spread:
     """Return the spread of the lines of both."""
-    return Spread(Counter(first.counts) + Counter(second.counts))
+    both = dict(first.counts)
+    for number, lines in second.counts.items():
+        both[number] = both.get(number, 0) + lines
+    return Spread(both)
