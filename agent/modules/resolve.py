@@ -39,7 +39,7 @@ from agent.pipeline.messages import (
     Tick,
 )
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Clock, Ledger, LookUp, OpenJob, Resolver
+from agent.pipeline.ports import Clock, Ledger, LookUp, Resolver
 from agent.pipeline.spec import Output
 from shared.urls import host_of
 
@@ -47,8 +47,6 @@ __all__ = ["Resolve"]
 
 ASKED_AHEAD: Final = 2000
 """Hosts that wait for a look-up in memory; more of them stay in the ledger until there is room."""
-
-LOOKED_AT_A_TICK: Final = 2000
 
 TOLD_S: Final = 0.1
 """Seconds after which the time matters: look-ups hold for minutes."""
@@ -104,7 +102,8 @@ class Resolve:
         self._again: TimingWheel[_Host] = TimingWheel(now)
         # Jobs without an address that are not held here: looked for from the first tick on, when
         # everybody listens.
-        self._unplaced: Iterator[OpenJob] | None = None
+        self._unplaced: Iterator[list[int]] | None = None
+        self._taken: deque[int] = deque()  # of them
         self._told_s = 0.0
         self._left_behind = True
 
@@ -224,22 +223,21 @@ class Resolve:
     def _take_from_ledger(self) -> Iterator[Output]:
         """Take jobs without an address up, as many as will soon be asked for."""
         if self._unplaced is None and self._left_behind:
-            self._unplaced, self._left_behind = self._ledger.open_jobs(), False
-        if self._unplaced is None:
-            return
-        for _ in range(LOOKED_AT_A_TICK):
-            if len(self._to_ask) >= ASKED_AHEAD:
-                return
-            one = next(self._unplaced, None)
-            if one is None:
+            self._unplaced, self._left_behind = self._ledger.unplaced_jobs(), False
+        if self._unplaced is not None and not self._taken:
+            found = next(self._unplaced, None)
+            if found is None:
                 self._unplaced = None
-                return
-            row = None if one.address else self._ledger.job(one.number)
+            else:
+                self._taken.extend(found)
+        while self._taken and len(self._to_ask) < ASKED_AHEAD:
+            number = self._taken.popleft()
+            row = self._ledger.job(number)
             if row is None or row.address or row.finished:
                 continue
             name = host_of(row.job.unit)
             if self._partition.holds(name):
-                yield from self._meet(name, one.number)
+                yield from self._meet(name, number)
 
     def _ask_more(self) -> None:
         while self._to_ask and self._asking < self._limits.lookups:

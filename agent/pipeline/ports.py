@@ -297,6 +297,14 @@ class Ledger(Protocol):
         """
         ...
 
+    def unplaced_jobs(self) -> Iterator[list[int]]:
+        """Yield the numbers of those that are neither finished nor placed, in order.
+
+        Each list is of so many jobs as a moment allows to look through, and may be empty. What
+        changes meanwhile is seen or not.
+        """
+        ...
+
     def jobs_at(self, address: str) -> list[JobRow]:
         """Return those that are not finished and were placed at an address, by number."""
         ...

@@ -128,6 +128,9 @@ class FakeLedger:
                 interval_ms = row.job.interval_ms or 0
                 yield OpenJob(number, row.address, self.queued(number), interval_ms)
 
+    def unplaced_jobs(self) -> Iterator[list[int]]:
+        yield [row.job.number for row in self.jobs() if not (row.finished or row.address)]
+
     def jobs_at(self, address: str) -> list[JobRow]:
         rows = (row for row in self.jobs() if not row.finished and address)
         return [row for row in rows if row.address == address]

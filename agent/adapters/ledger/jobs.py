@@ -29,7 +29,7 @@ IN_MEMORY: Final = 1 << 15
 """States of jobs that nothing happens to: 0.5 KB each."""
 
 LOOKED_AT: Final = 4096
-"""States that are looked at in one commit, to let them go."""
+"""States that are looked at in one commit, to let them go; and rows in search of a few."""
 
 ROWS_AT_A_TIME: Final = 10_000
 
@@ -257,6 +257,20 @@ class Jobs:
                 state = states.get(number)  # the row is as of the last save
                 left = queued if state is None else state.queued
                 yield OpenJob(number, address, left, interval_ms or 0)
+
+    def unplaced(self) -> Iterator[list[int]]:
+        """Yield the numbers of the jobs neither finished nor placed, of some rows at a time."""
+        query = (
+            "SELECT max(number), json_group_array(number) FILTER (WHERE address = '') FROM "
+            "(SELECT number, address FROM jobs WHERE number > ? AND finished = 0 "
+            "ORDER BY number LIMIT ?)"
+        )
+        last: Value = -1
+        while True:
+            [(last, found)] = self._database.ask(query, (last, LOOKED_AT))
+            if last is None:
+                return
+            yield json.loads(str(found))
 
     def at(self, address: str) -> list[JobRow]:
         """Return the jobs that are not finished and were placed at an address, by number."""

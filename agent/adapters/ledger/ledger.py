@@ -165,6 +165,10 @@ class SqliteLedger:
         """Yield those that are not finished, by number, with few of them in memory at a time."""
         return self._jobs.open_jobs(after)
 
+    def unplaced_jobs(self) -> Iterator[list[int]]:
+        """Yield the numbers of those that are neither finished nor placed, a few each time."""
+        return self._jobs.unplaced()
+
     def jobs_at(self, address: str) -> list[JobRow]:
         """Return those that are not finished and were placed at an address, by number."""
         return self._jobs.at(address)

@@ -361,8 +361,21 @@ def test_jobs_are_found_by_their_address_and_one_after_the_other(case: LedgerCas
             jobs[2].number,
             jobs[4].number,
         ]
+        assert list(ledger.unplaced_jobs()) == [[jobs[1].number, jobs[4].number]]
         ledger.commit()
         ledger = case.start()
+
+
+def test_jobs_without_an_address_are_found_among_thousands_with_one(case: LedgerCase) -> None:
+    """All of them, in order, also behind long stretches without one."""
+    ledger = case.start()
+    jobs = [new_job(ledger, f"http://h{number}.example:80/") for number in range(9000)]
+    lost = [job.number for job in (jobs[0], jobs[1], jobs[8998], jobs[8999])]
+    for job in jobs:
+        if job.number not in lost:
+            ledger.place_job(job.number, job.unit, "192.0.2.1")
+    ledger.finish_job(lost.pop(1))
+    assert [number for part in ledger.unplaced_jobs() for number in part] == lost
 
 
 def test_rests_are_remembered_until_they_are_forgotten(case: LedgerCase) -> None:
