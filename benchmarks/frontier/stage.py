@@ -18,6 +18,7 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import QueuedUrl
+from agent.runners.garbage import Garbage
 from benchmarks.frontier.traffic import (
     PAGE_LINKS,
     Traffic,
@@ -52,6 +53,7 @@ def main() -> None:
     started = time.perf_counter()
     traffic = Traffic(ledger, hosts, page)
     ready_s = time.perf_counter() - started
+    Garbage().begin(time.monotonic())  # as the crawl loop does
     traffic.pass_through(min(5000, measured))  # every host of the first turns wants its robots.txt
     pauses = Pauses(ledger)
     loop_s, wall_s = time.thread_time(), time.perf_counter()
