@@ -27,7 +27,7 @@ __all__ = ["render", "render_text"]
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
 _CODE: Final = re.compile(r"`([^`]+)`")
-_JOINT: Final = re.compile(r"(\.|/(?!/|$))")
+_JOINT: Final = re.compile(r"(\.(?![0-9])|/(?!/|$))")
 _OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 
@@ -141,7 +141,10 @@ def _host(key: str) -> Markup:
 
 
 def _dotted(text: str) -> Markup:
-    """Return a name or URL that may be broken behind its dots and slashes, where it must be."""
+    """Return a name or URL that may be broken behind its dots and slashes, where it must be.
+
+    Not in numbers: a version or an address falls apart there.
+    """
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 
 

@@ -407,7 +407,7 @@ def test_a_new_password_offers_to_revoke_tokens(prsm: Running, person: Visitor) 
     prsm.local.post("/api/v1/tokens", json={"user": "viewer", "name": "nightly"})
     browser, path = person("admin"), "/console/user/password"
     page = browser.page(f"{path}?name=viewer")
-    assert "Tokens of this user's scripts that go on" in page.text
+    assert "Tokens of this user's scripts that stay valid" in page.text
     form = page.form(path)
     assert "tokens" not in form.fields
     done = browser.submit(form, password="another long one")

@@ -29,3 +29,9 @@ def test_an_option_stays_in_one_piece() -> None:
         'prs-get login http://a-b/?x <span class="option">--y</span>&lt;'
         ' <span class="option">--name</span> a-b <span class="option">-o</span> x-y "-z"'
     )
+
+
+def test_names_are_broken_behind_dots_and_versions_are_not() -> None:
+    """A name may go on in the next line; of a version or an address each number counts."""
+    made = render_text("{{ text|dotted }}", text="a.example is at 192.0.2.1 with 1.0.0")
+    assert made == "a.<wbr>example is at 192.0.2.1 with 1.0.0"
