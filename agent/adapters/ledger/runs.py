@@ -37,6 +37,7 @@ __all__ = [
     "Pair",
     "Run",
     "RunState",
+    "Runs",
     "merged",
     "run_path",
     "write_run",
@@ -131,18 +132,13 @@ class Run:
         self._fences = memoryview(os.pread(self._file, state.blocks * 8, at)).cast("Q")
         filter_ = os.pread(self._file, state.words * 8, at + state.blocks * 8)
         self._words = memoryview(filter_).cast("Q")
-        self._count = state.words
 
-    def may_hold(self, key: int) -> bool:
-        """Tell whether the filter lets a key through."""
-        mask = _MASK_OF[key & _MASK_KEY]
-        return self._words[(key >> 32) * self._count >> 32] & mask == mask
+    def filter(self) -> tuple[memoryview, int]:
+        """Return the words of its filter, and how many they are."""
+        return self._words, self.state.words
 
-    def holds(self, key: int) -> bool:
-        """Tell whether a key is in it."""
-        mask = _MASK_OF[key & _MASK_KEY]  # as in `may_hold`, without the call
-        if self._words[(key >> 32) * self._count >> 32] & mask != mask:
-            return False
+    def finds(self, key: int) -> bool:
+        """Tell whether a key is in it that its filter lets through."""
         block = bisect_right(self._fences, key) - 1
         if block < 0:
             return False
@@ -165,6 +161,27 @@ class Run:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
+
+
+class Runs:
+    """Several runs, asked in their order for one key at a time.
+
+    Most keys are in none: what such a one costs is what each run more costs, so all filters are
+    looked at in one loop, and a run is called only where its filter lets a key through.
+    """
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        """Take runs as they are; of others make another."""
+        self._filters = [(*run.filter(), run) for run in runs]
+
+    def hold(self, key: int) -> bool:
+        """Tell whether a key is in one of them."""
+        mask = _MASK_OF[key & _MASK_KEY]
+        high = key >> 32
+        for words, count, run in self._filters:
+            if words[high * count >> 32] & mask == mask and run.finds(key):
+                return True
+        return False
 
 
 def write_run(folder: Path, number: int, pairs: Iterable[Pair], most: int) -> RunState:

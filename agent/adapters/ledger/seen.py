@@ -29,7 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Run, RunState, merged, write_run
+from agent.adapters.ledger.runs import (
+    JOB_STEP,
+    RUN_KEYS,
+    Run,
+    Runs,
+    RunState,
+    merged,
+    write_run,
+)
 from shared.archive.errors import DiskFullError
 
 __all__ = ["SeenSet", "Submit"]
@@ -115,7 +123,7 @@ class SeenSet:
         except BaseException:
             self.close()
             raise
-        self._order()
+        self._take(self._runs)
         self._next = 1 + max((run.state.number for run in self._runs), default=0)
         self._read_rows()
         self._remove_unknown()
@@ -135,7 +143,7 @@ class SeenSet:
         """Enter URLs of a job; return for each whether it was new."""
         known = self._young.known
         frozen = self._frozen.known if self._frozen is not None else ()
-        runs = self._runs
+        held = self._held
         step = job * JOB_STEP
         new: list[bool] = []
         entered: list[int] = []
@@ -143,15 +151,10 @@ class SeenSet:
             digest = self._hash.copy()
             digest.update(url.encode())
             key = (int.from_bytes(digest.digest(), "big") + step) & _64_BITS
-            is_new = key not in known and key not in frozen
+            is_new = not (key in known or key in frozen or held.hold(key))
             if is_new:
-                for run in runs:
-                    if run.holds(key):
-                        is_new = False
-                        break
-                else:
-                    known.add(key)
-                    entered.append(key)
+                known.add(key)
+                entered.append(key)
             new.append(is_new)
         if entered:
             self._young.add(entered, job)
@@ -188,7 +191,7 @@ class SeenSet:
         """Let go; what is being written is not waited for."""
         for run in self._runs:
             run.close()
-        self._runs = []
+        self._take([])
 
     def _begin(self) -> None:
         """Have the next run written, if one is due and none is under way."""
@@ -247,8 +250,7 @@ class SeenSet:
         else:
             self._database.run("DELETE FROM seen_recent WHERE generation < ?", (self._generation,))
             self._frozen = None
-        self._runs.append(Run(self._folder, state))
-        self._order()
+        self._take([*self._runs, Run(self._folder, state)])
 
     def _wait(self) -> None:
         """Memory is full: wait for the run that is being written."""
@@ -265,7 +267,7 @@ class SeenSet:
         self._database.run_many(
             "DELETE FROM seen_runs WHERE number = ?", [(run.state.number,) for run in gone]
         )
-        self._runs = [run for run in self._runs if run not in gone]
+        self._take([run for run in self._runs if run not in gone])
         for run in gone:
             run.close()
             self.to_delete.append(run.path)
@@ -279,9 +281,10 @@ class SeenSet:
             (tuple(sizes[tier]) for tier in sorted(sizes) if len(sizes[tier]) >= FAN_IN), ()
         )
 
-    def _order(self) -> None:
+    def _take(self, runs: list[Run]) -> None:
         # What is known lies most probably in the longest one.
-        self._runs.sort(key=lambda run: -run.state.keys)
+        self._runs = sorted(runs, key=lambda run: -run.state.keys)
+        self._held = Runs(self._runs)
 
     def _read_rows(self) -> None:
         rows = self._database.ask("SELECT generation, keys FROM seen_recent ORDER BY id")

@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.adapters.ledger.runs import BLOCK_KEYS, Pair, Run, merged, write_run
+from agent.adapters.ledger.runs import BLOCK_KEYS, Pair, Run, Runs, merged, write_run
 
 KEYS = st.sets(st.integers(0, (1 << 64) - 1), max_size=60)
 
@@ -43,20 +44,35 @@ def test_a_merge_holds_the_keys_of_live_jobs(parts: list[set[int]], live: set[in
         whole = Run(folder, state)
         assert state.keys == len(expected)
         assert [key for keys, _ in whole.pairs() for key in keys.tolist()] == sorted(expected)
-        assert all(whole.holds(key) for key in expected)
-        assert not any(whole.holds(key ^ 1) for key in expected if key ^ 1 not in expected)
+        for held in (Runs([whole]), Runs([*runs, whole])):
+            assert all(map(held.hold, expected))
+        assert all(map(Runs(runs).hold, met))
+        strangers = {key ^ 1 for key in met}
+        assert not any(map(Runs([whole]).hold, strangers - expected))
+        assert not any(map(Runs([*runs, whole]).hold, strangers - met))
         for run in (*runs, whole):
             run.close()
 
 
-def test_a_long_run_is_exact_and_its_filter_spares_the_disk(tmp_path: Path) -> None:
+def test_a_long_run_is_exact_and_its_filter_spares_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of keys that are not there, few pass the filter, and none is found."""
     chance = random.Random(3)
     keys = {chance.getrandbits(64) for _ in range(40 * BLOCK_KEYS + 7)}
     run = written(tmp_path, 1, keys, 5)
     assert run.path.stat().st_size == run.state.size_bytes
-    assert all(run.holds(key) for key in keys)
-    strangers = [chance.getrandbits(64) for _ in range(20_000)]
-    assert not any(run.holds(key) for key in strangers if key not in keys)
-    assert sum(map(run.may_hold, strangers)) < len(strangers) * 0.03
+    held = Runs([run])
+    assert all(map(held.hold, keys))
+    strangers = {chance.getrandbits(64) for _ in range(20_000)} - keys
+    looked_for: list[int] = []
+    finds = run.finds
+
+    def counted(key: int) -> bool:
+        looked_for.append(key)
+        return finds(key)
+
+    monkeypatch.setattr(run, "finds", counted)
+    assert not any(map(held.hold, strangers))
+    assert 0 < len(looked_for) < len(strangers) * 0.03
     run.close()
