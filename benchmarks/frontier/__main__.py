@@ -1,5 +1,9 @@
 """Runs all sizes and prints the tables; the last line is `RESULT` and JSON.
 
+Each size is filled once and measured on copies, in turns with the other sizes; of the turns the
+least counts. Who else uses the processors' cores and caches only ever adds, so a turn that was
+disturbed says nothing of the size.
+
 Two parts: `modules`, the real dedup, frontier and ledger with answers made up at once, and `agent`,
 the shipped programs before a web without end.
 """
@@ -14,7 +18,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ AGENT_SIZES = (10**5, 10**7)
 AGENT_HOSTS = 10**4
 AGENT_SECONDS = 60.0
 
+TURNS = 3
 MEASURED = 50_000
 PEER_MOST = 10**6
 """Plain tables are filled up to here: beyond it that takes longer than all the rest."""
@@ -41,6 +45,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=_numbers, default=SIZES, help="known URLs, as 1e5,1e6")
     parser.add_argument("--hosts", type=_numbers, default=HOSTS, help="hosts, as 100,1e4")
     parser.add_argument("--measured", type=int, default=MEASURED, help="URLs at each size")
+    parser.add_argument("--turns", type=int, default=TURNS, help="of which the least counts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--agent-sizes", type=_numbers, default=AGENT_SIZES)
     parser.add_argument("--agent-hosts", type=int, default=AGENT_HOSTS)
@@ -66,19 +71,43 @@ def _modules(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             peers[size] = _run("peer", scratch / f"peer-{size}", MAIN_HOSTS, size, asked.measured)
             print(f"plain tables, {size:>10,} known: {peers[size]}", flush=True)
     for hosts in asked.hosts:
-        folder = scratch / f"ledger-{hosts}"
-        for size in asked.sizes:
-            rows.append({"size": size, **_run("stage", folder, hosts, size, asked.measured)})
-            print(json.dumps(rows[-1]), flush=True)
-        # How long the last one takes to be opened again is known from one stage more.
-        last = _run("stage", folder, hosts, 0, 1000)
-        # To go on after a kill: the ledger is opened, and the modules take it up.
-        rows[-1]["recovery_s"] = round(last["opened_s"] + last["ready_s"], 3)
-        for row, following in pairwise(rows):
-            if row["hosts"] == following["hosts"]:
-                row["recovery_s"] = round(following["opened_s"] + following["ready_s"], 3)
-        shutil.rmtree(folder)
+        rows += _of_hosts(asked, scratch / f"ledgers-{hosts}", hosts)
     return _show(rows, peers)
+
+
+def _of_hosts(asked: argparse.Namespace, scratch: Path, hosts: int) -> list[dict[str, Any]]:
+    """Fill one ledger up to each size, keep a copy of each, and measure copies of these."""
+    growing, used = scratch / "growing", scratch / "used"
+    filled: dict[int, dict[str, Any]] = {}
+    turns: dict[int, list[dict[str, Any]]] = {size: [] for size in asked.sizes}
+    for size in asked.sizes:
+        filled[size] = _run("stage", growing, hosts, size, 0)
+        shutil.copytree(growing, scratch / str(size))
+    for turn in range(asked.turns):
+        for size, of_size in turns.items():
+            shutil.copytree(scratch / str(size), used)
+            os.sync()  # what was copied is not written meanwhile
+            row = _run("stage", used, hosts, size, asked.measured)
+            # To go on after the kill: the ledger is opened, and the modules take it up.
+            next_ = _run("stage", used, hosts, 0, 0)
+            row["recovery_s"] = round(next_["opened_s"] + next_["ready_s"], 3)
+            of_size.append(row)
+            print(json.dumps({"size": size, "turn": turn + 1, **row}), flush=True)
+            shutil.rmtree(used)
+    shutil.rmtree(scratch)
+    return [{"size": size, **_of_turns(of_size, filled[size])} for size, of_size in turns.items()]
+
+
+def _of_turns(turns: list[dict[str, Any]], filled: dict[str, Any]) -> dict[str, Any]:
+    """Return one row: costs of the least turn, of all else the most."""
+    row = {name: max(turn[name] for turn in turns) for name in turns[0]}
+    for name in ("loop_us_per_url", "us_per_known_url", "wall_us_per_url"):
+        row[name] = min(turn[name] for turn in turns)
+    for name in ("beside_us_per_url", "fill_us_per_url"):
+        row[name] = filled[name]
+    row["turns"] = [turn["loop_us_per_url"] for turn in turns]
+    row["us_per_url"] = round(row["loop_us_per_url"] + row["beside_us_per_url"], 2)
+    return row
 
 
 def _agent(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
@@ -139,6 +168,7 @@ def _show(rows: list[dict[str, Any]], peers: dict[int, dict[str, Any]]) -> dict[
     return {
         "hosts": shown,
         "us_per_url": {str(size): row["us_per_url"] for size, row in chosen.items()},
+        "turns_us_per_url": {str(size): row["turns"] for size, row in chosen.items()},
         "rss_mb_1e7": chosen[last]["rss_mb"] if last == 10**7 else None,
         "growth_1e5_to_1e7": _growth(chosen[first], chosen[last]),
         "recovery_s_1e7": chosen[last]["recovery_s"] if last == 10**7 else None,

@@ -2,7 +2,7 @@
 
     python -m benchmarks.frontier.stage FOLDER HOSTS SIZE MEASURED
 
-The last line on standard output is JSON.
+MEASURED: URLs; 0: fill it only. The last line on standard output is JSON.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def main() -> None:
     beside_s = threads_s()
     page = fill(ledger, hosts, page, size)
     fill_cpu_s = time.process_time() - fill_cpu_s
+    # Runs are written and merged beside the crawl, seldom and long: every URL bears its share.
+    beside_us = (threads_s() - beside_s) / (page - filled) * 1e6 if page > filled else 0.0
     started = time.perf_counter()
     traffic = Traffic(ledger, hosts, page)
     ready_s = time.perf_counter() - started
@@ -59,10 +61,8 @@ def main() -> None:
     loop_s, wall_s = time.thread_time(), time.perf_counter()
     traffic.pass_through(measured)
     loop_s, wall_s = time.thread_time() - loop_s, time.perf_counter() - wall_s
-    # Runs are written and merged beside the crawl, seldom and long: every URL bears its share.
-    beside_us = (threads_s() - beside_s) / (traffic.next_page - filled) * 1e6
     page_file.write_text(str(traffic.next_page // PAGE_LINKS * PAGE_LINKS))
-    look_ups = min(measured, size) or measured
+    look_ups = min(measured, page)
     known_s = time.process_time()
     traffic.look_up(look_ups)
     known_s = time.process_time() - known_s
@@ -70,11 +70,11 @@ def main() -> None:
         "hosts": hosts,
         "known": ledger.known,
         "queued": ledger.waiting(),
-        "us_per_url": round(loop_s / measured * 1e6 + beside_us, 2),
+        "loop_us_per_url": round(loop_s / max(1, measured) * 1e6, 2),
         "beside_us_per_url": round(beside_us, 2),
-        "us_per_known_url": round(known_s / look_ups * 1e6, 2),
-        "wall_us_per_url": round(wall_s / measured * 1e6, 2),
-        "fill_us_per_url": round(fill_cpu_s / max(1, page - filled) * 1e6, 2),
+        "us_per_known_url": round(known_s / max(1, look_ups) * 1e6, 2),
+        "wall_us_per_url": round(wall_s / max(1, measured) * 1e6, 2),
+        "fill_us_per_url": round(fill_cpu_s / (page - filled) * 1e6, 2) if page > filled else 0.0,
         "worst_commit_ms": round(pauses.worst_s * 1000, 1),
         "opened_s": round(opened_s, 3),
         "ready_s": round(ready_s, 3),

@@ -11,7 +11,8 @@ is `RESULT` and JSON, with the same keys for two managers under `replicas`:
     p99_ms                of syncs that begin by chance, `p99_rate` a second, answered or not
     list_1e6_s            from asking for a list of `list_units` to its last byte
     list_1e6_rss_mb       the most memory of the manager meanwhile, all before included
-    log_lines_per_s_core  lines of crawl logs over the CPU seconds of the manager and its children
+    log_lines_per_s_core  lines of crawl logs over the CPU seconds of the manager and its children;
+                          of five passes the best: who else uses the processors only ever adds
     discovered_per_s      new hosts taken in, by the clock
 """
 
@@ -26,16 +27,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from benchmarks.manager.filling import Filled, key_of, name_of
 from benchmarks.manager.fleet import Load, send
 from benchmarks.manager.limit import count_lines_s
-from benchmarks.manager.reports import found_hosts, log_body
+from benchmarks.manager.reports import found_hosts, log_body, renamed
 from benchmarks.manager.stage import Stage, bare_server, one_manager, peak_mb, two_managers
 from shared.wire.gzip_stream import decompress
 
 LOG_AGENTS: Final = 4
+LOG_PASSES: Final = 5
 GOAL_PER_S: Final = 500.0
 SHARE: Final = 0.7  # of the greatest rate, where the goal's is out of reach
 
@@ -193,19 +196,28 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
         _post(served, "/servlets/submitlog", logs("202611220700", 1000))
     _say("the first logs", "short ones, while who reads them starts", starting)
     bodies = logs("202611220800", lines)
-    with _using(served) as used:
-        said = _post(served, "/servlets/submitlog", bodies)
-    assert all(f"taken, {lines} lines\n" in one for one in said), said
-    again = _post(served, "/servlets/submitlog", bodies)
-    assert all("was taken before" in one for one in again), again
     total = lines * len(bodies)
     size = sum(map(len, bodies.values())) / total
-    _say(f"{total:,} lines of logs", f"{total / used.manager_s:,.0f} lines a CPU-second, "
-         f"{total / used.seconds:,.0f}/s; {size:.0f} bytes a line; repeats are known",
-         used)  # fmt: skip
+    rates, seconds = [], []
+    for number in range(LOG_PASSES):
+        bodies = {
+            agent: renamed(body, name_of(agent), f"20261122080{number}")
+            for agent, body in bodies.items()
+        }
+        with _using(served) as used:
+            said = _post(served, "/servlets/submitlog", bodies)
+        assert all(f"taken, {lines} lines\n" in one for one in said), said
+        rates.append(round(total / used.manager_s))
+        seconds.append(used.seconds)
+        _say(f"{total:,} lines of logs", f"{rates[-1]:,} lines a CPU-second, "
+             f"{total / used.seconds:,.0f}/s; {size:.0f} bytes a line", used)  # fmt: skip
+    again = _post(served, "/servlets/submitlog", bodies)
+    assert all("was taken before" in one for one in again), again
     return {
-        "log_lines_per_s_core": round(total / used.manager_s),
-        "log_lines_per_s": round(total / used.seconds),
+        "log_lines_per_s_core": max(rates),
+        "log_lines_per_s_core_median": round(median(rates)),
+        "log_lines_passes": rates,
+        "log_lines_per_s": round(total / min(seconds)),
     }
 
 
@@ -248,13 +260,17 @@ def _limits(folder: Path, filled: Filled, asked: argparse.Namespace) -> dict[str
                     0, 1)  # fmt: skip
     path = folder / "log.gz"
     path.write_bytes(body[body.index(b"\n") + 1 :])
-    lines, cpu_s = count_lines_s(path)
-    assert lines == asked.log_lines, lines
-    print(f"  zcat | DuckDB counting       {lines / cpu_s:,.0f} lines a CPU-second")
+    rates = []
+    for _ in range(LOG_PASSES):
+        lines, cpu_s = count_lines_s(path)
+        assert lines == asked.log_lines, lines
+        rates.append(round(lines / cpu_s))
+    print(f"  zcat | DuckDB counting       {max(rates):,} lines a CPU-second")
     return {
         "bare_syncs_per_s": round(bare.per_s),
         "bare_syncs_per_cpu_s": round(bare.answered / used.cpu_s["bare"]),
-        "counted_lines_per_s_core": round(lines / cpu_s),
+        "counted_lines_per_s_core": max(rates),
+        "counted_lines_per_s_core_median": round(median(rates)),
     }
 
 

@@ -10,7 +10,7 @@ from benchmarks.manager.filling import ROUND
 from shared.wire.crawl_log import LogName, encode_name, request_line
 from shared.wire.gzip_stream import compress
 
-__all__ = ["found_hosts", "log_body"]
+__all__ = ["found_hosts", "log_body", "renamed"]
 
 HEADERS: Final = (
     "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sun, 22 Nov 2026 08:%02d:%02d GMT\r\n"
@@ -33,6 +33,11 @@ def log_body(agent: str, minute: str, units: range, lines: int, now_ms: int, see
     """
     gzip = b"".join(compress(_lines(units, lines, now_ms, random.Random(seed))))
     return encode_name(LogName(agent, minute)) + gzip
+
+
+def renamed(body: bytes, agent: str, minute: str) -> bytes:
+    """Return the same M3 under another name: to the manager another report."""
+    return encode_name(LogName(agent, minute)) + body[body.index(b"\n") + 1 :]
 
 
 def _lines(units: range, lines: int, now_ms: int, chance: random.Random) -> Iterator[bytes]:
