@@ -7,6 +7,7 @@ the request's number goes out; the log has the rest.
 from __future__ import annotations
 
 import logging
+import re
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -31,6 +32,17 @@ HEADINGS: Final[dict[int, Words]] = {
     413: lazy("Too large"),
     429: lazy("Too often"),
     503: lazy("Not now"),
+}
+
+
+# What a sentence names as the command that lists what there is has a page of the same here.
+_SEE: Final = re.compile(r"; see `prsm (?P<what>[a-z]+)[a-z ]*`$")
+LISTS: Final[dict[str, tuple[str, Words]]] = {
+    "agents": ("/console/agents", lazy("Agents")),
+    "plans": ("/console/plans", lazy("Plans")),
+    "release": ("/console/releases", lazy("Releases")),
+    "rounds": ("/console/rounds", lazy("Rounds")),
+    "users": ("/console/users", lazy("Users")),
 }
 
 
@@ -62,6 +74,15 @@ def _broken(visit: Visit, error: Exception) -> Response:
 
 def _page(visit: Visit, status: int, sentence: str, headers: dict[str, str]) -> Response:
     heading = HEADINGS.get(status) or _("The manager failed")
+    named = _SEE.search(sentence)
+    found = LISTS.get(named["what"]) if named and visit.user else None
+    if named and found:
+        sentence = sentence[: named.start()]
     return visit.page(
-        "failure.html", status=status, headers=headers, heading=heading, sentence=sentence
+        "failure.html",
+        status=status,
+        headers=headers,
+        heading=heading,
+        sentence=sentence,
+        found=found,
     )

@@ -18,6 +18,7 @@ RIGHT: Final = 14.0
 TICKS: Final = 4
 DOTS_MOST: Final = 40
 LABELS_APART: Final = 12.0
+STILL_OPEN: Final = "1 4"
 
 
 @frozen
@@ -65,10 +66,13 @@ def draw_series(
     lines: Sequence[Line],
     said: Callable[[float], str],
     axis: str = "",
+    *,
+    runs_on: str = "",
 ) -> Drawing:
     """Return the drawing. places: what stands below each place. said: a number of the grid.
 
-    axis: what all places are of, as UTC.
+    axis: what all places are of, as UTC. runs_on: said of the last place where what it stands for
+    is not over yet; the lines end there in dots.
     """
     drawing = Drawing(name, WIDTH, HEIGHT, title, description)
     greatest = max((n for line in lines for n in line.numbers if n is not None), default=0.0)
@@ -89,15 +93,19 @@ def draw_series(
     for line in lines:
         for part in _parts(line.numbers):
             points = [at(place, number) for place, number in part]
-            if line.filled and len(points) > 1:
-                drawing.area(
-                    [(points[0][0], floor), *points, (points[-1][0], floor)], line.ink, 0.18
-                )
-            if len(points) > 1:
-                drawing.line(points, line.ink, line.width, line.dash)
+            open_end = bool(runs_on) and part[-1][0] == len(places) - 1
+            over = points[:-1] if open_end else points
+            if line.filled and len(over) > 1:
+                drawing.area([(over[0][0], floor), *over, (over[-1][0], floor)], line.ink, 0.18)
+            if len(over) > 1:
+                drawing.line(over, line.ink, line.width, line.dash)
+            if open_end and len(points) > 1:
+                drawing.line(points[-2:], line.ink, line.width, STILL_OPEN)
             if len(places) <= DOTS_MOST or len(points) == 1:
                 for (place, number), (x, y) in zip(part, points, strict=True):
                     tip = f"{places[place]} {line.label} {said(number)}"
+                    if runs_on and place == len(places) - 1:
+                        tip = f"{tip} ({runs_on})"
                     drawing.dot(x, y, line.width / 2 + 1.5, line.ink, tip)
     _legend(drawing, lines, left)
     if axis:

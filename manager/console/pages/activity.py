@@ -70,6 +70,7 @@ def _pages(found: Sequence[Rate], hours: int) -> Drawing:
         ],
         lambda number: f"{number:g}",
         axis="UTC",
+        runs_on=_("so far"),
     )
 
 
@@ -95,6 +96,7 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
         ],
         lambda number: f"{number:g}",
         axis="UTC",
+        runs_on=_("so far"),
     )
 
 

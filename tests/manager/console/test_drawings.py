@@ -134,3 +134,28 @@ def test_bars_share_one_scale_with_the_bound() -> None:
     bounds = root.findall(f"{SVG}polyline")[1:]  # behind the legend's
     places = [float(one.get("points", "0,0").split(",")[0]) for one in bounds]
     assert places == pytest.approx([8 + longest / 5] * 2, abs=0.1)
+
+
+def test_what_is_not_over_ends_in_dots() -> None:
+    """The last stretch is another line, not filled; its points say so. A line that ended is not."""
+    lines = [
+        Line("all", "busy", [1.0, 3.0, 2.0], filled=True),
+        Line("ended", "bad", [1.0, 2.0, None]),
+        Line("new", "good", [None, None, 2.0]),
+    ]
+    root = read_drawing(
+        draw_series("s", "t", "d", ["1", "2", "3"], lines, lambda n: f"{n:g}", runs_on="so far")
+    )
+    drawn = root.findall(f"{SVG}polyline")
+    dotted = [one for one in drawn if one.get("stroke-dasharray") == "1 4"]
+    assert [one.get("class") for one in dotted] == ["line-busy"]
+    [area] = root.findall(f"{SVG}polygon")
+    whole = next(one for one in drawn if one.get("class") == "line-busy")
+    end, begin = str(whole.get("points")).split()[-1], str(dotted[0].get("points")).split()[0]
+    assert end == begin
+    assert str(area.get("points")).split()[-2] == end
+    tips = [one.text for one in root.iter(f"{SVG}title") if one.text]
+    assert [tip for tip in tips if tip.endswith("(so far)")] == [
+        "3 all 2 (so far)",
+        "3 new 2 (so far)",
+    ]

@@ -176,6 +176,25 @@ def test_refusals_are_pages_too(person: Visitor, address: str, status: int) -> N
     _check(read(answer.text), answer.text)
 
 
+@pytest.mark.parametrize(
+    ("address", "listed"),
+    [
+        ("/console/agent?name=nobody", "/console/agents"),
+        ("/console/plans/999", "/console/plans"),
+        ("/console/rounds/999", "/console/rounds"),
+        ("/console/user?name=nobody", "/console/users"),
+    ],
+)
+def test_what_is_not_there_leads_to_what_is(person: Visitor, address: str, listed: str) -> None:
+    """A page names no command to list what there is: a button leads to it."""
+    browser = person("admin")
+    page = browser.get(address).text
+    main = page[page.index("<main") : page.index("</main>")]
+    assert f'<a class="btn btn-primary" href="{listed}">' in main
+    assert "prsm " not in main
+    assert browser.get(listed).status_code == 200
+
+
 def test_the_first_day_says_what_to_do(fresh: Running) -> None:
     """Without agents, hosts and rounds every page says what to do first, with the commands."""
     browser = Browser(fresh.public)
