@@ -105,6 +105,7 @@ def _of_turns(turns: list[dict[str, Any]], filled: dict[str, Any]) -> dict[str, 
         row[name] = min(turn[name] for turn in turns)
     for name in ("beside_us_per_url", "fill_us_per_url"):
         row[name] = filled[name]
+    row["rss_mb"] = max(row["rss_mb"], filled["rss_mb"])
     row["turns"] = [turn["loop_us_per_url"] for turn in turns]
     row["us_per_url"] = round(row["loop_us_per_url"] + row["beside_us_per_url"], 2)
     return row
