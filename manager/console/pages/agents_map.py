@@ -1,7 +1,7 @@
-"""Agents on a map of the world, drawn by the server: where they are and how they are.
+"""Agents on a map, drawn by the server: where they are and how they are.
 
 Agents that lie close together are one point, as large as there are many, in the colour of the one
-that is worst. The land is a file of ours; where it is drawn is `tools/world_outline.py`'s decision.
+that is worst. Which part of the world is drawn says `map_view`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,17 @@ from manager.console.access import Page
 from manager.console.area import area_of
 from manager.console.language import _, number
 from manager.console.listing import Listing, read_listing
+from manager.console.map_view import HEIGHT, WIDTH, WORLD, View, view_of
 from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
 from manager.console.words import word
 from manager.operations.glances import AgentGlance, agent_glances
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "Spot", "spots"]
+__all__ = ["PAGES", "Spot", "placed", "spots"]
 
-WIDTH: Final = 2000
-NORTH: Final = 84.0
-SOUTH: Final = -60.0
-SCALE: Final = WIDTH / 360
-HEIGHT: Final = round((NORTH - SOUTH) * SCALE)
 CELL: Final = 24
-"""Points nearer than this are one: 4 degrees, about a finger on a telephone."""
+"""Points nearer than this are one: about a finger on a telephone."""
 
 NAMED: Final = 8
 GAP, LETTER, LINE = 6, 12, 26
@@ -59,19 +55,28 @@ class Spot:
     side: str = ""
 
 
-def spots(views: Iterable[AgentGlance], listing: Listing) -> list[Spot]:
+def placed(views: Iterable[AgentGlance]) -> list[tuple[float, float]]:
+    """Return where agents are of which that is known, each (latitude, longitude)."""
+    rows = (view.row for view in views)
+    return [
+        (row.latitude, row.longitude)
+        for row in rows
+        if row.latitude is not None and row.longitude is not None
+    ]
+
+
+def spots(views: Iterable[AgentGlance], listing: Listing, view: View = WORLD) -> list[Spot]:
     """Return the points of agents whose position is known, the largest first.
 
     listing: that left these agents; a point of several leads to the table of exactly those.
     """
     cells: dict[tuple[int, int], list[tuple[int, int, AgentGlance]]] = {}
-    for view in views:
-        latitude, longitude = view.row.latitude, view.row.longitude
+    for one in views:
+        latitude, longitude = one.row.latitude, one.row.longitude
         if latitude is None or longitude is None:
             continue
-        x = round((longitude + 180) * SCALE)
-        y = round((NORTH - min(NORTH, max(SOUTH, latitude))) * SCALE)
-        cells.setdefault((x // CELL, y // CELL), []).append((x, y, view))
+        x, y = view.place(latitude, longitude)
+        cells.setdefault((x // CELL, y // CELL), []).append((x, y, one))
     made = [_spot(found, listing) for found in cells.values()]
     return _labelled(sorted(made, key=lambda spot: (-spot.agents, spot.x, spot.y)))
 
@@ -146,17 +151,19 @@ def show(visit: Visit) -> Response:
         default_sort="name",
     )
     chosen = matching(agent_glances(visit.db, visit.now_ms, visit.policy), listing)
-    placed = spots(chosen, listing)
+    view = view_of(placed(chosen))
+    found = spots(chosen, listing, view)
     return visit.page(
         "agents_map.html",
         listing=listing,
         states=STATES,
         kinds=KINDS,
-        spots=placed,
+        spots=found,
+        view=view,
         gap=GAP,
         width=WIDTH,
         height=HEIGHT,
-        agents=sum(spot.agents for spot in placed),
+        agents=sum(spot.agents for spot in found),
         by_state=_by_state(chosen),
         unplaced=[view.row.name for view in chosen if view.row.latitude is None],
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from manager.console.listing import read_listing
+from manager.console.map_view import HEIGHT, NARROWEST, WIDTH, WORLD, view_of
 from manager.console.pages.agents import FILTERS
-from manager.console.pages.agents_map import HEIGHT, WIDTH, spots
+from manager.console.pages.agents_map import spots
 from manager.operations.audit import audit_page
 from manager.operations.glances import agent_glances
 from manager.operations.positions import set_position
@@ -40,10 +42,26 @@ def test_near_agents_are_one_point_in_the_colour_of_the_worst(prsm: Running) -> 
     (both,) = spots(near, PLAIN)  # type: ignore[arg-type]
     assert (both.agents, both.label) == (2, "2")
     for latitude, longitude in ((90, 180), (-90, -180), (0, 0)):
-        (spot,) = spots([at(one, latitude, longitude)], PLAIN)  # type: ignore[list-item]
-        assert 0 <= spot.x <= WIDTH
-        assert 0 <= spot.y <= HEIGHT
+        for view in (WORLD, view_of([(latitude, longitude)])):
+            (spot,) = spots([at(one, latitude, longitude)], PLAIN, view)  # type: ignore[list-item]
+            assert 0 <= spot.x <= WIDTH
+            assert 0 <= spot.y <= HEIGHT
     assert spots(views.values(), PLAIN) == []
+
+
+def test_the_map_is_of_where_the_agents_are() -> None:
+    """The agents of a country fill the map; those of several continents have the world."""
+    japan = [(43.06, 141.35), (26.21, 127.68), (35.03, 135.78)]
+    view = view_of(japan)
+    points = [view.place(*place) for place in japan]
+    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in points)
+    assert max(y for _, y in points) - min(y for _, y in points) > HEIGHT / 2
+    assert view_of(japan[2:]).scale == pytest.approx(WIDTH / NARROWEST)
+    assert view_of([*japan, (51.5, -0.1), (40.7, -74.0)]) == view_of([]) == WORLD
+    # The land goes with the points: the corner of the view is the corner of the drawing.
+    right, down, zoom = map(float, re.findall(r"-?[0-9.]+", view.land))
+    corner = ((view.west + 180) * WORLD.scale, (WORLD.north - view.north) * WORLD.scale)
+    assert (corner[0] * zoom + right, corner[1] * zoom + down) == pytest.approx((0, 0), abs=1)
 
 
 @pytest.mark.parametrize("filters", ["", "state={state}", "state={state}&kind=sync&q=kyoto"])
