@@ -92,7 +92,11 @@ def _of_hosts(asked: argparse.Namespace, scratch: Path, hosts: int) -> list[dict
             next_ = _run("stage", used, hosts, 0, 0)
             row["recovery_s"] = round(next_["opened_s"] + next_["ready_s"], 3)
             of_size.append(row)
-            print(json.dumps({"size": size, "turn": turn + 1, **row}), flush=True)
+            print(
+                f"{hosts:>9,} hosts, {size:>10,} known, turn {turn + 1}: "
+                f"{row['loop_us_per_url']} us a URL, {row['us_per_known_url']} a known one",
+                flush=True,
+            )
             shutil.rmtree(used)
     shutil.rmtree(scratch)
     return [{"size": size, **_of_turns(of_size, filled[size])} for size, of_size in turns.items()]

@@ -13,6 +13,7 @@ is `RESULT` and JSON, with the same keys for two managers under `replicas`:
     list_1e6_rss_mb       the most memory of the manager meanwhile, all before included
     log_lines_per_s_core  lines of crawl logs over the CPU seconds of the manager and its children;
                           of five passes the best: who else uses the processors only ever adds
+                          (`_median`: of the five, `log_lines_passes`: each; the limit likewise)
     discovered_per_s      new hosts taken in, by the clock
 """
 
@@ -265,7 +266,9 @@ def _limits(folder: Path, filled: Filled, asked: argparse.Namespace) -> dict[str
         lines, cpu_s = count_lines_s(path)
         assert lines == asked.log_lines, lines
         rates.append(round(lines / cpu_s))
-    print(f"  zcat | DuckDB counting       {max(rates):,} lines a CPU-second")
+    print(
+        f"  zcat | DuckDB counting       {max(rates):,} lines a CPU-second, the best of {LOG_PASSES}"
+    )
     return {
         "bare_syncs_per_s": round(bare.per_s),
         "bare_syncs_per_cpu_s": round(bare.answered / used.cpu_s["bare"]),

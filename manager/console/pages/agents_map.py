@@ -25,7 +25,7 @@ from manager.console.words import word
 from manager.operations.glances import AgentGlance, agent_glances
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "Spot", "placed", "spots"]
+__all__ = ["PAGES", "Spot", "spots"]
 
 CELL: Final = 24
 """Points nearer than this are one: about a finger on a telephone."""
@@ -55,26 +55,22 @@ class Spot:
     side: str = ""
 
 
-def placed(views: Iterable[AgentGlance]) -> list[tuple[float, float]]:
-    """Return where agents are of which that is known, each (latitude, longitude)."""
-    rows = (view.row for view in views)
+def _placed(glances: Iterable[AgentGlance]) -> list[tuple[float, float, AgentGlance]]:
+    """Return the agents of which it is known where they are, with latitude and longitude."""
     return [
-        (row.latitude, row.longitude)
-        for row in rows
-        if row.latitude is not None and row.longitude is not None
+        (one.row.latitude, one.row.longitude, one)
+        for one in glances
+        if one.row.latitude is not None and one.row.longitude is not None
     ]
 
 
-def spots(views: Iterable[AgentGlance], listing: Listing, view: View = WORLD) -> list[Spot]:
+def spots(glances: Iterable[AgentGlance], listing: Listing, view: View = WORLD) -> list[Spot]:
     """Return the points of agents whose position is known, the largest first.
 
     listing: that left these agents; a point of several leads to the table of exactly those.
     """
     cells: dict[tuple[int, int], list[tuple[int, int, AgentGlance]]] = {}
-    for one in views:
-        latitude, longitude = one.row.latitude, one.row.longitude
-        if latitude is None or longitude is None:
-            continue
+    for latitude, longitude, one in _placed(glances):
         x, y = view.place(latitude, longitude)
         cells.setdefault((x // CELL, y // CELL), []).append((x, y, one))
     made = [_spot(found, listing) for found in cells.values()]
@@ -151,7 +147,7 @@ def show(visit: Visit) -> Response:
         default_sort="name",
     )
     chosen = matching(agent_glances(visit.db, visit.now_ms, visit.policy), listing)
-    view = view_of(placed(chosen))
+    view = view_of([(latitude, longitude) for latitude, longitude, _one in _placed(chosen)])
     found = spots(chosen, listing, view)
     return visit.page(
         "agents_map.html",
@@ -165,7 +161,7 @@ def show(visit: Visit) -> Response:
         height=HEIGHT,
         agents=sum(spot.agents for spot in found),
         by_state=_by_state(chosen),
-        unplaced=[view.row.name for view in chosen if view.row.latitude is None],
+        unplaced=[one.row.name for one in chosen if one.row.latitude is None],
     )
 
 
