@@ -266,9 +266,7 @@ def _limits(folder: Path, filled: Filled, asked: argparse.Namespace) -> dict[str
         lines, cpu_s = count_lines_s(path)
         assert lines == asked.log_lines, lines
         rates.append(round(lines / cpu_s))
-    print(
-        f"  zcat | DuckDB counting       {max(rates):,} lines a CPU-second, the best of {LOG_PASSES}"
-    )
+    print(f"  zcat | DuckDB counting       {max(rates):,} lines a CPU-second, best of {LOG_PASSES}")
     return {
         "bare_syncs_per_s": round(bare.per_s),
         "bare_syncs_per_cpu_s": round(bare.answered / used.cpu_s["bare"]),
