@@ -31,7 +31,7 @@ MAIN_HOSTS = 10**4
 PARTS = ("modules", "agent")
 AGENT_SIZES = (10**5, 10**7)
 AGENT_HOSTS = 10**4
-AGENT_SECONDS = 60.0
+AGENT_SECONDS = 40.0
 
 TURNS = 3
 MEASURED = 50_000
@@ -116,9 +116,14 @@ def _of_turns(turns: list[dict[str, Any]], filled: dict[str, Any]) -> dict[str, 
 
 
 def _agent(asked: argparse.Namespace, scratch: Path) -> dict[str, Any]:
-    rows = crawl_at(sorted(asked.agent_sizes), asked.agent_hosts, asked.agent_seconds, scratch)
+    rows = crawl_at(
+        sorted(asked.agent_sizes), asked.agent_hosts, asked.agent_seconds, asked.turns, scratch
+    )
     first, last = rows[0], rows[-1]
-    print(f"\nan agent with {asked.agent_hosts:,} hosts, {asked.agent_seconds:.0f} s at each size")
+    print(
+        f"\nan agent with {asked.agent_hosts:,} hosts, {asked.turns} times "
+        f"{asked.agent_seconds:.0f} s at each size"
+    )
     columns = (
         "known",
         "pages",

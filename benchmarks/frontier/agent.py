@@ -1,8 +1,8 @@
 """A whole agent by how many URLs it knows: what a page costs it, its memory, how soon it goes on.
 
-`prsm serve` hands the hosts of an endless web out and `prs run` crawls them for a while, at each
-size. Between two runs its ledger is filled up to the size, which a crawl would take hours for;
-nothing else reaches into a program.
+`prsm serve` hands the hosts of an endless web out and `prs run` crawls them for a while. Each size
+has a manager and an agent of its own, whose ledger is filled up to the size, which a crawl would
+take hours for; nothing else reaches into a program. Then they crawl in turns.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -36,27 +37,43 @@ ENDED_IN_TIME: Final = 124
 """What timeout(1) ends with where it had to end the command."""
 
 
-def crawl_at(sizes: list[int], hosts: int, seconds: float, scratch: Path) -> list[dict[str, Any]]:
-    """Crawl for so many seconds at each size, smallest first; return a row for each."""
-    port = free_port()
-    rows = []
-    with serve(scratch, scratch / "nginx", port, PLACES) as nginx:
-        manager = Manager(scratch / "manager", MANAGER).start()
-        try:
-            agent = _with_hosts(manager, nginx, hosts, scratch)
-            for size in sorted(sizes):
-                known = _fill(agent, hosts, size)
-                rows.append(
-                    {"known": known, "hosts": hosts, **_crawl(agent, nginx, seconds, scratch)}
+def crawl_at(
+    sizes: list[int], hosts: int, seconds: float, turns: int, scratch: Path
+) -> list[dict[str, Any]]:
+    """Crawl for so many seconds at each size, in turns; return a row for each size.
+
+    A row: the cost of its least turn, of all else the most.
+    """
+    with serve(scratch, scratch / "nginx", free_port(), PLACES) as nginx, ExitStack() as managers:
+        agents, known = {}, {}
+        for size in sorted(sizes):
+            place = scratch / str(size)
+            manager = Manager(place / "manager", MANAGER).start()
+            managers.callback(manager.stop)
+            agents[size] = _with_hosts(manager, nginx, hosts, place)
+            known[size] = _fill(agents[size], hosts, size)
+        of_size: dict[int, list[dict[str, Any]]] = {size: [] for size in agents}
+        for turn in range(turns):
+            for size, agent in agents.items():
+                of_size[size].append(_crawl(agent, nginx, seconds, scratch))
+                print(
+                    json.dumps({"known": size, "turn": turn + 1, **of_size[size][-1]}), flush=True
                 )
-                print(json.dumps(rows[-1]), flush=True)
-        finally:
-            manager.stop()
-    return rows
+    return [
+        {"known": known[size], "hosts": hosts, **_of_turns(rows)} for size, rows in of_size.items()
+    ]
+
+
+def _of_turns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    row = {name: max(turn[name] for turn in rows) for name in rows[0]}
+    row["us_per_page"] = min(turn["us_per_page"] for turn in rows)
+    row["turns"] = [turn["us_per_page"] for turn in rows]
+    return row
 
 
 def _with_hosts(manager: Manager, nginx: Served, hosts: int, scratch: Path) -> Agent:
     """Return an agent that has all hosts as its work and has begun with the first."""
+    scratch.mkdir(parents=True, exist_ok=True)
     token = manager.prsm("agents", "token", NAME)["token"]
     agent = Agent(scratch / "agent", NAME, AGENT).enrol(manager.url, token)
     listed = scratch / "tops.txt"
