@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal
+from urllib.parse import unquote_plus
 
 from manager.assignment import LivenessState
 from manager.console import figures
@@ -269,4 +270,10 @@ def _spoken(name: str, value: object) -> str:
         return "yes" if value else "no"
     if name.endswith("_ms") and isinstance(value, int | float):
         return figures.moment(round(value)) if value > EPOCH_MS else figures.duration(value)
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, list):
+        return ", ".join(_spoken(name, one) for one in value) if value else "none"
+    if isinstance(value, dict):
+        return f"({', '.join(f'{key} {_spoken(key, one)}' for key, one in value.items())})"
+    if isinstance(value, str):
+        return unquote_plus(value) if name == "query" else value
+    return json.dumps(value)

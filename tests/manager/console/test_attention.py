@@ -160,7 +160,10 @@ def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
         (json.dumps({"argument": "", "left": None, "units": 3}), "units 3"),
         (json.dumps({"expires_ms": NOW_MS}), "expires 2026-09-21 14:13:20\u00a0UTC"),
         (json.dumps({"makespan_ms": 64_100}), "makespan 1\u00a0min\u00a04\u00a0s"),
-        (json.dumps({"list": [1, 2]}), "list [1, 2]"),
+        (json.dumps({"list": [1, 2], "left": []}), "list 1, 2, left none"),
+        (json.dumps({"pattern": ["^a|b$", "c"]}), "pattern ^a|b$, c"),
+        (json.dumps({"names": {"root": 2, "again": True}}), "names (root 2, again yes)"),
+        (json.dumps({"query": "host=a%2Fb&text=c+d"}), "query host=a/b&text=c d"),
     ],
 )
 def test_details_of_the_audit_are_spoken(detail: str, said: str) -> None:
