@@ -35,6 +35,14 @@ GAP, LETTER, LINE = 6, 12, 26
 STATES: Final = tuple(state.value for state in LivenessState)
 WORST: Final = ("lost", "late", "new", "paused", "draining", "asleep", "idle", "working", "retired")
 KINDS: Final = ("sync", "plain")
+SHAPES: Final = {
+    "late": "M0-12 12 0 0 12-12 0z",
+    "lost": "M-9-9H9V9H-9z",
+    "draining": "M-9-9H9V9H-9z",
+    "paused": "M-9-9h6V9h-6zM3-9h6V9h-6z",
+    "retired": "M-9-3H9V3H-9z",
+}
+"""What is no circle: the mark that the state has beside its word (`states.css`), around 0 0."""
 
 
 @frozen
@@ -42,6 +50,7 @@ class Spot:
     """A point of the map. x, y: of 2000 and 800; state: of the worst agent there.
 
     side: where its label is; empty: there is no room, or it is the number of agents.
+    shape: of `SHAPES`; empty: a circle, as that of several agents always is.
     """
 
     x: int
@@ -52,6 +61,7 @@ class Spot:
     label: str
     url: str
     agents: int
+    shape: str = ""
     side: str = ""
 
 
@@ -124,6 +134,7 @@ def _spot(found: Sequence[tuple[int, int, AgentGlance]], listing: Listing) -> Sp
         first.row.name if alone else number(len(views)),
         link("agent", name=first.row.name) if alone else _table(views, listing),
         len(views),
+        SHAPES.get(first.liveness.state.value, "") if alone else "",
     )
 
 
