@@ -80,7 +80,7 @@ def change(number: float, before: float) -> str:
     if before <= 0:
         return NOTHING
     share = 100 * (number / before - 1)
-    return f"{'+' if share >= 0 else '−'}{written(abs(share), 1)}{GAP}%"
+    return f"{'+' if share >= 0 else '−'}{written(abs(share), 1)}%"
 
 
 def duration(length_ms: float | None) -> str:

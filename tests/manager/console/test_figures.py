@@ -74,8 +74,8 @@ def test_a_clock_is_ahead_or_behind() -> None:
 
 def test_change_in_percent() -> None:
     """A change is said against what was before; against nothing there is none."""
-    assert _plain(figures.change(75, 100)) == "−25.0 %"
-    assert _plain(figures.change(110, 100)) == "+10.0 %"
+    assert _plain(figures.change(75, 100)) == "−25.0%"
+    assert _plain(figures.change(110, 100)) == "+10.0%"
     assert figures.change(1, 0) == "–"
 
 
