@@ -47,7 +47,16 @@ class ForbiddenError(PrsmError):
 
 
 class NotFoundError(PrsmError):
-    """An agent, host, round, plan or user of that name does not exist."""
+    """An agent, host, round, plan or user of that name does not exist.
+
+    see: the `prsm` command that lists those there are, as `agents list`; a page leads to their
+    page instead.
+    """
+
+    def __init__(self, what: str, *, see: str = "") -> None:
+        super().__init__(f"{what}; see `prsm {see}`" if see else what)
+        self.what = what
+        self.see = see
 
 
 class GoneError(PrsmError):

@@ -7,7 +7,6 @@ the request's number goes out; the log has the rest.
 from __future__ import annotations
 
 import logging
-import re
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -15,7 +14,7 @@ from starlette.responses import Response
 
 from manager.console.language import Words, _, lazy
 from manager.console.visit import Visit
-from manager.errors import BusyError, SlowDownError
+from manager.errors import BusyError, NotFoundError, SlowDownError
 from shared.errors import PrsmError
 
 __all__ = ["answer_failure"]
@@ -34,14 +33,25 @@ HEADINGS: Final[dict[int, Words]] = {
     503: lazy("Not now"),
 }
 
-
-# What a sentence names as the command that lists what there is has a page of the same here.
-_SEE: Final = re.compile(r"; see `prsm (?P<what>[a-z]+)[a-z ]*`$")
+# The page of what a command of `NotFoundError.see` lists.
 LISTS: Final[dict[str, tuple[str, Words]]] = {
     "agents": ("/console/agents", lazy("Agents")),
+    "agents list": ("/console/agents", lazy("Agents")),
+    "agents tokens": ("/console/agents", lazy("Agents")),
+    "alerts silences": ("/console/alerts", lazy("Alerts")),
+    "archive": ("/console/archive-jobs", lazy("Jobs")),
+    "clients": ("/console/data", lazy("Data")),
+    "collect orders": ("/console/collection", lazy("Collection")),
+    "collect schedule": ("/console/collection", lazy("Collection")),
+    "collect transfers": ("/console/collection", lazy("Collection")),
+    "fleet": ("/console/fleet-rules", lazy("Block list and politeness")),
+    "hosts pins": ("/console/hosts", lazy("Hosts")),
+    "managers": ("/console/settings", lazy("Settings")),
     "plans": ("/console/plans", lazy("Plans")),
     "release": ("/console/releases", lazy("Releases")),
     "rounds": ("/console/rounds", lazy("Rounds")),
+    "rounds schedule": ("/console/rounds", lazy("Rounds")),
+    "tokens": ("/console/tokens", lazy("Tokens")),
     "users": ("/console/users", lazy("Users")),
 }
 
@@ -50,6 +60,8 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     """Return the page for an error."""
     if isinstance(error, HTTPException):
         return _page(visit, error.status_code, error.detail, dict(error.headers or {}))
+    if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
+        return _page(visit, 404, error.what, {}, found)
     status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
     if status is None:
         return _broken(visit, error)
@@ -72,12 +84,14 @@ def _broken(visit: Visit, error: Exception) -> Response:
     return _page(visit, 500, sentence, {})
 
 
-def _page(visit: Visit, status: int, sentence: str, headers: dict[str, str]) -> Response:
+def _page(
+    visit: Visit,
+    status: int,
+    sentence: str,
+    headers: dict[str, str],
+    found: tuple[str, Words] | None = None,
+) -> Response:
     heading = HEADINGS.get(status) or _("The manager failed")
-    named = _SEE.search(sentence)
-    found = LISTS.get(named["what"]) if named and visit.user else None
-    if named and found:
-        sentence = sentence[: named.start()]
     return visit.page(
         "failure.html",
         status=status,

@@ -111,7 +111,6 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(name)s is the last administrator"),
     lazy("make another one first"),
     # What the console itself refuses
-    lazy("client %(name)s: there is none of this name"),
     lazy("%(path)s: there is nothing of that number"),
     lazy("%(path)s: there is no such drawing"),
     lazy("before %(value)s: must be the number of a row"),

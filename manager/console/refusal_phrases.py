@@ -168,7 +168,6 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("client %(name)s: is registered already"),
     lazy("choose another name"),
     lazy("client %(name)s: not registered"),
-    lazy("`%(command)s` lists all"),
     lazy("scope %(value)s: must be of %(choices)s"),
     lazy(
         "daily_bytes = %(bytes)s, requests_per_minute = %(requests)s: must be >= 0 (0: no "

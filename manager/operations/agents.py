@@ -226,7 +226,7 @@ def set_next_list_limit(
 def _found(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none; see `prsm agents`")
+        raise NotFoundError(f"agent {name}: there is none", see="agents")
     return row
 
 

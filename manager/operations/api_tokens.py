@@ -100,7 +100,7 @@ def make_token(
     with db.write() as tx:
         row = users.by_name(tx, owner)
         if row is None:
-            raise NotFoundError(f"user {owner[:64]!a}: there is none; see `prsm users`")
+            raise NotFoundError(f"user {owner[:64]!a}: there is none", see="users")
         if row.disabled_ms is not None:
             raise ForbiddenError(f"user {owner} is disabled and gets no token")
         if ROLES.index(role) > ROLES.index(row.role):
@@ -135,7 +135,7 @@ def revoke_token(db: Database, holder: Holder, number: int, actor: Actor, now_ms
     with db.write() as tx:
         row = api_tokens.by_id(tx, number)
         if row is None or (holder.role != "admin" and row.user != holder.name):
-            raise NotFoundError(f"token {number}: you have none of this number")
+            raise NotFoundError(f"token {number}: you have none of this number", see="tokens")
         if api_tokens.revoke(tx, number, now_ms):
             note(tx, now_ms, actor, "token.revoke", row.user, token=row.name)
 

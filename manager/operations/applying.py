@@ -36,7 +36,7 @@ def apply_plan(
     with db.write() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
+            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
         if plan.applied_ms is not None:
             return 0
         _require_standing(tx, standing)

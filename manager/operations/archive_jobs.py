@@ -120,7 +120,7 @@ def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = archive_jobs.job_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"job {number}: there is none of this number")
+            raise NotFoundError(f"job {number}: there is none of this number", see="archive")
         if row.state in ("failed", "gone"):
             return
         problem = f"removed by {actor.name}"

@@ -127,7 +127,7 @@ def _agents(tx: Transaction, name: str) -> list[int]:
     if name in taking:
         return [taking[name]]
     if agents.by_name(tx, name) is None:
-        raise NotFoundError(f"agent {name}: there is none; see `prsm agents`")
+        raise NotFoundError(f"agent {name}: there is none", see="agents")
     raise ConflictError(f"agent {name} takes no part now: it probes nothing")
 
 

@@ -70,7 +70,7 @@ def check_captures(
     with db.read() as tx:
         row = agents.by_name(tx, name)
         if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
+            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
         since_ms = now_ms - round(policy.probe_fresh_s * 1000)
         logs = _there(reports.log_paths_since(tx, since_ms), place.kept)
     found = compare_logs(

@@ -239,7 +239,7 @@ def take_usage(db: Database, usage: Sequence[UsageRow], now_ms: int) -> None:
 def _client(tx: Transaction, name: str) -> ClientRow:
     row = clients.client_by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"client {name[:80]!a}: not registered; `prsm clients` lists all")
+        raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
     return row
 
 

@@ -105,7 +105,7 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = collection.order_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"order {number}: there is none; see `prsm collect orders`")
+            raise NotFoundError(f"order {number}: there is none", see="collect orders")
         if row.state != "open":
             raise ConflictError(f"order {number}: it is {row.state} already")
         collection.update_order(
@@ -199,5 +199,5 @@ def agent_named(tx: Transaction, name: str) -> AgentRow:
     """Return the agent of a name. Raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none of that name; see `prsm agents`")
+        raise NotFoundError(f"agent {name}: there is none of that name", see="agents")
     return row

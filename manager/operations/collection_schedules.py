@@ -20,7 +20,7 @@ from manager.schedules import Crontab
 __all__ = ["TIMETABLE", "add_collection_schedule", "start_collections"]
 
 TIMETABLE: Final = Timetable(
-    COLLECTIONS, "collection.schedule", "collection.unschedule", 1000, "prsm collect schedule"
+    COLLECTIONS, "collection.schedule", "collection.unschedule", 1000, "collect schedule"
 )
 
 

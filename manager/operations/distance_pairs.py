@@ -116,7 +116,7 @@ def _agent(tx: Transaction, name: str) -> int | None:
         return None
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none; see `prsm agents`")
+        raise NotFoundError(f"agent {name}: there is none", see="agents")
     return row.id
 
 

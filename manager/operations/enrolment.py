@@ -114,7 +114,7 @@ def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> Non
     with db.write() as tx:
         if not join_tokens.expire(tx, name, now_ms):
             raise NotFoundError(
-                f"join token for {name[:64]!a}: none waits to be used; see `prsm agents tokens`"
+                f"join token for {name[:64]!a}: none waits to be used", see="agents tokens"
             )
         note(tx, now_ms, actor, REVOKED, name)
 

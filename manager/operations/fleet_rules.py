@@ -105,7 +105,9 @@ def remove_blocked(db: Database, number: int, actor: Actor, now_ms: int) -> None
     with db.write() as tx:
         row = fleet_rules.remove_blocked(tx, number, actor.name, now_ms)
         if row is None:
-            raise NotFoundError(f"line {number}: the block list has none of this number")
+            raise NotFoundError(
+                f"line {number}: the block list has none of this number", see="fleet"
+            )
         note(tx, now_ms, actor, "block.remove", "", pattern=row.pattern)
 
 

@@ -251,4 +251,4 @@ def _agent_id(name: str, names: dict[int, str]) -> int | None:
     for number, known in names.items():
         if known == name:
             return number
-    raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
+    raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")

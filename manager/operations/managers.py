@@ -123,7 +123,7 @@ def forget_manager(db: Database, name: str, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         found = [one for one in managers_of(tx) if one.name == name]
         if not found:
-            raise NotFoundError(f"manager {name[:253]}: there is none; see `prsm managers`")
+            raise NotFoundError(f"manager {name[:253]}: there is none", see="managers")
         if found[0].silent_ms < SERVES_MS:
             raise ConflictError(
                 f"manager {name}: gave a sign of life {spoken_duration(found[0].silent_ms)} ago; "

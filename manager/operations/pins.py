@@ -140,7 +140,7 @@ def unpin_units(
         ids = hosts.ids_of_units(tx, keys)
         for key in keys:
             if key not in ids:
-                raise NotFoundError(f"unit {key}: not known; see `prsm hosts pins`")
+                raise NotFoundError(f"unit {key}: not known", see="hosts pins")
         forgotten = pins.unpin(tx, list(ids.values()))
         if forgotten:
             subject = keys[0] if len(keys) == 1 else ""
@@ -278,7 +278,7 @@ def agent_of(tx: Transaction, name: str) -> AgentRow:
     """Return an agent by name; raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
+        raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
     return row
 
 

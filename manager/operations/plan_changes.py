@@ -67,7 +67,7 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
+            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
         if plan.applied_ms is not None:
             return []
         taking = {row.id: row for row in members(tx)}

@@ -204,7 +204,7 @@ def plan_detail(
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none; see `prsm plans`")
+            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
         moving, moves = plan_moves.move_page(tx, plan, agent, limit, offset)
         undone_by = plans.undone_by(tx, plan_id)
     detail = json.loads(plan.detail)

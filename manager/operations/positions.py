@@ -18,7 +18,7 @@ def set_position(
     with db.write() as tx:
         row = agents.by_name(tx, agent)
         if row is None:
-            raise NotFoundError(f"agent {agent[:80]!a}: there is none; see `prsm agents`")
+            raise NotFoundError(f"agent {agent[:80]!a}: there is none", see="agents")
         place(tx, row.id, agent, position, actor, now_ms)
 
 

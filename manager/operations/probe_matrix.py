@@ -115,7 +115,7 @@ def _numbers(tx: Transaction, agent_names: Sequence[str]) -> list[int]:
     number_of = {name: number for number, name in agents.names(tx).items()}
     for name in agent_names:
         if name not in number_of:
-            raise NotFoundError(f"agent {name}: there is none; see `prsm agents`")
+            raise NotFoundError(f"agent {name}: there is none", see="agents")
     return [number_of[name] for name in agent_names]
 
 

@@ -85,7 +85,7 @@ def refetches_of(db: Database, name: str) -> Refetches:
     with db.read() as tx:
         row = agents.by_name(tx, name)
         if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none; see `prsm agents list`")
+            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
         names = agents.names(tx)
         found = _pages(tx, row.id, row.refetch_round)
     pages = [

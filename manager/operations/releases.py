@@ -160,7 +160,7 @@ def revoke(
         roots, root, before = _standing(tx)
         row = releases.by_version(tx, version)
     if row is None or row.revoked_ms is not None:
-        raise NotFoundError(f"release {version[:40]!r}: is not published; see `prsm release`")
+        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
     known = releases_of(read(Targets, before.body.encode()).signed)
     found = _checked_targets(root, targets, before.version + 1, now_ms)
     known.pop(version, None)

@@ -243,12 +243,12 @@ def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
 def _release(tx: Transaction, version: str) -> ReleaseRow:
     row = releases.by_version(tx, version)
     if row is None:
-        raise NotFoundError(f"release {version[:40]!r}: is not published; see `prsm release`")
+        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
     return row
 
 
 def _agent(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name[:80]!a}: there is none; see `prsm agents`")
+        raise NotFoundError(f"agent {name[:80]!a}: there is none", see="agents")
     return row

@@ -23,7 +23,7 @@ from shared.errors import FormatError
 
 __all__ = ["TIMETABLE", "add_schedule", "start_scheduled"]
 
-TIMETABLE: Final = Timetable(ROUNDS, "schedule.add", "schedule.remove", 100, "prsm rounds schedule")
+TIMETABLE: Final = Timetable(ROUNDS, "schedule.add", "schedule.remove", 100, "rounds schedule")
 
 
 def add_schedule(

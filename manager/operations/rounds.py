@@ -211,7 +211,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
     with db.read() as tx:
         row = rounds.by_number(tx, number)
         if row is None:
-            raise NotFoundError(f"round {number}: there is none; see `prsm rounds`")
+            raise NotFoundError(f"round {number}: there is none", see="rounds")
         plan: PlanHead | None = None
         if row.plan_id is not None:
             plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)

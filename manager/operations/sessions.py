@@ -31,7 +31,7 @@ def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
     with db.read() as tx:
         user = users.by_name(tx, name)
         if user is None:
-            raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+            raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
         rows = users.sessions_of(tx, user.id, now_ms)
     return [
         OpenSession(row.token_hash[:SHOWN], name, row.created_ms, row.expires_ms) for row in rows
@@ -43,7 +43,7 @@ def end_sessions(db: Database, name: str, actor: Actor, now_ms: int, session: st
     with db.write() as tx:
         user = users.by_name(tx, name)
         if user is None:
-            raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+            raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
         rows = users.sessions_of(tx, user.id, now_ms)
         chosen = [row for row in rows if not session or row.token_hash[:SHOWN] == session]
         if session and not chosen:

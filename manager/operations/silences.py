@@ -91,7 +91,7 @@ def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = alerting.silence_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"silence {number}: there is none; see `prsm alerts silences`")
+            raise NotFoundError(f"silence {number}: there is none", see="alerts silences")
         if row.ended_ms is None and row.until_ms > now_ms:
             _end(tx, row, actor, now_ms)
 

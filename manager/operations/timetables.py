@@ -47,7 +47,7 @@ class Timetable(Generic[Row]):
         self._added = added
         self._removed = removed
         self._most = most
-        self._see = see
+        self.see = see
 
     def add(
         self,
@@ -85,7 +85,7 @@ class Timetable(Generic[Row]):
         """Let nothing happen by a schedule any more. Raises NotFoundError."""
         with db.write() as tx:
             if not self._rows.remove(tx, number):
-                raise NotFoundError(f"schedule {number}: there is none; see `{self._see}`")
+                raise NotFoundError(f"schedule {number}: there is none", see=self.see)
             note(tx, now_ms, actor, self._removed, str(number))
 
     def listed(self, db: Database, now_ms: int) -> list[Scheduled[Row]]:

@@ -73,5 +73,5 @@ def update_reports_of(db: Database, agent: str = "") -> list[UpdateReportRow]:
     with db.read() as tx:
         row = agents.by_name(tx, agent) if agent else None
         if agent and row is None:
-            raise NotFoundError(f"agent {agent[:80]!a}: there is none; see `prsm agents`")
+            raise NotFoundError(f"agent {agent[:80]!a}: there is none", see="agents")
         return update_reports.newest(tx, row.id if row else None, SHOWN)

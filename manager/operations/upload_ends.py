@@ -64,7 +64,7 @@ def cancel_transfer(
     with db.read() as tx:
         row = transfers.by_id(tx, number)
     if row is None:
-        raise NotFoundError(f"transfer {number}: there is none; see `prsm collect transfers`")
+        raise NotFoundError(f"transfer {number}: there is none", see="collect transfers")
     _end(db, parts, row, actor, now_ms, f"{actor.name} gave it up")
 
 

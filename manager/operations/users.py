@@ -234,7 +234,7 @@ def logout(db: Database, token_hash: str, now_ms: int) -> None:
 def _named(tx: Transaction, name: str) -> UserRow:
     user = users.by_name(tx, name)
     if user is None:
-        raise NotFoundError(f"user {name[:64]!a}: there is none; see `prsm users`")
+        raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
     return user
 
 

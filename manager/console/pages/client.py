@@ -69,7 +69,7 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
     for detail in list_clients(visit.db, visit.now_ms):
         if detail.client.name == name:
             return detail
-    raise NotFoundError(f"client {name[:80]!a}: there is none of this name")
+    raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
 
 
 def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
