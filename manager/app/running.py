@@ -31,7 +31,9 @@ from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake.workers import Workers
 from manager.naming import resolve_due
+from manager.operations.actor import CLOCK
 from manager.operations.daily_files import keep_daily_files
+from manager.operations.log_forgetting import forget_logs
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.round_progress import begin_crawl
 from manager.operations.tick import tick
@@ -177,6 +179,8 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
     alerts = Alerts(db, manager.alerts, now_ms)
     once(manager.settings.alerts.look_s, "alerts", alerts.look)
+    keep_s = manager.settings.intake.keep_logs_s
+    once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock
 

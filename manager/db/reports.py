@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, values_of
@@ -15,11 +17,13 @@ __all__ = [
     "all_paths",
     "by_name",
     "by_sha256",
+    "forget_lines",
     "last_until",
     "log_paths",
     "log_paths_since",
     "logs_before",
     "newest",
+    "with_lines_before",
 ]
 
 
@@ -87,7 +91,7 @@ def log_paths(tx: Transaction, agent_id: int) -> list[str]:
     """Return where the rows of an agent's logs lie, oldest first."""
     return tx.values(
         sa.select(reports.c.path)
-        .where(reports.c.agent_id == agent_id, reports.c.kind == "log")
+        .where(reports.c.agent_id == agent_id, reports.c.kind == "log", reports.c.path != "")
         .order_by(reports.c.id)
     )
 
@@ -96,7 +100,7 @@ def log_paths_since(tx: Transaction, since_ms: int) -> list[tuple[int, str]]:
     """Return (agent, path) of the logs that came since a moment, oldest first."""
     rows = tx.execute(
         sa.select(reports.c.agent_id, reports.c.path)
-        .where(reports.c.received_ms >= since_ms, reports.c.kind == "log")
+        .where(reports.c.received_ms >= since_ms, reports.c.kind == "log", reports.c.path != "")
         .order_by(reports.c.id)
     )
     return [(row.agent_id, row.path) for row in rows]
@@ -124,13 +128,13 @@ def logs_before(
     quarantined: bool,
     limit: int,
 ) -> list[ReportRow]:
-    """Return logs that have lines, newest first, before an id; that touch a time, if one is given.
+    """Return logs whose lines are kept, newest first, before an id; that touch a time, if given.
 
     quarantined: only logs that have such lines.
     """
     query = (
         sa.select(reports)
-        .where(reports.c.kind == "log", reports.c.lines > 0)
+        .where(reports.c.kind == "log", reports.c.lines > 0, reports.c.path != "")
         .order_by(reports.c.id.desc())
         .limit(limit)
     )
@@ -145,6 +149,22 @@ def logs_before(
     if quarantined:
         query = query.where(reports.c.quarantined > 0)
     return tx.rows(ReportRow, query)
+
+
+def with_lines_before(tx: Transaction, before_ms: int, limit: int) -> list[ReportRow]:
+    """Return logs that came before a moment and whose lines are kept, oldest first."""
+    query = (
+        sa.select(reports)
+        .where(reports.c.received_ms < before_ms, reports.c.kind == "log", reports.c.path != "")
+        .order_by(reports.c.id)
+        .limit(limit)
+    )
+    return tx.rows(ReportRow, query)
+
+
+def forget_lines(tx: Transaction, ids: Collection[int]) -> None:
+    """Write down that the lines of some logs are not kept any more."""
+    tx.execute(sa.update(reports).where(reports.c.id.in_(ids)).values(path=""))
 
 
 def all_paths(tx: Transaction) -> list[str]:

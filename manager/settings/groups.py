@@ -201,6 +201,13 @@ class IntakeSettings:
         most=DAY_S,
         reason="of a processor for one log: 20 million lines; a bomb must not hold a worker",
     )
+    keep_logs_s: float = setting(
+        0.0,
+        unit="s",
+        least=0,
+        most=36_500 * DAY_S,
+        reason="lines of crawl logs, since they came; 0: for ever; their sums are kept as well",
+    )
     keep_rejected_s: float = setting(
         30.0 * DAY_S,
         unit="s",

@@ -1,0 +1,59 @@
+"""Lines of crawl logs of long ago are let go of, where a setting says so.
+
+The report stays with its figures, and so does what was made of its lines: sums, distances, rounds,
+found hosts, activity. Searches, exports and comparisons have what is left.
+Invariant: a file goes before its row says so; a manager that dies between the two does both again.
+What came since the round that goes on, or went on last, began, is kept: it is still worked with.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import reports, rounds
+from manager.db.engine import Database
+from manager.operations.actor import Actor, note
+from manager.store import Layout
+
+__all__ = ["forget_logs"]
+
+LOGS_AT_ONCE: Final = 500
+
+
+def forget_logs(db: Database, layout: Layout, keep_s: float, actor: Actor, now_ms: int) -> int:
+    """Remove the lines of logs that came longer ago than `keep_s` seconds; return of how many.
+
+    keep_s 0: none. A file that cannot be removed (OSError) ends it; what was removed is written
+    down.
+    """
+    if not keep_s:
+        return 0
+    with db.read() as tx:
+        last = rounds.newest(tx, 1)
+    before_ms = min([now_ms - round(keep_s * 1000), *(one.started_ms for one in last)])
+    forgotten = 0
+    while True:
+        with db.read() as tx:
+            old = reports.with_lines_before(tx, before_ms, LOGS_AT_ONCE)
+        if not old:
+            return forgotten
+        size_bytes = 0
+        for row in old:
+            file = layout.kept / row.path
+            if file.is_file():
+                size_bytes += file.stat().st_size
+                file.unlink(missing_ok=True)
+        with db.write() as tx:
+            reports.forget_lines(tx, [row.id for row in old])
+            note(
+                tx,
+                now_ms,
+                actor,
+                "report.forget",
+                "",
+                logs=len(old),
+                lines=sum(row.lines for row in old),
+                bytes=size_bytes,
+                until_ms=old[-1].received_ms,
+            )
+        forgotten += len(old)
