@@ -10,6 +10,7 @@ import pytest
 
 from manager.operations.addresses import hosts_to_resolve
 from manager.operations.reports import list_reports
+from manager.operations.rollouts import set_minimum_version
 from manager.operations.rounds import start_round
 from manager.operations.tick import tick
 from shared.wire.crawl_log import Comment, LogLine
@@ -272,3 +273,26 @@ def test_uploads_too_often_are_429(tmp_path: Path) -> None:
         assert answer.status_code == 429
         prsm.clock.advance(int(answer.headers["retry-after"]))
         assert agent.send_log(log_body("a.example", LINES)).status_code == 200
+
+
+def test_what_a_too_old_agent_fetched_is_taken(prsm: Running) -> None:
+    """Its sync is refused and says what to do; its log and the hosts it found are taken."""
+    agent = prsm.agent("s.example", kind="sync")
+    set_minimum_version(prsm.manager.db, "9.0", LOCAL, prsm.clock())
+    said = {
+        "agent": agent.name,
+        "boot_id": "b",
+        "sequence": 1,
+        "version": "0.0.1",
+        "clock_ms": prsm.clock(),
+        "state": "idle",
+    }
+    refused = agent.call.post("/api/v1/sync", json=said)
+    assert refused.status_code == 426
+    assert "prs update" in refused.text
+    line = LogLine("http://b.example:80/", 300, 5000, 20, PAGE)
+    taken = agent.call.post("/servlets/submitlog", content=log_body(agent.name, [line]))
+    assert taken.status_code == 200
+    assert [row.lines for row in list_reports(prsm.manager.db)] == [1]
+    found = agent.call.post("/servlets/record", content=zipped("http://new.example/"))
+    assert (found.status_code, "1 new hosts" in found.text) == (200, True)

@@ -1,0 +1,1 @@
+"""What was ever said on the wire is understood for ever."""
