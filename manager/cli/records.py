@@ -12,6 +12,10 @@ __all__ = ["audit", "check", "reports"]
 
 LIMIT = click.IntRange(1, 1000)
 
+before_option = click.option(
+    "--before", type=click.IntRange(1), help="Only those before this `id` of --json."
+)
+
 
 @click.command()
 @click.option("--limit", default=50, show_default=True, type=LIMIT)
@@ -19,15 +23,22 @@ LIMIT = click.IntRange(1, 1000)
 @click.option("--subject", default="", help="What it was done to.")
 @click.option("--actor", default="", help="Who did it.")
 @click.option("--alerts", is_flag=True, help="Only what a person should look at.")
+@before_option
 @json_option
 @pass_place
 def audit(
-    place: Place, limit: int, action: str, subject: str, actor: str, alerts: bool, as_json: bool
+    place: Place,
+    limit: int,
+    action: str,
+    subject: str,
+    actor: str,
+    alerts: bool,
+    before: int | None,
+    as_json: bool,
 ) -> None:
     """Show who did what and when, newest first."""
-    rows = place.calls.get(
-        "/audit", limit=limit, action=action, subject=subject, actor=actor, alerts=alerts
-    )
+    asked = {"action": action, "subject": subject, "actor": actor, "alerts": alerts}
+    rows = place.calls.get("/audit", limit=limit, before_id=before, **asked)
     if as_json:
         showing.as_json(rows)
         return
@@ -50,11 +61,12 @@ def audit(
 @click.command()
 @click.option("--limit", default=50, show_default=True, type=LIMIT)
 @click.option("--agent", default="", help="Only of this agent.")
+@before_option
 @json_option
 @pass_place
-def reports(place: Place, limit: int, agent: str, as_json: bool) -> None:
+def reports(place: Place, limit: int, agent: str, before: int | None, as_json: bool) -> None:
     """List the crawl logs that were taken, newest first."""
-    rows = place.calls.get("/reports", limit=limit, agent=agent)
+    rows = place.calls.get("/reports", limit=limit, agent=agent, before_id=before)
     if as_json:
         showing.as_json(rows)
         return

@@ -227,7 +227,12 @@ def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
     line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
     manager.agent().send_log(log_body("a.example", [line]))
     assert "report.accept" in prsm("audit").stdout
-    assert json.loads(prsm("audit", "--json", "--limit", "1").stdout)[0]["id"]
+    newest, before = json.loads(prsm("audit", "--json", "--limit", "2").stdout)
+    assert newest["id"] > before["id"]
+    older = prsm("audit", "--json", "--limit", "1", "--before", str(newest["id"])).stdout
+    assert json.loads(older) == [before]
+    (report,) = json.loads(prsm("reports", "--json").stdout)
+    assert json.loads(prsm("reports", "--json", "--before", str(report["id"])).stdout) == []
     assert "a.example.202611211000" in prsm("reports").stdout
     assert "as it should be" in prsm("check").stdout
     assert json.loads(prsm("check", "--json").stdout) == {"findings": []}
