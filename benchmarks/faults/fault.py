@@ -102,6 +102,7 @@ class Shared:
 class Trial:
     """One fault being made. Times are the worst of all its repetitions, in seconds.
 
+    lost: acknowledged reports that a fault without ground found missing.
     unwell: something did not come back at all. usual_s: how long a good answer took before.
     patience: times of waiting are multiplied by it, where the machine is busy; no promise is.
     """
@@ -118,6 +119,7 @@ class Trial:
     troubles: list[str] = field(default_factory=list)
     waits: bool = False
     causes: int = 0
+    lost: int = 0
     begun_s: float = field(default_factory=time.monotonic)
     patience: float = 1.0
     shared: Shared = field(default_factory=Shared)

@@ -121,7 +121,8 @@ class _Maker:
         outcome.causes, outcome.figures, outcome.usual_s = (
             trial.causes, trial.figures, trial.usual_s,
         )  # fmt: skip
-        outcome.lost, outcome.double = len(verdict.lost), len(verdict.double)
+        outcome.lost = len(verdict.lost) + trial.lost
+        outcome.double = len(verdict.double)
         outcome.wall_s = time.monotonic() - trial.begun_s
         self.unwell = bool(outcome.missing or trial.wrong or trial.unwell or fault.fresh)
         return outcome
