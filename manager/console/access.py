@@ -3,7 +3,8 @@
 In this order: the line is private, or nothing is said; a change comes from a page of this origin;
 the session is there, or the login is, which keeps what was typed; the role suffices; the form has
 the session's token. Only then the page is asked.
-Invariant: a route without a role is the login itself or changes nothing but how the console looks.
+Invariant: a route without a role is the login itself, tells what anybody may know, or changes
+nothing but how the console looks.
 """
 
 from __future__ import annotations

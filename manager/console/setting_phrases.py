@@ -178,6 +178,8 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("the source"),
     lazy("weekly transfer logs"),
     lazy("a working day, then log in again"),
+    lazy("whom owners of sites can write to, shown at /console/robot"),
+    lazy("empty: the agents'"),
     lazy("the socket of the signing process, which alone can read its keys"),
     lazy("wheels for six platforms are 500 MB"),
     lazy("empty: no mail is sent"),

@@ -359,6 +359,11 @@ class ConsoleSettings:
         most=30 * DAY_S,
         reason="a working day, then log in again",
     )
+    contact: str = setting(
+        "",
+        unit="address",
+        reason="whom owners of sites can write to, shown at /console/robot; empty: the agents'",
+    )
 
 
 @frozen

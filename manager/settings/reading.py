@@ -67,6 +67,11 @@ def _check_together(settings: Settings) -> None:
         address = settings.alerts.mail_from if name == "mail_from" else name
         if "@" not in address or not address.isascii() or not address.isprintable():
             raise SettingError(f"alerts: {address!r} is no mail address")
+    contact = settings.console.contact
+    if contact and ("@" not in contact or not contact.isascii() or not contact.isprintable()):
+        raise SettingError(
+            f"console.contact = {contact!a}: must be a mail address, as crawl@example.ac.jp"
+        )
     if policy.permit_s < 2 * policy.next_poll_s:
         raise SettingError(
             f"policy.permit_s = {policy.permit_s}: must be >= twice policy.next_poll_s "

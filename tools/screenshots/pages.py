@@ -51,6 +51,7 @@ PAGES: Final[Mapping[str, str]] = {
     "tokens": "/console/tokens",
     "settings": "/console/settings",
     "fleet-rules": "/console/fleet-rules",
+    "robot": "/console/robot",
     "nothing-there": "/console/agent?name=nobody.example",
 }
 

@@ -37,11 +37,11 @@ def _audited(prsm: Running) -> int:
 
 
 def test_every_route_is_there_once() -> None:
-    """No two pages claim one method and path, and only the login and the look need no role."""
+    """No two pages claim one method and path, and what needs no role is known."""
     named = [(page.method, page.path) for page in PAGES]
     assert len(named) == len(set(named))
     public = {page.path for page in PAGES if page.role is None}
-    assert public == {"/login", "/logout", "/look"}
+    assert public == {"/login", "/logout", "/look", "/robot"}
 
 
 def test_reading_pages_change_nothing() -> None:

@@ -81,6 +81,7 @@ ADDRESSES = [
     "/console/user?name=viewer",
     "/console/user/password?name=viewer",
     "/console/own-password",
+    "/console/robot",
     "/console/new-user",
 ]
 REFUSED = [

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from manager.operations.api_tokens import Holder, list_tokens
 from manager.operations.audit import audit_page
 from manager.operations.fleet_rules import fleet_rules_of
+from manager.settings import read_settings
+from shared.errors import SettingError
 from tests.manager.asgi import Caller
+from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
 from tests.manager.console.markup import read
-from tests.manager.running import Running
+from tests.manager.running import Running, running
 
 ADMIN = Holder("user", "admin", "admin", "")
 
@@ -122,3 +129,22 @@ def test_where_a_person_is_logged_in_is_shown_and_ended(prsm: Running, person: V
     admin.follow(admin.submit(asked.form("/console/user/log-out")))
     assert viewer.get("/console/reports").status_code == 303
     assert person("viewer").get("/console/reports").status_code == 303
+
+
+def test_owners_of_sites_read_who_visits_them(person: Visitor) -> None:
+    """Without a login, in their language, and without a word of who crawls what."""
+    told = person("").page("/console/robot")
+    assert "User-agent: PRS" in told.text
+    assert "By the mail address in the User-Agent." in told.text
+    assert not any("agents" in link for link in told.links())
+    japanese = person("").get("/console/robot", **{"Accept-Language": "ja"})
+    assert "このロボットについて" in japanese.text
+
+
+def test_the_centre_can_be_written_to(tmp_path: Path) -> None:
+    """Its address is on that page where one is set; what is none ends the start."""
+    with running(tmp_path, "console.contact=crawl@example.jp") as prsm:
+        told = Browser(prsm.public).page("/console/robot")
+        assert "mailto:crawl@example.jp" in told.links()
+    with pytest.raises(SettingError, match="must be a mail address"):
+        read_settings(tmp_path, overrides=["console.contact=koji"])
