@@ -12,6 +12,7 @@ again each night (`failures`).
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import tempfile
@@ -33,6 +34,7 @@ from shared.versions import is_version, version_key
 __all__ = ["tell", "update"]
 
 KEPT: Final = 2
+LOOKED: Final = "looked"  # the agent has this launcher look where it is old
 
 
 def update(place: Place, journal: Journal, *, again: bool, patience_s: float) -> int:
@@ -182,6 +184,8 @@ class _Run:
 
     def _wanted(self, state: State, trusted: Trusted, running: str) -> Release | None:
         version, target, why = self._manager.offer(running)
+        with contextlib.suppress(OSError):
+            (self._place.own / LOOKED).touch()
         if state.pin and version and version != state.pin:
             self._say(f"offer: {version}, but this site is pinned to {state.pin}")
             version = ""

@@ -14,7 +14,7 @@ from agent.app.files import files_needed
 from agent.app.life import client_of
 from agent.app.running import identity_of
 from agent.app.site import windows_of
-from agent.app.starting import arranged, start_lines, starts
+from agent.app.starting import arranged, outdated
 from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds
@@ -74,19 +74,15 @@ def _home(home: Home) -> Check:
 
 
 def _start(settings: Settings) -> Check:
-    """Say who starts the agent. Lines of hours that were changed since start it too late."""
+    """Say who starts the agent. What is of hours that were changed since starts it too late."""
     try:
         said = arranged(settings.home)
+        mended_by = outdated(settings)
     except HomeError as error:
         return Check("start", f"unknown: {error}")
-    lines = [line.strip() for line in said[1:] if line.startswith("  ") and starts(line)]
-    if lines and _times(lines) != _times(start_lines(settings)):
-        return Check("start", "; ".join(said), "these are not of today's hours: prs schedule cron")
+    if mended_by:
+        return Check("start", "; ".join(said), f"these are not of today's hours: {mended_by}")
     return Check("start", "; ".join(said))
-
-
-def _times(lines: list[str]) -> list[list[str]]:
-    return [line.split()[: 1 if line.startswith("@") else 5] for line in lines]
 
 
 def _holds(home: Home) -> Check:

@@ -31,7 +31,7 @@ from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
-from agent.control.launching import UntoldUpdates
+from agent.control.launching import Launching
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
 from agent.control.place import place_of
@@ -235,10 +235,10 @@ def _put_together(
         settings_held=settings_held,
     )
 
-    untold = UntoldUpdates(home.path)
+    launching = Launching(home.path)
 
     def reached() -> None:
-        untold.look()
+        launching.look(is_open=permission.window_open)
         if talk.answers == 1:
             with contextlib.suppress(DiskFullError):
                 note_synced(home.synced, version(), clock.epoch_ms())

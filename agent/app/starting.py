@@ -18,6 +18,7 @@ from agent.app.site import windows_of
 from agent.control.cron_times import cron_times
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
 from agent.control.units import install_timer, install_unit, remove_units, timer_path, unit_path
+from agent.control.update_time import UpdateTime, update_time
 from agent.control.zone import system_zone
 from agent.link.memory import Memory
 from agent.settings import Home, Settings
@@ -27,9 +28,9 @@ __all__ = [
     "Starter",
     "arrange",
     "arranged",
+    "outdated",
     "program",
     "start_lines",
-    "starts",
     "update_lines",
 ]
 
@@ -52,15 +53,13 @@ def start_lines(settings: Settings) -> list[str]:
     hours is started in each of them and ends with them.
     """
     windows = windows_of(settings)
-    chance = random.SystemRandom()
-    home = Home(settings.home)
-    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
+    minute = _spread_minute(settings)
     words = program(settings.home)
     if windows.open_share() >= 1:
         command = cron_command([*words, "run", "--quiet", "--replace-hung"])
-        return [f"@reboot {command}", f"{memory.spread_minute} * * * * {command}"]
+        return [f"@reboot {command}", f"{minute} * * * * {command}"]
     command = cron_command([*words, "run", "--once", "--quiet", "--replace-hung"])
-    times = cron_times(windows, memory.spread_minute, system_zone())
+    times = cron_times(windows, minute, system_zone())
     return [f"{time} {command}" for time in times]
 
 
@@ -68,19 +67,20 @@ def update_lines(settings: Settings) -> list[str]:
     """Return the line by which cron looks for a release once a day; none: not from an archive."""
     if not _is_from_archive():
         return []
-    hour, minute = _update_time(settings)
-    return [f"{minute} {hour} * * * {cron_command(_update_words(settings.home))}"]
+    time = _update_time(settings).of_cron
+    return [f"{time} {cron_command(_update_words(settings.home))}"]
 
 
-def _update_time(settings: Settings) -> tuple[int, int]:
-    """Return hour and minute at which this installation looks for a release.
+def _update_time(settings: Settings) -> UpdateTime:
+    """Return when this installation looks for a release."""
+    return update_time(windows_of(settings), _spread_minute(settings), system_zone())
 
-    Half an hour beside the minute at which the agent itself is started.
-    """
-    chance = random.SystemRandom()
+
+def _spread_minute(settings: Settings) -> int:
     home = Home(settings.home)
+    chance = random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
-    return memory.spread_minute * 7 % 24, (memory.spread_minute + 30) % 60
+    return memory.spread_minute
 
 
 def _update_words(home: Path) -> list[str]:
@@ -101,7 +101,7 @@ def arrange(settings: Settings, starter: Starter) -> list[str]:
     if starter == "systemd":
         said += install_unit(home, words)
         if _is_from_archive():
-            said += install_timer(home, _update_words(home), *_update_time(settings))
+            said += install_timer(home, _update_words(home), _update_time(settings))
     if starter == "cron":
         lines = [*start_lines(settings), *update_lines(settings)]
         write_crontab(with_block(read_crontab(), home, lines))
@@ -117,10 +117,10 @@ def _take_out(home: Path) -> list[str]:
     before = block_in(table, home)
     if before:
         write_crontab(with_block(table, home, []))
-    return ["cron does not start it any more"] if any(map(starts, before)) else []
+    return ["cron does not start it any more"] if any(map(_starts, before)) else []
 
 
-def starts(line: str) -> bool:
+def _starts(line: str) -> bool:
     """Tell whether a line of cron starts the agent; else it looks for a release."""
     return not line.endswith(" update --quiet")
 
@@ -131,7 +131,7 @@ def arranged(home: Path) -> list[str]:
     said: list[str] = []
     if shutil.which("crontab"):
         lines = block_in(read_crontab(), home)
-        what = "starts" if any(map(starts, lines)) else "updates"
+        what = "starts" if any(map(_starts, lines)) else "updates"
         said += [f"cron {what} it:", *(f"  {line}" for line in lines)] if lines else []
     if unit_path(home).exists():
         by_cron = bool(said)
@@ -141,3 +141,29 @@ def arranged(home: Path) -> list[str]:
         elif _is_from_archive() and not by_cron:
             said.append(NO_TIMER)
     return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]
+
+
+def outdated(settings: Settings) -> str:
+    """Return the command that brings what is arranged to today's hours; empty: it is of them."""
+    home = settings.home.absolute()
+    if shutil.which("crontab"):
+        lines = block_in(read_crontab(), home)
+        looks = [line for line in lines if not _starts(line)]
+        there = [line for line in lines if _starts(line)]
+        if there and _times(there) != _times(start_lines(settings)):
+            return "prs schedule cron"
+        if (
+            there
+            and looks
+            and _is_from_archive()
+            and _times(looks) != _times(update_lines(settings))
+        ):
+            return "prs schedule cron"
+    timer = timer_path(home)
+    if timer.exists() and f"={_update_time(settings).of_systemd}\n" not in timer.read_text():
+        return "prs schedule systemd"
+    return ""
+
+
+def _times(lines: list[str]) -> list[list[str]]:
+    return [line.split()[: 1 if line.startswith("@") else 5] for line in lines]

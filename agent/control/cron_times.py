@@ -16,11 +16,11 @@ from typing import Final
 
 from shared.windows import Windows
 
-__all__ = ["cron_times"]
+__all__ = ["SAMPLES", "cron_times", "ranges"]
 
 _DAY_HOURS: Final = 24
 _NEVER_ALL: Final = 99  # days of a month are listed, also where they are all
-_SAMPLES: Final = (datetime(2026, 1, 12), datetime(2026, 7, 13))  # noqa: DTZ001  # a zone joins below
+SAMPLES: Final = (datetime(2026, 1, 12), datetime(2026, 7, 13))  # noqa: DTZ001  # a zone joins below
 """Two Mondays: in each half of the year a zone keeps its own time, and two zones may differ."""
 
 
@@ -31,7 +31,7 @@ def cron_times(windows: Windows, minute: int, machine: tzinfo) -> list[str]:
     """
     week = replace(windows, dates={})
     hours_of: dict[int, set[int]] = {day: set() for day in range(7)}  # cron's: 0 is Sunday
-    for monday in _SAMPLES:
+    for monday in SAMPLES:
         for start in _starts(week, monday, 7, minute, machine):
             hours_of[start.isoweekday() % 7].add(start.hour)
     days_of: dict[frozenset[int], list[int]] = {}
@@ -39,10 +39,10 @@ def cron_times(windows: Windows, minute: int, machine: tzinfo) -> list[str]:
         if hours:
             days_of.setdefault(frozenset(hours), []).append(day)
     return [
-        f"{minute} {_ranges(hours, _DAY_HOURS)} * * {_ranges(days, 7)}"
+        f"{minute} {ranges(hours, _DAY_HOURS)} * * {ranges(days, 7)}"
         for hours, days in days_of.items()
     ] + [
-        f"{minute} {_ranges(hours, _DAY_HOURS)} {_ranges(days, _NEVER_ALL)} {month} *"
+        f"{minute} {ranges(hours, _DAY_HOURS)} {ranges(days, _NEVER_ALL)} {month} *"
         for (month, hours), days in _dated(windows, hours_of, minute, machine).items()
     ]
 
@@ -76,7 +76,7 @@ def _starts(
             yield start
 
 
-def _ranges(numbers: Iterable[int], whole: int) -> str:
+def ranges(numbers: Iterable[int], whole: int) -> str:
     """Return numbers as crontab writes them: `*`, `0,3-5`."""
     ordered = sorted(numbers)
     if len(ordered) == whole:

@@ -18,34 +18,69 @@ from typing import Final
 
 from agent.errors import HomeError
 
-__all__ = ["UntoldUpdates", "installation", "launcher_words", "start_launcher"]
+__all__ = ["Launching", "installation", "launcher_words", "start_launcher"]
 
 UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
+LOOKED: Final = "looked"  # there too: changed whenever it has heard what is to be run here
+ROOT: Final = "root.json"  # there too: by what it judges releases
 TRY_S: Final = 3600.0
+OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is late
 
 
-class UntoldUpdates:
-    """Has the launcher tell what it could not, as soon as the manager was reached."""
+class Launching:
+    """Has the launcher do what was left: tell what it could not, look where nobody looked."""
 
-    def __init__(self, data: Path, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        data: Path,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        epoch_s: Callable[[], float] = time.time,
+    ) -> None:
         self._data = data
-        home = installation()
-        self._path = None if home is None else home / "launcher" / UNTOLD
+        self._home = installation()
         self._monotonic_s = monotonic_s
-        self._tried_s = -TRY_S
+        self._epoch_s = epoch_s
+        self._told_s = -TRY_S
+        self._looked_s = -OVERDUE_S
         self.process: subprocess.Popen[bytes] | None = None  # the last one that was started
 
-    def look(self) -> bool:
-        """Call this when the manager has answered; tell whether the launcher was started."""
+    def look(self, *, is_open: bool) -> bool:
+        """Call this when the manager has answered; tell whether the launcher was started.
+
+        is_open: whether it is within the site's hours; only then a release may be fetched.
+        """
         now_s = self._monotonic_s()
-        if self.process is not None and self.process.poll() is None:
+        if self._home is None or (self.process is not None and self.process.poll() is None):
             return False
-        if self._path is None or now_s - self._tried_s < TRY_S or not self._path.exists():
-            return False
-        self._tried_s = now_s
-        with contextlib.suppress(HomeError):  # tomorrow's update tells it, too
-            self.process = start_launcher(self._data, "--tell")
-        return True
+        own = self._home / "launcher"
+        if is_open and now_s - self._looked_s >= OVERDUE_S and self._is_overdue(self._home):
+            self._looked_s = now_s
+            self._start()  # it tells, too
+            return True
+        if now_s - self._told_s >= TRY_S and (own / UNTOLD).exists():
+            self._told_s = now_s
+            self._start("--tell")
+            return True
+        return False
+
+    def _is_overdue(self, home: Path) -> bool:
+        """Tell whether neither cron nor a timer had it look for a release lately."""
+        if not (home / "launcher" / ROOT).exists():
+            return False  # it could believe none
+        marks = (home / "launcher" / LOOKED, home / "current" / "complete")
+        last_s = max(map(_changed_s, marks))
+        return not 0 <= self._epoch_s() - last_s < OVERDUE_S
+
+    def _start(self, *options: str) -> None:
+        with contextlib.suppress(HomeError):  # tomorrow's update does it, too
+            self.process = start_launcher(self._data, *options)
+
+
+def _changed_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def installation() -> Path | None:

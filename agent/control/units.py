@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.control.lock import HUNG_S
+from agent.control.update_time import UpdateTime
 from agent.errors import HomeError
 
 __all__ = [
@@ -78,13 +79,13 @@ KillMode=process
 """
 
 
-def timer_text(home: Path, hour: int, minute: int) -> str:
-    """Return a timer that starts the unit of its name once a day; missed: with the machine."""
+def timer_text(home: Path, when: UpdateTime) -> str:
+    """Return a timer that starts the unit of its name on a time; missed: with the machine."""
     return f"""[Unit]
 Description=Look each day for a release of the PRS web robot in {_escaped(str(home))}
 
 [Timer]
-OnCalendar=*-*-* {hour:02}:{minute:02}:00
+OnCalendar={when.of_systemd}
 RandomizedDelaySec={SPREAD_S}
 Persistent=true
 
@@ -103,18 +104,15 @@ def install_unit(home: Path, words: Sequence[str]) -> list[str]:
     return said
 
 
-def install_timer(home: Path, words: Sequence[str], hour: int, minute: int) -> list[str]:
-    """Have a command that updates called each day; return what to tell. Raises HomeError, OSError.
-
-    hour, minute: by the clock of this machine.
-    """
+def install_timer(home: Path, words: Sequence[str], when: UpdateTime) -> list[str]:
+    """Have a command that updates called; return what to tell. Raises HomeError, OSError."""
     path = timer_path(home)
     texts = {
         path.with_suffix(".service"): update_text(home, words),
-        path: timer_text(home, hour, minute),
+        path: timer_text(home, when),
     }
     _install(texts, path.name)
-    return [f"systemd looks for releases, each day about {hour:02}:{minute:02}: {path}"]
+    return [f"systemd looks for releases, each day about {when.hour:02}:{when.minute:02}: {path}"]
 
 
 def remove_units(home: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tuf.api.metadata import Root
 
+from agent.control.launching import LOOKED
 from launcher.errors import LauncherError
 from manager.releases import new_root, read, version_of
 from manager.signing import Signer, make_keys
@@ -22,6 +23,7 @@ def test_a_newer_release_is_installed_and_proves_itself(site: Site, centre: Cent
     """Downloaded, installed, switched to, and good after a sync; the old one is kept."""
     assert site.update() == 0
     assert (site.running, centre.reports) == ("1.0", [])
+    assert (site.place.own / LOOKED).exists()
     centre.publish("1.1")
     assert site.update() == 0
     assert site.running == "1.1"
@@ -68,11 +70,12 @@ def test_a_network_that_is_down_blames_no_release(site: Site, centre: Centre) ->
 
 
 def test_a_manager_that_is_gone_changes_nothing(site: Site) -> None:
-    """Nothing is touched, and the log says why."""
+    """Nothing is touched, and the log says why; the agent sees that nobody has looked."""
     site.trust_key("http://127.0.0.1:9")
     assert site.update() == 1
     assert site.running == "1.0"
     assert "the manager was not reached" in site.log or "refresh: the signed files" in site.log
+    assert not (site.place.own / LOOKED).exists()
 
 
 def test_a_release_that_does_not_install_is_reported(site: Site, centre: Centre) -> None:

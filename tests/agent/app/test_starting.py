@@ -92,15 +92,28 @@ def test_a_service_from_before_there_were_timers(
     assert starting.NO_TIMER not in starting.arranged(home)
 
 
-def test_the_line_of_updates_is_none_of_the_hours(
+def test_what_is_of_hours_that_changed_is_blamed(
     tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`prs doctor` blames lines of hours that were changed since, and no others."""
+    """The agent's lines, the line of updates and the timer, each with the command that mends it."""
     home = tmp_path / "prs"
     Home(home).make()
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    starting.arrange(read_settings(home), "cron")
-    assert machine.read_text().count("update --quiet") == 1
-    assert _start(read_settings(home)).good
+    always = read_settings(home)
     nights = read_settings(home, ['windows.weekday=["02:00-08:00"]'])
-    assert "prs schedule cron" in _start(nights).remedy
+    starting.arrange(always, "cron")
+    assert machine.read_text().count("update --quiet") == 1
+    assert _start(always).good
+    assert _start(nights).remedy.endswith("prs schedule cron")
+    starting.arrange(nights, "cron")
+    assert _start(nights).good
+    (line,) = update_lines(nights)
+    assert 2 <= int(line.split()[1]) < 8
+    block = [*starting.start_lines(nights), line.replace(line.split()[1], "15", 1)]
+    machine.write_text(with_block("", home, block))
+    assert _start(nights).remedy.endswith("prs schedule cron"), "a line from before it had hours"
+    starting.arrange(nights, "systemd")
+    assert _start(nights).good
+    timer = timer_path(home)
+    timer.write_text(timer.read_text().replace("*-*-* 0", "*-*-* 1"))
+    assert _start(nights).remedy.endswith("prs schedule systemd")

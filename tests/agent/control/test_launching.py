@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.launching import TRY_S, UntoldUpdates, launcher_words
+from agent.control.launching import OVERDUE_S, TRY_S, Launching, launcher_words
 from agent.errors import HomeError
 
 PYTHON = '#!/bin/sh\necho "$@" >> "$(dirname "$0")/called"\n'
@@ -19,7 +19,7 @@ def test_only_an_archive_brings_a_launcher(tmp_path: Path) -> None:
     """Whoever was installed otherwise is told so, and has nothing to be told later."""
     with pytest.raises(HomeError, match="not installed from an archive"):
         launcher_words(tmp_path)
-    assert not UntoldUpdates(tmp_path).look()
+    assert not Launching(tmp_path).look(is_open=True)
 
 
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/", "/venv", "/versions/1.0/venv"])
@@ -28,7 +28,7 @@ def test_a_python_that_lies_shallow_brings_none(
 ) -> None:
     """As in a container, where packages go to /usr/local."""
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert not UntoldUpdates(tmp_path).look()
+    assert not Launching(tmp_path).look(is_open=True)
     if prefix != "/versions/1.0/venv":
         with pytest.raises(HomeError, match="not installed from an archive"):
             launcher_words(tmp_path)
@@ -47,27 +47,27 @@ def test_what_was_not_told_is_told_when_the_manager_answers(
     monkeypatch.setattr(sys, "prefix", str(binaries.parent))
     monkeypatch.delenv("INVOCATION_ID", raising=False)
     now_s = 5.0
-    updates = UntoldUpdates(tmp_path / "data", lambda: now_s)
-    assert not updates.look()
+    updates = Launching(tmp_path / "data", lambda: now_s)
+    assert not updates.look(is_open=True)
     (tmp_path / "launcher" / "untold.json").write_text("[]")
     for _ in range(2):
-        assert updates.look()
+        assert updates.look(is_open=True)
         assert updates.process is not None
         assert updates.process.wait(60) == 0
-        assert not updates.look()
+        assert not updates.look(is_open=True)
         now_s += TRY_S
     monkeypatch.setenv("INVOCATION_ID", "0123")
     monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     shutil.copy(binaries / "python", binaries / "systemd-run")
     # A service of the machine's own systemd, whose user has none: it could only say no.
-    assert updates.look()
+    assert updates.look(is_open=True)
     assert updates.process is not None
     assert updates.process.wait(60) == 0
     now_s += TRY_S
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "bus").touch()
-    assert updates.look()
+    assert updates.look(is_open=True)
     assert updates.process.wait(60) == 0
     called = tmp_path / "current" / "venv" / "bin" / "called"
     home = f"--home {tmp_path} --data {tmp_path}/data"
@@ -76,3 +76,52 @@ def test_what_was_not_told_is_told_when_the_manager_answers(
         + "--user --collect --quiet --property=KillMode=process "
         + f"{tmp_path}/current/venv/bin/python -I -m launcher {home} --quiet --tell\n"
     )
+
+
+def test_a_look_that_nobody_had_is_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is off when cron would look: in its hours, once, and not where it could not.
+
+    A clock that was ahead when it looked last keeps nobody from looking.
+    """
+    release = tmp_path / "versions" / "1.0"
+    binaries = release / "venv" / "bin"
+    binaries.mkdir(parents=True)
+    (binaries / "python").write_text(PYTHON)
+    (binaries / "python").chmod(0o755)
+    (release / "complete").touch()
+    (tmp_path / "current").symlink_to("versions/1.0")
+    (tmp_path / "launcher").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(binaries.parent))
+    monkeypatch.delenv("INVOCATION_ID", raising=False)
+    installed_s = (release / "complete").stat().st_mtime
+    now_s, epoch_s = 5.0, installed_s + OVERDUE_S
+
+    def launching() -> Launching:
+        return Launching(tmp_path / "data", lambda: now_s, lambda: epoch_s)
+
+    assert not launching().look(is_open=True), "without a root it could believe nothing"
+    (tmp_path / "launcher" / "root.json").touch()
+    assert not launching().look(is_open=False)
+    one = launching()
+    assert one.look(is_open=True)
+    assert one.process is not None
+    assert one.process.wait(60) == 0
+    now_s += OVERDUE_S - 1
+    assert not one.look(is_open=True), "it tried"
+    now_s += 1
+    assert one.look(is_open=True)
+    assert one.process.wait(60) == 0
+    assert (binaries / "called").read_text() == (
+        f"-I -m launcher --home {tmp_path} --data {tmp_path}/data --quiet\n" * 2
+    )
+    os.utime(release / "complete", (epoch_s - 60, epoch_s - 60))
+    assert not launching().look(is_open=True), "it is as new as that"
+    os.utime(release / "complete", (installed_s, installed_s))
+    looked = tmp_path / "launcher" / "looked"
+    looked.touch()
+    for ago_s, is_overdue in ((60, False), (OVERDUE_S + 1, True), (-3600, True)):
+        os.utime(looked, (epoch_s - ago_s, epoch_s - ago_s))
+        one = launching()
+        assert one.look(is_open=True) == is_overdue, ago_s
+        if one.process is not None:
+            assert one.process.wait(60) == 0

@@ -20,6 +20,7 @@ from agent.control.units import (
     unit_text,
     update_text,
 )
+from agent.control.update_time import UpdateTime
 from agent.errors import HomeError
 from tests.programs import program
 
@@ -46,7 +47,7 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
     texts = {
         "prs-1.service": unit_text(HOME, WORDS),
         "prs-1-update.service": update_text(HOME, [*WORDS, "update"]),
-        "prs-1-update.timer": timer_text(HOME, 7, 5),
+        "prs-1-update.timer": timer_text(HOME, UpdateTime(7, 5)),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -58,17 +59,24 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
 
 def test_a_timer_is_due_once_a_day() -> None:
     """At the installation's own time, as systemd reads it."""
-    calendar = [line for line in timer_text(HOME, 7, 5).splitlines() if "OnCalendar" in line]
+    calendar = [
+        line for line in timer_text(HOME, UpdateTime(7, 5)).splitlines() if "OnCalendar" in line
+    ]
     assert calendar == ["OnCalendar=*-*-* 07:05:00"]
     analyze = program("systemd-analyze")
     words = [analyze, "calendar", calendar[0].partition("=")[2]]
     said = subprocess.run(words, capture_output=True, text=True, check=True)
     assert "Normalized form: *-*-* 07:05:00" in said.stdout
+    weekend = UpdateTime(7, 5, (0, 6)).of_systemd
+    said = subprocess.run(
+        [analyze, "calendar", weekend], capture_output=True, text=True, check=True
+    )
+    assert "Normalized form: Sat,Sun *-*-* 07:05:00" in said.stdout
 
 
 def test_what_was_installed_is_removed(tmp_path: Path, systemctl: Path) -> None:
     """Agent, timer and the unit of the timer; a machine without logind is no error."""
-    said = install_unit(tmp_path, WORDS) + install_timer(tmp_path, WORDS, 7, 5)
+    said = install_unit(tmp_path, WORDS) + install_timer(tmp_path, WORDS, UpdateTime(7, 5))
     assert said[1].startswith("it ends when you log out")
     unit, timer = unit_path(tmp_path), timer_path(tmp_path)
     update = timer.with_suffix(".service")
@@ -99,7 +107,7 @@ def test_without_a_manager_of_the_user_nothing_is_left(
     with pytest.raises(HomeError, match="prs schedule cron"):
         install_unit(tmp_path, ["/bin/sh"])
     with pytest.raises(HomeError, match="prs schedule cron"):
-        install_timer(tmp_path, ["/bin/sh"], 7, 5)
+        install_timer(tmp_path, ["/bin/sh"], UpdateTime(7, 5))
     assert list(unit_path(tmp_path).parent.iterdir()) == []
 
 
