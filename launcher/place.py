@@ -65,8 +65,12 @@ class Place:
         return self.release(version) / "venv" / "bin" / "prs"
 
     def is_complete(self, version: str) -> bool:
-        """Tell whether a release was installed to its end."""
-        return bool(version) and (self.release(version) / "complete").is_file()
+        """Tell whether a release was installed to its end, and its Python is still there.
+
+        An upgrade of the system may take that away; such a release is installed anew.
+        """
+        whole = bool(version) and (self.release(version) / "complete").is_file()
+        return whole and self.python(version).exists()
 
     def running(self) -> str:
         """Return the version that `current` leads to; empty: none that is whole."""

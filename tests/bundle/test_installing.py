@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -74,6 +75,56 @@ def test_an_ordinary_user_installs_without_network(unpacked: Path) -> None:
     made = (home / "versions/9.1").stat().st_ino
     install(unpacked, before=partner)
     assert (home / "versions/9.1").stat().st_ino == made
+
+
+def test_an_upgrade_of_the_system_is_mended_by_the_same_archive(unpacked: Path) -> None:
+    """The Python of the release is gone: it is said, and `install` makes it anew; data stay.
+
+    The same where it is another than the one that the libraries are for.
+    """
+    home = unpacked.parent / "prs"
+    said = install(unpacked)
+    assert "NO UPDATES" in said
+    assert f"{home}/bin/prs update --root root.json" in said
+    (home / "data/mine").write_text("mine")
+    (home / "launcher").mkdir()
+    (home / "launcher/root.json").write_text("{}")
+    (unpacked / "root.json").write_text("{}")
+    binaries = home / "versions/9.1/venv/bin"
+    for target in ("/usr/bin/python3.0", "/bin/false"):
+        for path in binaries.glob("python*"):
+            path.unlink()
+            path.symlink_to(target)
+        called = subprocess.run([home / "bin/prs"], capture_output=True, text=True, check=False)
+        assert called.returncode != 0
+        assert "again" in called.stderr or target == "/bin/false"
+        assert "NO UPDATES" not in install(unpacked)
+        words = [str(home / "bin/prs"), "--version"]
+        assert subprocess.run(words, capture_output=True, check=True).stdout == b"prs 9.1\n"
+    assert (home / "data/mine").read_text() == "mine"
+
+
+def test_an_older_archive_is_asked_for(unpacked: Path) -> None:
+    """Nobody is brought back behind what was here without having said so; the last good one is."""
+    home = unpacked.parent / "home"
+    (home / "launcher").mkdir(parents=True)
+    state = home / "launcher/state.json"
+    state.write_text(json.dumps({"highest": "9.10", "good": "9.1"}))
+    install(unpacked, str(home))
+    state.write_text(json.dumps({"highest": "9.10", "good": "9.10"}))
+    said = install(unpacked, str(home), code=1)
+    assert "9.1 is older than 9.10, which was here" in said
+    install(unpacked, str(home), "--older")
+    state.unlink()
+    newer = home / "versions/10.0"
+    newer.mkdir()
+    (newer / "complete").touch()
+    (home / "current").unlink()
+    (home / "current").symlink_to("versions/10.0")
+    assert "9.1 is older than 10.0" in install(unpacked, str(home), code=1)
+    assert str((home / "current").readlink()) == "versions/10.0"
+    install(unpacked, str(home), "--older")
+    assert str((home / "current").readlink()) == "versions/9.1"
 
 
 def test_what_is_damaged_changes_nothing(unpacked: Path) -> None:

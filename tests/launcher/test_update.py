@@ -113,6 +113,20 @@ def test_a_half_made_release_is_no_local_version(site: Site, centre: Centre) -> 
     assert site.running == "1.0"
 
 
+def test_a_release_whose_python_is_gone_is_installed_anew(site: Site, centre: Centre) -> None:
+    """After an upgrade of the system a person went back to 1.0; 1.1 was made by the old Python."""
+    centre.publish("1.1")
+    assert site.update() == 0
+    python = site.place.python("1.1")
+    python.unlink()
+    python.symlink_to("/usr/bin/python3.0")
+    assert site.running == ""
+    site.place.point_at("1.0")
+    assert site.update() == 0
+    assert (site.running, site.state.failed) == ("1.1", {})
+    assert centre.downloads == 2
+
+
 def test_a_pin_of_the_site_holds(site: Site, centre: Centre) -> None:
     """The partner decides what runs on his machine."""
     words = ["-m", "launcher", "--home", str(site.place.home)]

@@ -3,6 +3,8 @@
 Standard library of Python 3.11 only: nothing else is there yet. Every wheel is compared with its
 hash in `requirements.txt` before anything of it runs. Invariant: whatever ends this program, the
 release that worked before still does; `complete` is written last, `current` changes by one rename.
+A release that is here already is tried, and made anew where it does not start any more: an upgrade
+of the system takes the Python away that it was made with (docs/adr/0173).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
+import json
 import os
 import platform
 import re
@@ -22,6 +25,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
+NUMBERS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}")
 HASHED = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 ROOM_TIMES = 4  # wheels are unpacked to about three times their size
 PROGRAMS = "import agent.app.running, agent.app.page_worker, agent.app.diagnosis, launcher.update"
@@ -32,7 +36,13 @@ home=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P)
 PRS_HOME=${PRS_HOME:-$home/data}
 PRS_PROGRAM=$home/bin/prs
 export PRS_HOME PRS_PROGRAM
-exec "$(readlink -f "$home/current")/venv/bin/prs" "$@"
+release=$(readlink -f "$home/current")
+if [ ! -x "$release/venv/bin/python" ]; then
+    echo "prs: the Python of $release is gone, as after an upgrade of the system;" >&2
+    echo "     run the install of its archive again: what was collected and set stays" >&2
+    exit 1
+fi
+exec "$release/venv/bin/prs" "$@"
 """
 
 
@@ -45,7 +55,10 @@ def main() -> None:
     options = _options()
     try:
         version = (HERE / "VERSION").read_text().strip()
-        release = install(options.home.expanduser().absolute(), version)
+        home = options.home.expanduser().absolute()
+        if not (options.stage or options.older):
+            _check_not_older(home, version)
+        release = install(home, version)
         if options.stage:
             print(release)
             return
@@ -54,7 +67,11 @@ def main() -> None:
         sys.exit(f"install: {error}")
     except OSError as error:
         sys.exit(f"install: {error.filename or 'this machine'}: {error.strerror}")
-    prs = release.parent.parent / "bin" / "prs"
+    prs = home / "bin" / "prs"
+    if not (home / "launcher" / "root.json").exists():
+        print(f"NO UPDATES: this archive has no root.json, so nothing newer than {version} is ever")
+        print("installed here by itself. Ask your administrator for that file, and say:")
+        print(f"  {prs} update --root root.json")
     print(
         f"version {version} is installed; next, with the URL and the token of your administrator:"
     )
@@ -76,7 +93,10 @@ def install(home: Path, version: str) -> Path:
         except BlockingIOError as error:
             raise InstallError(f"{home}: another installation is under way") from error
         if (release / "complete").exists():
-            return release
+            if _starts(release / "venv"):
+                return release
+            print(f"{release}: does not start any more, and is made anew", file=sys.stderr)
+            (release / "complete").unlink()
         _check_room(home, wheels)
         shutil.rmtree(release, ignore_errors=True)
         release.mkdir()
@@ -117,7 +137,37 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--stage", action="store_true", help="only make versions/VERSION, and print where it is"
     )
+    parser.add_argument(
+        "--older", action="store_true", help="also where a newer release was here already"
+    )
     return parser.parse_args()
+
+
+def _check_not_older(home: Path, version: str) -> None:
+    """Refuse to go back behind what was here, but to the last good release: the launcher's rule."""
+    try:
+        known = json.loads((home / "launcher" / "state.json").read_bytes())
+        good, were = str(known.get("good", "")), [str(known.get("highest", ""))]
+    except (OSError, ValueError, AttributeError):
+        good, were = "", []
+    current = home / "current"
+    if current.is_symlink() and (current / "complete").exists():
+        were.append(current.readlink().name)
+    highest = max(filter(NUMBERS.fullmatch, were), key=_key, default="")
+    if not highest or version == good or not NUMBERS.fullmatch(version):
+        return
+    if _key(version) < _key(highest):
+        raise InstallError(
+            f"version {version} is older than {highest}, which was here: install the archive of "
+            f"{highest} or of a newer release, also after an upgrade of the system. --older goes "
+            f"back to {version} all the same; the next update may bring {highest} again"
+        )
+
+
+def _key(version: str) -> list[int]:
+    """Return what versions are ordered by, as shared/versions.py has it."""
+    numbers = [int(part) for part in version.split(".")]
+    return numbers + [0] * (4 - len(numbers))
 
 
 def _check_machine() -> None:
@@ -173,6 +223,16 @@ def _fill(target: Path, wheels: list[Path]) -> None:
     done = subprocess.run(words, env=_environment(), stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         raise InstallError(f"pip ended with {done.returncode}; what it said is above")
+
+
+def _starts(target: Path) -> bool:
+    """Tell whether an environment's Python runs, and finds all that was installed into it."""
+    words = [str(target / "bin" / "python"), "-I", "-c", PROGRAMS]
+    try:
+        done = subprocess.run(words, env=_environment(), capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
 
 
 def _try(target: Path, version: str) -> None:
