@@ -54,7 +54,7 @@ faults: venv  ## bad days: what breaks is made to break, measured and checked; A
 coverage: venv  ## the default suite, and which lines and branches it runs
 	$(PYTEST) -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
 
-bundle: venv  ## the archive that sites install from: Python 3.11 to 3.13, x86-64 and arm64, into dist/
+bundle: venv  ## the archive that sites install from, into dist/: ARGS="--root 1.root.json", or ARGS=--no-updates
 	@$(VENV)/python -m tools.bundle $(ARGS)
 
 bundle-here: venv  ## the same for this Python and machine only

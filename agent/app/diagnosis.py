@@ -19,6 +19,7 @@ from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
+from agent.control.updates import check_updates
 from agent.errors import HomeError, LinkError, RefusedError
 from agent.link.keys import Identity
 from agent.link.remedies import remedy
@@ -37,7 +38,7 @@ async def diagnose(settings: Settings) -> list[Check]:
     """Return every check, in the order in which a person would mend them."""
     now = datetime.now(UTC)
     home = Home(settings.home)
-    checks = [_contact(settings), _home(home), _start(settings), _holds(home)]
+    checks = [_contact(settings), _home(home), _start(settings), check_updates(now), _holds(home)]
     checks.append(
         check_disk(
             free_bytes(settings.home if settings.home.exists() else settings.home.parent),

@@ -1,4 +1,5 @@
-"""Which releases this installation leaves alone, and why: the launcher's notes, for `prs status`.
+"""What the launcher notes of updates: for `prs status` which releases are left alone, and why; for
+`prs doctor` whether newer ones can come at all.
 
 The launcher writes them (`launcher/state.py`, docs/adr/0122); what cannot be read is not shown.
 """
@@ -10,12 +11,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.control.launching import installation
+from agent.control.doctor import Check
+from agent.control.launching import LOOKED, ROOT, installation
 
-__all__ = ["left_alone"]
+__all__ = ["check_updates", "left_alone"]
 
 STATE = "state.json"  # in the launcher's folder
 WHY = 300
+LONG_AGO_S = 3 * 86_400.0
 
 
 def left_alone() -> list[str]:
@@ -28,6 +31,30 @@ def left_alone() -> list[str]:
         return list(_sentences(said))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return []
+
+
+def check_updates(now: datetime) -> Check:
+    """Say whether newer releases come by themselves, and when one was looked for."""
+    home = installation()
+    if home is None:
+        return Check("updates", "not from an archive: updated the way it was installed")
+    if not (home / "launcher" / ROOT).exists():
+        return Check(
+            "updates",
+            f"none: {home}/launcher has no {ROOT}, so no release can be told from a forged one",
+            f"ask the administrator of the crawl for it: prs update --root {ROOT}",
+        )
+    try:
+        looked_s = (home / "launcher" / LOOKED).stat().st_mtime
+    except OSError:
+        return Check("updates", "no release was looked for yet")
+    ago_s = now.timestamp() - looked_s
+    said = f"looked for {ago_s / 3600:.0f} h ago"
+    if ago_s > LONG_AGO_S:
+        return Check(
+            "updates", said, f"prs update tries it now; {home}/launcher/update.log says why"
+        )
+    return Check("updates", said)
 
 
 def _sentences(said: dict[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`python -m tools.bundle`: make the archive of a release into `dist/`.
 
-Without options it is for Python 3.11 to 3.13 on x86-64 and arm64.
+It is for Python 3.11 to 3.13 on x86-64 and arm64, unless --here is given. Sites that install it get
+newer releases only if it holds the first root of the crawl's releases: --root, or --no-updates.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ PYTHONS = ((3, 11), (3, 12), (3, 13))
 MACHINES = ("x86_64", "aarch64")
 ALL = tuple(Platform(python, machine) for python in PYTHONS for machine in MACHINES)
 
+NO_ROOT = (
+    "without the first root of the releases no site that installs the archive would ever get "
+    "another one by itself: give --root 1.root.json (docs/operations.md, Releases), or say "
+    "--no-updates"
+)
+
 
 def main() -> None:
     """Make one archive, and print where it is, how large, and its SHA-256."""
@@ -29,6 +36,8 @@ def main() -> None:
     name = f"prs-{version}" + (f"-{here.name}" if options.here else "")
     options.into.mkdir(parents=True, exist_ok=True)
     archive = make(version, platforms, name, options.into, options.root)
+    if options.root is None:
+        print("NO UPDATES: sites that install this archive stay on its release", file=sys.stderr)
     print(f"{archive}  {archive.stat().st_size / 1e6:.1f} MB  sha256:{sha256_of(archive)}")
 
 
@@ -36,9 +45,18 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.bundle", description=__doc__)
     parser.add_argument("--here", action="store_true", help="for this Python and machine only")
     parser.add_argument("--version", default="", help="another than pyproject.toml says")
-    parser.add_argument("--root", type=Path, help="1.root.json, by which sites judge updates")
+    updates = parser.add_mutually_exclusive_group()
+    updates.add_argument("--root", type=Path, help="1.root.json, by which sites judge updates")
+    updates.add_argument(
+        "--no-updates", action="store_true", help="no root: its sites stay on this release"
+    )
     parser.add_argument("--into", type=Path, default=ROOT / "dist", help="default: dist/")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.root is None and not options.no_updates:
+        parser.error(NO_ROOT)
+    if options.root is not None and not options.root.is_file():
+        parser.error(f"--root {options.root}: is no file; docs/operations.md says how it is made")
+    return options
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from agent.control.updates import left_alone
+from agent.control.updates import check_updates, left_alone
 from launcher.failures import failure_after
 from launcher.state import State, write_state
 
@@ -34,3 +36,22 @@ def test_what_failed_and_what_went_back_is_said(
         assert left_alone() == []
     path.write_text('{"bad": {}, "failed": {"1.1": {"until_ms": 1e30}}}')
     assert left_alone() == []
+
+
+def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not from an archive; without a root; never looked; lately; and long ago."""
+    now = datetime(2026, 11, 25, tzinfo=UTC)
+    assert check_updates(now).good
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
+    own = tmp_path / "launcher"
+    own.mkdir()
+    assert check_updates(now).said.startswith("none: ")
+    assert "prs update --root root.json" in check_updates(now).remedy
+    (own / "root.json").touch()
+    assert check_updates(now).said == "no release was looked for yet"
+    for hours, is_good in ((3, True), (100, False)):
+        (own / "looked").touch()
+        looked_s = now.timestamp() - hours * 3600
+        os.utime(own / "looked", (looked_s, looked_s))
+        check = check_updates(now)
+        assert (check.said, check.good) == (f"looked for {hours} h ago", is_good)
