@@ -8,5 +8,6 @@ is said in docs/adr/0116; what is believed, and in which order things happen, in
 `rehearsal` is what its launcher must be able to do before it may take this one's place; `switching`
 lets the new release prove itself or goes back; `failures` says for how long one that could not be
 installed is left alone; `telling` keeps what the manager is to hear of it until it heard it;
-`state` is what must not be forgotten.
+`state` is what must not be forgotten; `lock` and `patience` see to it that no update lasts for
+ever.
 """

@@ -7,7 +7,6 @@ of --self-test: 0 it works, 1 it does not, 3 the manager was not reached.
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import sys
 from dataclasses import replace
@@ -18,6 +17,7 @@ from tuf.api.metadata import Metadata, Root
 
 from launcher.bundle import UNREACHED
 from launcher.errors import LauncherError, OfflineError
+from launcher.lock import take
 from launcher.place import Journal, Place, write_whole
 from launcher.rehearsal import rehearse
 from launcher.state import read_state, write_state
@@ -40,14 +40,11 @@ def main() -> int:
     try:
         place.own.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.versions.mkdir(exist_ok=True)
-        with (place.own / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                print("another update is under way", file=sys.stderr)
-                return 0
-            os.umask(0o077)
-            return _act(place, options)
+        journal = Journal(place, quiet=options.quiet)
+        if take(place.own / "lock", journal.say) is None:  # held until this process ends
+            return 0 if options.pin is None and options.root is None else 1
+        os.umask(0o077)
+        return _act(place, options, journal)
     except (LauncherError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
@@ -65,14 +62,13 @@ def _test(place: Place, *, whole: bool) -> int:
     return 0
 
 
-def _act(place: Place, options: argparse.Namespace) -> int:
+def _act(place: Place, options: argparse.Namespace, journal: Journal) -> int:
     if options.root is not None:
         _trust(place, options.root)
         return 0
     if options.pin is not None:
         _pin(place, options.pin)
         return 0
-    journal = Journal(place, quiet=options.quiet)
     if options.tell:
         return tell(place, journal)
     return update(place, journal, again=options.again, patience_s=options.patience)

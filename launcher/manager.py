@@ -22,6 +22,7 @@ from tuf.api.exceptions import DownloadError, DownloadHTTPError
 from tuf.ngclient import FetcherInterface
 
 from launcher.errors import LauncherError, OfflineError, RefusedError
+from launcher.patience import ANSWER_S, within
 
 __all__ = ["Fetcher", "Manager", "Site", "read_site"]
 
@@ -125,13 +126,14 @@ class Manager:
             raise OfflineError(f"the manager was not reached: {error}") from error
 
     def _json(self, method: str, url: str, body: bytes | None = None) -> Any:
-        answer = self.open(method, url, body)
-        try:
-            data = answer.read(ANSWER_BYTES)
-        except urllib3.exceptions.HTTPError as error:
-            raise OfflineError(f"the manager's answer broke off: {error}") from error
-        finally:
-            answer.release_conn()
+        with within(ANSWER_S, url):
+            answer = self.open(method, url, body)
+            try:
+                data = answer.read(ANSWER_BYTES)
+            except urllib3.exceptions.HTTPError as error:
+                raise OfflineError(f"the manager's answer broke off: {error}") from error
+            finally:
+                answer.release_conn()
         status = answer.status
         if not 200 <= status < 300:
             if not _is_managers(answer):

@@ -28,6 +28,7 @@ __all__ = ["Outcome", "Switching", "higher", "how_it_runs"]
 
 STOP_S: Final = 60.0
 CALL_S: Final = 240
+SYSTEMCTL_S: Final = 180.0  # a unit of ours stops within 60
 LOOK_S: Final = 0.2
 SYNCED: Final = "synced.json"  # written by the agent: which version completed a sync, and when
 SYSTEMCTL: Final = ("systemctl", "--user")
@@ -251,6 +252,16 @@ def _systemctl(verb: str, unit: str) -> None:
     # Cron does not say where a user's own systemd listens.
     environment = {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}", **os.environ}
     words = [*SYSTEMCTL, verb, unit]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            words,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SYSTEMCTL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LauncherError(f"{' '.join(words)}: not done within {SYSTEMCTL_S:g} s") from error
     if done.returncode:
         raise LauncherError(f"{' '.join(words)}: {done.stderr.strip()}")

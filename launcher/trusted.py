@@ -24,6 +24,7 @@ from tuf.ngclient import Updater, UpdaterConfig
 
 from launcher.errors import LauncherError, OfflineError, RefusedError
 from launcher.manager import Fetcher, Manager
+from launcher.patience import METADATA_S, download_s, within
 from launcher.place import Place
 from shared.versions import is_version
 
@@ -58,7 +59,7 @@ class Trusted:
                 f"{place.root}: no root to judge releases by; it comes with the archive that is "
                 "installed, or by `prs update --root FILE` from the administrator of the crawl"
             ) from error
-        with _in_words("the signed files"):
+        with _in_words("the signed files"), within(METADATA_S, manager.url):
             self._updater = Updater(
                 str(folder),
                 f"{manager.url}/metadata/",
@@ -80,7 +81,8 @@ class Trusted:
                 f"{free // 1_000_000} MB are free, and {release.version} needs more than twice "
                 f"its {release.target.length // 1_000_000} MB; make room"
             )
-        with _in_words(f"the file of {release.version}"):
+        seconds = download_s(release.target.length)
+        with _in_words(f"the file of {release.version}"), within(seconds, release.target.path):
             return Path(self._updater.download_target(release.target, str(place.scratch / "file")))
 
 

@@ -14,7 +14,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -105,6 +105,8 @@ class Centre:
     why: str = "a test"  # it offers what it offers
     url: str = ""
     downloads: int = 0
+    drips: str = "-"  # what begins so is answered byte by byte, and never to its end
+    dripping: int = 0  # answers so far that were given so
 
     def __post_init__(self) -> None:
         self.folder.mkdir()
@@ -149,6 +151,7 @@ class Centre:
 @contextmanager
 def serving(centre: Centre) -> Iterator[Centre]:
     """Serve a centre on loopback while the block runs."""
+    stopped = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -159,9 +162,19 @@ def serving(centre: Centre) -> Iterator[Centre]:
             self.send_response(centre.front or code)
             if not centre.front:
                 self.send_header("X-Request-Id", "0123456789abcdef")
-            self.send_header("Content-Length", str(len(body or b"")))
+            long = path.startswith(centre.drips)
+            self.send_header("Content-Length", str(99_999 if long else len(body or b"")))
             self.end_headers()
-            self.wfile.write(body or b"")
+            if long:
+                self.drip()
+            else:
+                self.wfile.write(body or b"")
+
+        def drip(self) -> None:
+            centre.dripping += 1
+            with suppress(OSError):  # until nobody takes it any more
+                while not stopped.wait(0.01):
+                    self.wfile.write(b" ")
 
         def do_POST(self) -> None:
             said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -184,6 +197,7 @@ def serving(centre: Centre) -> Iterator[Centre]:
     try:
         yield centre
     finally:
+        stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -1,0 +1,47 @@
+"""A time for all of an exchange with the manager: a limit for each read lets bytes drip for ever.
+
+An alarm of the kernel ends it, wherever it waits; so this is for the main thread only.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from tuf.api.exceptions import DownloadError
+
+from launcher.errors import OfflineError
+
+__all__ = ["ANSWER_S", "METADATA_S", "download_s", "within"]
+
+ANSWER_S: Final = 300.0
+METADATA_S: Final = 600.0  # all signed files; they are small
+LEAST_BYTES_PER_S: Final = 20_000
+LONGEST_S: Final = 4 * 3600.0
+
+
+class LateError(OfflineError, DownloadError):
+    """It took too long; The Update Framework's client lets it through as one of its own."""
+
+
+def download_s(size_bytes: int) -> float:
+    """Return for how long a file of a size may be fetched."""
+    return min(LONGEST_S, METADATA_S + size_bytes / LEAST_BYTES_PER_S)
+
+
+@contextmanager
+def within(seconds: float, what: str) -> Iterator[None]:
+    """Do something, or raise LateError where it is not done in time."""
+
+    def late(*_: object) -> None:
+        raise LateError(f"{what}: not done within {seconds:g} s; something on the way is too slow")
+
+    handler = signal.signal(signal.SIGALRM, late)
+    left_s, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, left_s)
+        signal.signal(signal.SIGALRM, handler)
