@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from agent.app.certificate_dates import check_dates, is_about_dates
 from agent.app.files import files_needed
 from agent.app.life import client_of
 from agent.app.running import identity_of
 from agent.app.site import windows_of
 from agent.app.starting import arranged, outdated
+from agent.app.way_out import check_way_out, without_password
 from agent.control.disk import free_bytes
 from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
 from agent.control.drain import read_holds
@@ -34,8 +36,11 @@ __all__ = ["diagnose", "look_at_way"]
 _ASKED = "www.example.com"  # any name: whether a server answers is the question
 
 
-async def diagnose(settings: Settings) -> list[Check]:
-    """Return every check, in the order in which a person would mend them."""
+async def diagnose(settings: Settings, page: str = "") -> list[Check]:
+    """Return every check, in the order in which a person would mend them.
+
+    page: a URL to which the way is tried; empty: the manager's.
+    """
     now = datetime.now(UTC)
     home = Home(settings.home)
     checks = [_contact(settings), _home(home), _start(settings), check_updates(now), _holds(home)]
@@ -55,8 +60,11 @@ async def diagnose(settings: Settings) -> list[Check]:
     try:
         identity = identity_of(settings)
     except HomeError as error:
-        return [*checks, Check("key", str(error), "enrol with: prs enrol URL TOKEN")]
-    return [*checks, *await _manager(settings, identity)]
+        checks.append(Check("key", str(error), "enrol with: prs enrol URL TOKEN"))
+        return [*checks, await check_way_out(settings, "", page)]
+    checks += await _manager(settings, identity)
+    reached = any(check.name == "manager" and check.good for check in checks)
+    return [*checks, await check_way_out(settings, identity.manager if reached else "", page)]
 
 
 def _contact(settings: Settings) -> Check:
@@ -146,7 +154,7 @@ async def look_at_way(settings: Settings, identity: Identity) -> None:
 async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     host = urlsplit(identity.manager).hostname or ""
     proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
-    shown = _without_password(proxy)
+    shown = without_password(proxy)
     if shown and not settings.manager.proxy:
         shown += ", by this shell's environment, which cron and systemd do not know: manager.proxy"
     checks = [Check("proxy", shown or "none: the manager is called directly")]
@@ -172,6 +180,9 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
         reached = Check("manager", f"{identity.manager} answers")
         return [*checks, reached, Check("key", str(error), remedy(error).removeprefix("; "))]
     except (LinkError, HomeError) as error:
+        if is_about_dates(error):
+            now = datetime.now(UTC)
+            return [*checks, await check_dates(identity.manager, proxy, str(error), now)]
         return [*checks, Check("manager", str(error), _way_out(str(error)))]
     secure = urlsplit(identity.manager).scheme == "https"
     line = "its certificate is trusted" if secure else "in plain HTTP on this machine"
@@ -185,11 +196,6 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
 
 def _environment_proxy(identity: Identity) -> str:
     return getproxies().get(urlsplit(identity.manager).scheme, "")
-
-
-def _without_password(proxy: str) -> str:
-    scheme, mark, rest = proxy.rpartition("://")
-    return scheme + mark + rest.rpartition("@")[2]
 
 
 def _way_out(said: str) -> str:

@@ -49,12 +49,13 @@ def status(place: Place, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--page", metavar="URL", default="", help="Try the way to pages with this site.")
 @set_option
 @pass_place
-def doctor(place: Place, overrides: tuple[str, ...]) -> None:
+def doctor(place: Place, page: str, overrides: tuple[str, ...]) -> None:
     """Check all that an agent needs; exit code 1 where something is wrong."""
     with in_words():
-        checks = asyncio.run(diagnose(place.settings(overrides)))
+        checks = asyncio.run(diagnose(place.settings(overrides), page))
     for line in check_lines(checks):
         click.echo(line)
     if not all(check.good for check in checks):

@@ -7,12 +7,17 @@ import json
 import platform
 import ssl
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from agent.app import diagnosis
+from agent.app.way_out import check_way_out
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import Home, ManagerSettings, NetworkSettings, RobotSettings, Settings
@@ -141,3 +146,112 @@ def test_enrolment_without_a_manager(tmp_path: Path) -> None:
     assert "check the network, the firewall, manager.url and manager.proxy" in result.stderr
     assert not home.new_key.exists()
     assert not home.key.exists()
+
+
+def certificate_of(folder: Path, first: datetime, last: datetime) -> Path:
+    """Make a certificate of loopback, with its key in the same file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(first)
+        .not_valid_after(last)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / f"{first:%Y}.pem"
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + made.public_bytes(serialization.Encoding.PEM)
+    )
+    return path
+
+
+@pytest.mark.parametrize("years", [-3, 2])
+def test_a_clock_that_is_wrong(site: Settings, tmp_path: Path, years: int) -> None:
+    """A certificate that is not valid yet, or any more, is no firewall that opens TLS."""
+    first = datetime.now(UTC) + timedelta(days=365 * years)
+    last = first + timedelta(days=365)
+    path = certificate_of(tmp_path, first, last)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    own = Home(site.home).key
+
+    async def looks() -> tuple[dict[str, Check], list[bytes]]:
+        async with RawServer(b"HTTP/1.1 204 No\r\n\r\n", tls=context) as server:
+            said = json.loads(own.read_text())
+            own.write_text(json.dumps({**said, "manager": f"https://localhost:{server.port}"}))
+            there = replace(site, manager=ManagerSettings(ca_file=str(path)))
+            checks = await diagnosis.diagnose(there)
+            return {check.name: check for check in checks}, server.requests
+
+    checks, requests = asyncio.run(looks())
+    said = checks["manager"]
+    assert "CERTIFICATE" in said.said.upper()
+    assert f"this machine's clock says {datetime.now(UTC):%Y-}" in said.said
+    assert f"valid from {first:%Y-%m-%d} to {last:%Y-%m-%d}" in said.said
+    assert "if the clock is wrong, set it" in said.remedy
+    assert "ca_file" not in said.remedy
+    assert b"secret-key" not in b"".join(requests)
+
+
+def way(site: Settings, manager: str, page: str = "") -> Check:
+    return asyncio.run(check_way_out(site, manager, page))
+
+
+def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
+    """The manager's host by default, never another; a site of the person's choice."""
+    assert "not tried, as the manager is this machine" in way(site, "http://127.0.0.1:1").said
+    assert "not tried, as the manager is not reached" in way(site, "").said
+    assert look(site)["way to pages"].good
+
+    async def looks() -> tuple[Check, list[bytes]]:
+        async with RawServer(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n") as server:
+            url = f"http://127.0.0.1:{server.port}/a?b"
+            return await check_way_out(site, "", url), server.requests
+
+    check, requests = asyncio.run(looks())
+    assert (check.said, check.good) == ("127.0.0.1 answers without a proxy", True)
+    assert requests[0].startswith(b"GET /robots.txt HTTP/1.1\r\n")
+    assert b"a@example.org" in requests[0]
+    closed = way(site, "https://prsm.invalid")
+    assert closed.said.startswith("prsm.invalid is not reached without a proxy: ")
+    assert "set network.proxy" in closed.remedy
+    for url in ("www.example.org", "ftp://www.example.org", "http://"):
+        assert "is no URL" in way(site, "", url).said
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("status", [407, 502])
+def test_the_way_to_pages_through_a_proxy(site: Settings, scheme: str, status: int) -> None:
+    """What the proxy says to CONNECT; of plain HTTP, only what is surely its own."""
+    answer = f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n".encode()
+
+    async def looks() -> tuple[Check, list[bytes]]:
+        async with RawServer(answer) as server:
+            proxy = f"http://me:pa55@127.0.0.1:{server.port}"
+            there = replace(site, network=replace(site.network, proxy=proxy))
+            return await check_way_out(there, f"{scheme}://prsm.invalid"), server.requests
+
+    check, requests = asyncio.run(looks())
+    asked = b"CONNECT prsm.invalid:443 " if scheme == "https" else b"GET http://prsm.invalid/robots"
+    assert requests[0].startswith(asked)
+    assert b"authorization: Basic" in requests[0].replace(b"Authorization", b"authorization")
+    assert "through http://127.0.0.1:" in check.said
+    assert "pa55" not in check.said
+    assert check.good == (scheme == "http" and status == 502)
+    if not check.good:
+        assert "network.proxy" in check.remedy
+
+
+def test_a_proxy_that_is_not_there(site: Settings) -> None:
+    """Said with the setting, whether or not the manager is reached without it."""
+    there = replace(site, network=replace(site.network, proxy="http://127.0.0.1:1"))
+    check = way(there, "https://prsm.invalid")
+    assert "prsm.invalid is not reached through http://127.0.0.1:1" in check.said
+    assert "check network.proxy" in check.remedy
