@@ -17,9 +17,17 @@ from agent.adapters.clock import SystemClock
 from agent.app.site import windows_of
 from agent.control.cron_times import cron_times
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
-from agent.control.units import install_timer, install_unit, remove_units, timer_path, unit_path
+from agent.control.units import (
+    install_timer,
+    install_unit,
+    remove_units,
+    start_unit,
+    timer_path,
+    unit_path,
+)
 from agent.control.update_time import UpdateTime, update_time
 from agent.control.zone import system_zone
+from agent.errors import HomeError
 from agent.link.memory import Memory
 from agent.settings import Home, Settings
 
@@ -31,7 +39,9 @@ __all__ = [
     "outdated",
     "program",
     "start_lines",
+    "start_now",
     "update_lines",
+    "who_starts_again",
 ]
 
 Starter = Literal["cron", "systemd", "none"]
@@ -148,8 +158,8 @@ def outdated(settings: Settings) -> str:
     home = settings.home.absolute()
     if shutil.which("crontab"):
         lines = block_in(read_crontab(), home)
-        looks = [line for line in lines if not _starts(line)]
         there = [line for line in lines if _starts(line)]
+        looks = [line for line in lines if not _starts(line)]
         if there and _times(there) != _times(start_lines(settings)):
             return "prs schedule cron"
         if (
@@ -167,3 +177,38 @@ def outdated(settings: Settings) -> str:
 
 def _times(lines: list[str]) -> list[list[str]]:
     return [line.split()[: 1 if line.startswith("@") else 5] for line in lines]
+
+
+def start_now(home: Path) -> list[str]:
+    """Have systemd start the agent, or say who else does; return what to tell. Raises HomeError."""
+    home = home.absolute()
+    if start_unit(home):
+        return [f"systemd has started it: {unit_path(home).name}"]
+    lines = _lines_of_cron(home)
+    if not lines:
+        raise HomeError(
+            "nobody starts it but you: prs run does, and prs schedule cron or prs schedule systemd "
+            "has it started"
+        )
+    said = ["cron starts it at the next of these times; prs run does it now, in this terminal:"]
+    return said + [f"  {line}" for line in lines]
+
+
+def who_starts_again(home: Path) -> str:
+    """Return in words who starts an agent that was stopped."""
+    home = home.absolute()
+    if unit_path(home).exists():
+        return "systemd starts it with the machine, or at once with: prs start"
+    try:
+        lines = _lines_of_cron(home)
+    except HomeError as error:
+        return f"whether cron starts it is not known: {error}"
+    if lines:
+        return "cron starts it within the hour, in the hours of this site; prs pause is for longer"
+    return "nobody starts it but you: prs run"
+
+
+def _lines_of_cron(home: Path) -> list[str]:
+    if not shutil.which("crontab"):
+        return []
+    return [line for line in block_in(read_crontab(), home) if _starts(line)]

@@ -39,6 +39,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         "sync": "updating",
         "update": "updating",
         "rekey": "rekeying",
+        "start": "starting",
         "stop": "holding",
         "drain": "holding",
         "pause": "holding",

@@ -19,7 +19,7 @@ __all__ = ["drain", "pause", "resume", "stop"]
 @click.option("--force", is_flag=True, help="Kill it when it does not stop; nothing kept is lost.")
 @pass_place
 def stop(place: Place, force: bool) -> None:
-    """Stop the agent that runs, within seconds and without loss."""
+    """Stop the agent that runs, within seconds and without loss; say who starts it again."""
     home = Home(place.path)
     with in_words():
         holder = holder_of(home.lock)
@@ -31,7 +31,9 @@ def stop(place: Place, force: bool) -> None:
                 f"process {holder.pid} did not stop within {PATIENCE_S:.0f} s; "
                 "`prs stop --force` kills it"
             )
-        click.echo(f"process {holder.pid} has stopped")
+        from agent.app.starting import who_starts_again  # noqa: PLC0415  # only here
+
+        click.echo(f"process {holder.pid} has stopped; {who_starts_again(place.path)}")
 
 
 @click.command()

@@ -1,14 +1,15 @@
-"""`prs schedule`: who starts the agent."""
+"""`prs schedule`, `prs start`: who starts the agent; have it started now."""
 
 from __future__ import annotations
 
 import click
 
-from agent.app.starting import STARTERS, Starter, arrange, arranged
+from agent.app.starting import STARTERS, Starter, arrange, arranged, start_now
 from agent.cli.options import Place, in_words, pass_place
+from agent.control.lock import holder_of
 from agent.settings import Home
 
-__all__ = ["schedule"]
+__all__ = ["schedule", "start"]
 
 
 @click.command()
@@ -26,5 +27,19 @@ def schedule(place: Place, starter: Starter | None) -> None:
             settings = place.settings()
             Home(place.path).make()
             said = arrange(settings, starter) or ["nobody starts it"]
+    for line in said:
+        click.echo(line)
+
+
+@click.command()
+@pass_place
+def start(place: Place) -> None:
+    """Start the agent again after `prs stop`, where systemd runs it; else say who starts it."""
+    with in_words():
+        holder = holder_of(Home(place.path).lock)
+        if holder is not None:
+            said = [f"process {holder.pid} works here already"]
+        else:
+            said = start_now(place.path)
     for line in said:
         click.echo(line)

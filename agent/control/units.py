@@ -21,6 +21,7 @@ __all__ = [
     "install_timer",
     "install_unit",
     "remove_units",
+    "start_unit",
     "timer_path",
     "timer_text",
     "unit_path",
@@ -47,7 +48,7 @@ def timer_path(home: Path) -> Path:
 def unit_text(home: Path, words: Sequence[str]) -> str:
     """Return a unit that runs an agent as long as the machine does.
 
-    After `prs stop` it is not started again before the machine is: the exit code is 0 then.
+    After `prs stop` only `prs start` or a start of the machine starts it: the exit code is 0 then.
     """
     return f"""[Unit]
 Description=PRS web robot in {_escaped(str(home))}
@@ -126,6 +127,15 @@ def remove_units(home: Path) -> bool:
     if there:
         _systemctl("daemon-reload")
     return unit in there
+
+
+def start_unit(home: Path) -> bool:
+    """Start the agent; tell whether systemd is who starts it. Raises HomeError."""
+    path = unit_path(home)
+    if not path.exists():
+        return False
+    _systemctl("start", path.name)
+    return True
 
 
 def _install(texts: Mapping[Path, str], started: str) -> None:

@@ -32,7 +32,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
     with scene(tmp_path) as it:
         it.give_all()
         begin(it, 10)
-        assert "has stopped" in it.agent.prs("stop")
+        assert "has stopped; " in it.agent.prs("stop")
         assert it.agent.program.process is not None
         assert it.agent.program.process.wait(60) == 0
         assert it.manager.syncs[-1].state == "stopping"

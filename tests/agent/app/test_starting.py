@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from agent.app import starting
 from agent.app.diagnosis import _start
 from agent.app.starting import update_lines
+from agent.cli import main
 from agent.control.crontab import with_block
+from agent.control.lock import HomeLock
 from agent.control.units import timer_path, unit_path
 from agent.settings import Home, read_settings
 
@@ -117,3 +120,38 @@ def test_what_is_of_hours_that_changed_is_blamed(
     timer = timer_path(home)
     timer.write_text(timer.read_text().replace("*-*-* 0", "*-*-* 1"))
     assert _start(nights).remedy.endswith("prs schedule systemd")
+
+
+def test_who_starts_again_what_was_stopped(
+    tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody, cron, and systemd, which does it at once; a process that works is left alone."""
+    home = tmp_path / "prs"
+    Home(home).make()
+    settings = read_settings(home)
+    monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
+    words = ["--home", str(home), "start"]
+    refused = CliRunner().invoke(main, words)
+    assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
+    assert starting.who_starts_again(home) == "nobody starts it but you: prs run"
+    starting.arrange(settings, "cron")
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 0
+    assert [line.strip() for line in said.stdout.splitlines()[1:]] == starting.start_lines(settings)
+    assert "within the hour" in starting.who_starts_again(home)
+    starting.arrange(settings, "systemd")
+    called = tmp_path / "called"
+    (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" > {called}\n')
+    assert "prs start" in starting.who_starts_again(home)
+    assert CliRunner().invoke(main, words).stdout == (
+        f"systemd has started it: {unit_path(home).name}\n"
+    )
+    assert called.read_text() == f"--user start {unit_path(home).name}\n"
+    called.unlink()
+    lock = HomeLock.take(Home(home).lock)
+    assert "works here already" in CliRunner().invoke(main, words).stdout
+    lock.release()
+    assert not called.exists()
+    (tmp_path / "bin" / "crontab").write_text("#!/bin/sh\necho not allowed >&2\nexit 1\n")
+    unit_path(home).unlink()
+    assert "not known: crontab -l: not allowed" in starting.who_starts_again(home)
