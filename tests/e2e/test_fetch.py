@@ -548,6 +548,26 @@ def test_a_looser_limit_holds_at_once_for_what_waits() -> None:
     asyncio.run(run())
 
 
+def test_a_body_that_is_too_long_by_the_piece_that_waited_is_cut() -> None:
+    """It ends when it goes on, and none of the others that waited is forgotten for it."""
+
+    async def run() -> None:
+        async with (
+            RawServer(large_page(200_000)) as server,
+            fetching(replace(OPTIONS, rate=100_000)) as fetcher,
+        ):
+            sizes = (70_000, 100_000, 130_000, 150_000)
+            answers = await asyncio.gather(
+                *(get(fetcher, server.url(), max_body_bytes=size) for size in sizes)
+            )
+        for answer, size in zip(answers, sizes, strict=True):
+            assert answer.outcome == "truncated"
+            assert answer.capture is not None
+            assert (answer.capture.truncated, len(answer.capture.body)) == ("length", size)
+
+    asyncio.run(run())
+
+
 def test_pauses_of_ours_outlast_no_permit() -> None:
     """A transfer that waits for our limit ends with the permit; its handle is as good as new."""
     asked: list[bool] = [False, True, True]

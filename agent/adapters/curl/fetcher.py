@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -171,10 +171,18 @@ class CurlFetcher:
     def _go_on(self) -> None:
         self._resume = None
         paused, self._paused = self._paused, []
+        self._resume_all(paused)
+
+    def _resume_all(self, slots: Iterable[Slot]) -> None:
         now_s = self._clock.monotonic_s()
-        for slot in paused:
-            if slot.resume(now_s):
+        for slot in slots:
+            if not slot.resume(now_s):
+                continue
+            try:
                 slot.handle.pause(pycurl.PAUSE_CONT)
+            except pycurl.error as error:  # the piece that waited ended it: its body is too long
+                self._finish(slot.handle, *error.args)
+                self._deliver_soon()
 
     # What libcurl waits for.
 
