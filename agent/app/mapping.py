@@ -104,6 +104,7 @@ def fetch_options(settings: Settings) -> FetchOptions:
         first_byte_s=limits.first_byte_s,
         deadline_s=limits.total_s,
         rate=network.bytes_per_s,
+        held_bytes=limits.held_bytes,
         min_rate=limits.least_bytes_per_s,
         max_idle=2 * network.parallel_hosts,
         ca_file=system_ca_file(),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from agent.adapters.held import HeldBytes
 from agent.adapters.pages.inline import InlinePages
 from agent.adapters.pages.launching import Files, Launch, Launched, by_command
 from agent.adapters.pages.nursery import Nursery
@@ -22,12 +23,15 @@ _PROGRAM: Final = "agent.app.page_worker"
 
 
 def page_worker(
-    settings: Settings, remark: Callable[[str, str], None], nursery: Nursery | None = None
+    settings: Settings,
+    remark: Callable[[str, str], None],
+    nursery: Nursery | None = None,
+    held: HeldBytes | None = None,
 ) -> PageWorker:
     """Return what works on pages; made inside a running event loop.
 
     remark: takes (what went wrong, an example), for the status. nursery: forks workers, as long as
-    it can; without it they are started as programs.
+    it can; without it they are started as programs. held: where pages that wait are counted.
     """
     limits, options = page_limits(settings), worker_options(settings)
 
@@ -39,7 +43,8 @@ def page_worker(
 
     if options.workers == 0:
         return InlinePages(work, remark)
-    return WorkerPages(options, _launch(nursery, remark), dataclasses.asdict(limits), work, remark)
+    told = dataclasses.asdict(limits)
+    return WorkerPages(options, _launch(nursery, remark), told, work, remark, held)
 
 
 def _launch(nursery: Nursery | None, remark: Callable[[str, str], None]) -> Launch:

@@ -17,6 +17,7 @@ from typing import Final, Self
 from agent.adapters.curl import CurlFetcher
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.earlier import EarlierFile, remove_earlier
+from agent.adapters.held import HeldBytes
 from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
@@ -70,6 +71,7 @@ class CrawlSession:
         folder: Path,
         ledger: SqliteLedger,
         reports: DurableReports,
+        held: HeldBytes,
         fetcher: CurlFetcher,
         resolver: DnsResolver,
         worker: PageWorker,
@@ -83,6 +85,7 @@ class CrawlSession:
         self._folder = folder
         self.ledger = ledger
         self.reports = reports
+        self._held = held
         self._fetcher = fetcher
         self._resolver = resolver
         self._worker = worker
@@ -127,10 +130,11 @@ class CrawlSession:
             clock,
         )
         reports = DurableReports(ledger.database)
-        fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock)
+        held = HeldBytes(settings.limits.held_bytes)
+        fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock, held)
         resolver = resolver_of(settings, rules)
         remarks = StopCounts()
-        worker = page_worker(settings, remarks.add, nursery)
+        worker = page_worker(settings, remarks.add, nursery, held)
         whole_days = settings.memory.whole_days
         earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
         ports = CrawlPorts(
@@ -157,6 +161,7 @@ class CrawlSession:
             folder,
             ledger,
             reports,
+            held,
             fetcher,
             resolver,
             worker,
@@ -206,12 +211,18 @@ class CrawlSession:
         """Return how many bytes came in under a limit of the rate; 0: none was set yet."""
         return self._fetcher.passed_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes of bodies come in or wait to be read."""
+        return self._held.sum
+
     def retune(self, settings: Settings) -> None:
         """Go on under other settings; what is under way ends as it was begun."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked)
         self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
         self._fetcher.limit_rate(settings.network.bytes_per_s)
+        self._held.limit(settings.limits.held_bytes)
 
     def take_list(self, server_list: ServerList) -> set[int]:
         """Put a list in force; return the jobs that ended and are not quiet yet.

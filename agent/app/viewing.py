@@ -116,6 +116,7 @@ class Viewing:
             hosts=crawl.addresses,
             active_hosts=crawl.active,
             in_flight=crawl.in_flight,
+            held_bytes=session.held_bytes,
             backing_off=crawl.backing_off,
             backed_off=tuple(
                 BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)

@@ -98,7 +98,7 @@ def status_lines(status: Status, *, running: bool) -> Iterator[str]:
         yield (
             f"  now {status.pages_per_s:.1f} pages/s, {status.bytes_per_s:.0f} bytes/s; queue "
             f"{status.queue}, {status.active_hosts} of {status.hosts} addresses, "
-            f"{status.in_flight} requests"
+            f"{status.in_flight} requests, {status.held_bytes / 1e6:.1f} MB of bodies"
         )
         yield (
             f"  permit for {status.permit_remaining_s:.0f} s; calls the manager in "

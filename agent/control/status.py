@@ -75,6 +75,7 @@ class Status:
     hosts: int = 0  # addresses with something to do
     active_hosts: int = 0  # of them, those being crawled now
     in_flight: int = 0
+    held_bytes: int = 0  # of bodies that come in or wait to be read
     backing_off: int = 0  # addresses that rest longer because of errors, 429, 503 or Retry-After
     backed_off: tuple[BackOff, ...] = ()  # some of them
     denied: int = 0

@@ -235,8 +235,8 @@ class Crawl:
 
     @property
     def crowded(self) -> bool:
-        """Tell whether more waits to be read, pages or rules, than memory has room for."""
-        if self.ports.worker.crowded:
+        """Tell whether more comes in or waits to be read than memory has room for."""
+        if self.ports.worker.crowded or self.ports.fetcher.crowded:
             return True
         for robots in self._robots:  # noqa: SIM110  # asked at each turn: no generator
             if robots.crowded:

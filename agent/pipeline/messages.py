@@ -202,7 +202,7 @@ class Tick:
     """The time, sent when no message is under way inside the process.
 
     fetching: whether requests may start now (permit, window, not paused, disk not full).
-    crowded: no request starts now, because pages wait for the workers; no address rests for it.
+    crowded: no request starts now, because bodies fill the memory; no address rests for it.
     """
 
     now_s: float

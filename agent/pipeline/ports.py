@@ -89,7 +89,7 @@ class FetchAnswer:
     """What came of a FetchRequest; `capture` is None where no header came.
 
     It is also the message that gives the token of its turn's address back, and one line of the
-    crawl log. elapsed_ms: without the pauses that a limit of our own rate made.
+    crawl log. elapsed_ms: without the pauses that limits of our own made.
     """
 
     request: FetchRequest
@@ -135,6 +135,11 @@ class FetchAnswer:
 
 class Fetcher(Protocol):
     """Sends requests; refuses each without a valid permit (outcome `no_permit`)."""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many bytes of bodies are in memory that no more requests should begin."""
+        ...
 
     def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
         """Begin one request; `done` is called once, later, on the loop's thread."""

@@ -62,6 +62,13 @@ class LimitSettings:
     body_bytes: int = setting(
         20 * MB, unit="bytes", least=1, most=GB, reason="of a page, decoded; more is cut"
     )
+    held_bytes: int = setting(
+        256 * MB,
+        unit="bytes",
+        least=MB,
+        most=64 * GB,
+        reason="of bodies that come in or wait to be read; above it all but one wait",
+    )
     header_bytes: int = setting(
         64 * KIB, unit="bytes", least=1000, most=64 * KIB, reason="of an answer; more is no page"
     )

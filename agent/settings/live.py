@@ -28,7 +28,7 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
         {
             *("retries", "retry_s", "redirects", "url_chars", "depth", "pages_per_host"),
             *("repeated_segments", "query_shapes", "calendar_pages", "same_content"),
-            "public_suffix",
+            *("public_suffix", "held_bytes"),
         }
     ),
     "pages": frozenset({"most_load"}),

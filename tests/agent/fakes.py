@@ -298,6 +298,8 @@ class Flight:
 class FakeFetcher:
     """Keeps requests until the test answers them from a scripted web."""
 
+    crowded = False
+
     def __init__(self, clock: FakeClock, web: dict[str, Page]) -> None:
         self._clock = clock
         self.web = web

@@ -12,6 +12,7 @@ import pytest
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
+from agent.adapters.held import HeldBytes
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 from tests.e2e.raw_server import Connection, RawServer
@@ -546,6 +547,113 @@ def test_a_looser_limit_holds_at_once_for_what_waits() -> None:
             assert (await asyncio.wait_for(done, ENDED)).outcome == "answered"
 
     asyncio.run(run())
+
+
+class Counted(HeldBytes):
+    """Remembers the greatest sum."""
+
+    greatest = 0
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "sum":
+            assert isinstance(value, int)
+            self.greatest = max(self.greatest, value)
+
+
+def fetch_large(
+    held: HeldBytes, count: int, size_bytes: int, **options: object
+) -> list[FetchAnswer]:
+    """Fetch so many bodies of `size_bytes` at the same time."""
+
+    async def run() -> list[FetchAnswer]:
+        chosen = replace(OPTIONS, **options)  # type: ignore[arg-type]
+        async with RawServer(large_page(size_bytes)) as server:
+            fetcher = CurlFetcher(chosen, lambda: True, lambda _: None, SystemClock(), held)
+            try:
+                return await asyncio.gather(
+                    *(get(fetcher, server.url(), max_body_bytes=size_bytes) for _ in range(count))
+                )
+            finally:
+                fetcher.close()
+
+    return asyncio.run(run())
+
+
+def test_bodies_in_flight_stay_below_their_bound_and_one_body() -> None:
+    """Of twenty that have room for three, all arrive whole."""
+    held = Counted(6_000_000)
+    answers = fetch_large(held, 20, 2_000_000)
+    assert [one.outcome for one in answers] == ["answered"] * 20
+    assert all(one.capture and len(one.capture.body) == 2_000_000 for one in answers)
+    assert 6_000_000 < held.greatest <= 6_000_000 + 2_000_000 + 65_536
+    assert held.sum == 0
+
+
+def test_a_body_larger_than_the_bound_arrives_too() -> None:
+    """One goes on whatever the bound says; they come one after the other then."""
+    held = Counted(100_000)
+    answers = fetch_large(held, 4, 1_000_000)
+    assert [one.outcome for one in answers] == ["answered"] * 4
+    assert held.sum == 0
+
+
+def test_bodies_that_wait_for_memory_and_for_the_rate_arrive() -> None:
+    """The two limits do not hold each other up."""
+    held = Counted(300_000)
+    answers = fetch_large(held, 6, 200_000, rate=1_000_000)
+    assert [one.outcome for one in answers] == ["answered"] * 6
+    assert held.greatest <= 300_000 + 200_000 + 65_536
+    assert held.sum == 0
+
+
+def test_waiting_for_memory_is_not_the_servers_time() -> None:
+    """Transfers that wait for pages to be read outlast their deadline, and go on with the room."""
+
+    async def run() -> None:
+        held = HeldBytes(1_000_000)
+        held.sum = held.waiting = 2_000_000  # pages that are with the workers
+        async with RawServer(large_page(500_000)) as server:
+            fetcher = CurlFetcher(
+                replace(OPTIONS, deadline_s=2.0, min_rate=10_000, min_rate_s=1),
+                lambda: True,
+                lambda _: None,
+                SystemClock(),
+                held,
+            )
+            try:
+                assert fetcher.crowded
+                done = [begin(fetcher, server.url(), max_body_bytes=500_000) for _ in range(3)]
+                await asyncio.sleep(3.0)
+                assert held.sum == 2_000_000  # not a piece came in
+                held.sum = held.waiting = 0
+                for answer in await asyncio.wait_for(asyncio.gather(*done), ENDED):
+                    assert (answer.outcome, answer.elapsed_ms <= 2_000) == ("answered", True)
+                assert not fetcher.crowded
+            finally:
+                fetcher.close()
+
+    asyncio.run(run())
+
+
+def test_a_transfer_that_ends_while_it_waits_takes_nobodys_turn() -> None:
+    """Those that wait are ended with the fetcher, and give back what they held."""
+
+    async def run() -> int:
+        held = HeldBytes(100_000)
+        async with RawServer(large_page(500_000)) as server:
+            fetcher = CurlFetcher(OPTIONS, lambda: True, lambda _: None, SystemClock(), held)
+            done = [begin(fetcher, server.url(), max_body_bytes=500_000) for _ in range(5)]
+            for _ in range(2_000):
+                if held.gate < 0:
+                    break
+                await asyncio.sleep(0.01)
+            assert held.gate < 0
+            fetcher.close()
+            await asyncio.wait_for(asyncio.gather(*done), ENDED)
+        return held.sum
+
+    assert asyncio.run(run()) == 0
 
 
 def test_a_body_that_is_too_long_by_the_piece_that_waited_is_cut() -> None:

@@ -7,6 +7,7 @@
     answers.py   from what came in to the answer
     idle.py      connections that stay open, one an address
     rate.py      how fast all answers together may come
+    room.py      who waits, where bodies in memory have reached their bound
     sockets.py   what libcurl waits for, watched as one
     fetcher.py   the event loop's side: timers, permit, stopping
 

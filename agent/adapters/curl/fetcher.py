@@ -23,14 +23,17 @@ from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.overdue import overdue
 from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.room import Room
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
+from agent.adapters.held import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
 
 __all__ = ["CurlFetcher"]
 
 MAX_SWEEP_S: Final = 1.0
+ROOM_S: Final = 0.05  # between two looks whether there is room again, while any transfer waits
 SITES_REMEMBERED: Final = 4096
 
 
@@ -43,8 +46,12 @@ class CurlFetcher:
         may_fetch: Callable[[], bool],
         refusal: Callable[[str], str | None],
         clock: Clock,
+        held: HeldBytes | None = None,
     ) -> None:
-        """may_fetch: the permit. refusal: why an address must not be crawled, or None."""
+        """may_fetch: the permit. refusal: why an address must not be crawled, or None.
+
+        held: what bodies in memory are counted in; None: nobody else counts.
+        """
         self._options = options
         self._may_fetch = may_fetch
         self._refusal = refusal
@@ -63,6 +70,9 @@ class CurlFetcher:
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
         self._paused: list[Slot] = []
+        self._held = HeldBytes(options.held_bytes) if held is None else held
+        self._room = Room(self._held)
+        self._look_for_room: asyncio.TimerHandle | None = None
         self._resume: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.Handle | None = None  # wakes libcurl in the loop's next round
@@ -77,6 +87,11 @@ class CurlFetcher:
     def in_flight(self) -> int:
         """Return how many requests are under way."""
         return len(self._busy)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether bodies in memory leave no room for more requests than there are."""
+        return self._held.crowded
 
     @property
     def passed_bytes(self) -> int:
@@ -124,10 +139,13 @@ class CurlFetcher:
         """End what is under way, and let go of all connections."""
         self._stopping = True
         self._end_all()
-        for timer in (self._timer, self._soon, self._sweep, self._resume):
+        for timer in (
+            *(self._timer, self._soon, self._sweep),
+            *(self._resume, self._look_for_room),
+        ):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._soon = self._sweep = self._resume = None
+        self._timer = self._soon = self._sweep = self._resume = self._look_for_room = None
         self._multi.close()
         self._sockets.end()
         for slot in self._free:
@@ -135,7 +153,14 @@ class CurlFetcher:
         self._free.clear()
 
     def _new_slot(self) -> Slot:
-        return Slot(self._options, self._may_send, self._may_receive, self._rate, self._sockets)
+        return Slot(
+            self._options,
+            self._may_send,
+            self._may_receive,
+            self._rate,
+            self._held,
+            self._sockets,
+        )
 
     def _first_refusal(self, request: FetchRequest) -> tuple[Outcome | None, str]:
         if self._stopping:
@@ -160,6 +185,11 @@ class CurlFetcher:
 
     def _may_receive(self, slot: Slot, size_bytes: int) -> bool:
         now_s = self._clock.monotonic_s()
+        if not self._room.may_receive(slot):
+            slot.pause(now_s)
+            if self._look_for_room is None:
+                self._look_for_room = self._loop.call_later(ROOM_S, self._use_room)
+            return False
         if self._rate.take(size_bytes, now_s):
             return True
         slot.pause(now_s)
@@ -172,6 +202,12 @@ class CurlFetcher:
         self._resume = None
         paused, self._paused = self._paused, []
         self._resume_all(paused)
+
+    def _use_room(self) -> None:
+        self._look_for_room = None
+        self._resume_all(self._room.let_go())
+        if self._look_for_room is None and self._room.is_waited_for:
+            self._look_for_room = self._loop.call_later(ROOM_S, self._use_room)
 
     def _resume_all(self, slots: Iterable[Slot]) -> None:
         now_s = self._clock.monotonic_s()
@@ -269,6 +305,7 @@ class CurlFetcher:
             self._idle.keep(slot.request.address, slot.site.host, descriptor)
         done = slot.done
         self._multi.remove_handle(handle)
+        self._room.ended(slot)
         slot.clear()
         self._free.append(slot)
         if not self._busy:

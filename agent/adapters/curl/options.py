@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from agent.adapters.held import DEFAULT_HELD_BYTES
+
 __all__ = ["MAX_HEADER_BYTES", "FetchOptions", "system_ca_file"]
 
 MAX_HEADER_BYTES: Final = 64 * 1024
@@ -31,8 +33,9 @@ class FetchOptions:
     max_header_bytes of an answer; at most what an archive record takes
     connect_s        until the connection stands, TLS included
     first_byte_s     from the start to the first byte of the answer, connecting included
-    deadline_s       for a request from start to end, pauses for `rate` left out
+    deadline_s       for a request from start to end, pauses for `rate` and memory left out
     rate             bytes a second of all answers together; 0: no limit
+    held_bytes       of bodies that come in or wait to be read, together; beyond it all wait but one
     min_rate         bytes a second; an answer slower than it for `min_rate_s` is cut
     max_idle         connections kept open between requests, of all addresses together
     idle_s           after which a kept connection is not used again
@@ -49,6 +52,7 @@ class FetchOptions:
     first_byte_s: float = 30.0
     deadline_s: float = 600.0
     rate: int = 0
+    held_bytes: int = DEFAULT_HELD_BYTES
     min_rate: int = 100
     min_rate_s: int = 30
     max_idle: int = 400

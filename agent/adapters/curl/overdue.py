@@ -1,7 +1,8 @@
 """Which requests have taken too long, and why.
 
 libcurl knows no limit on the first byte, and its limit on the whole goes on while a transfer is
-paused by us: a slow rate of ours would cut each large page, as if its server were slow.
+paused by us: a slow rate of ours, or a full memory, would cut each large page, as if its
+server were slow.
 
 Invariant: a request goes on beyond `deadline_s` only while requests may be begun. A permit ends
 here by a deadline earlier than at the manager (`permit_margin_s`), so none outlives it there.
@@ -32,5 +33,5 @@ def overdue(
     if slot.took_s(now_s) > options.deadline_s:
         return f"no end of the answer within {options.deadline_s:g} s"
     if not may_fetch():
-        return f"no end within {options.deadline_s:g} s at the rate set, and no permit for longer"
+        return f"no end within {options.deadline_s:g} s beside pauses, and no permit for longer"
     return None

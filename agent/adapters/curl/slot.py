@@ -19,6 +19,7 @@ from agent.adapters.curl.blocks import Site, conditions
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate import RateLimit
 from agent.adapters.curl.sockets import Sockets
+from agent.adapters.held import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 
@@ -39,13 +40,14 @@ class Slot:
         may_send: Callable[[Slot, str], bool],
         may_receive: Callable[[Slot, int], bool],
         rate: RateLimit,
+        held: HeldBytes,
         sockets: Sockets,
     ) -> None:
         """Make a handle ready.
 
         may_send: asked with the address that the connection leads to. may_receive: asked with
-        the size of each piece of a body while `rate` is limited; a no pauses the transfer.
-        sockets: learns of connections that are opened.
+        the size of each piece of a body while `rate` is limited or `held`, to which it is added, is
+        at its bound; a no pauses the transfer. sockets: learns of connections that are opened.
         """
         self.handle: Any = pycurl.Curl()
         self.request: FetchRequest
@@ -63,6 +65,7 @@ class Slot:
         self._may_send = may_send
         self._may_receive = may_receive
         self._rate = rate
+        self._held = held
         self._proxied = bool(options.proxy)
         self._fields = options.fields
         self._conditional = False  # the fields of the last request hold for the next
@@ -93,7 +96,7 @@ class Slot:
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
 
     def pause(self, now_s: float) -> None:
-        """Note that from now on it waits for the limit of the rate, and not for its server."""
+        """Note that from now on it waits for rate or memory of ours, and not for its server."""
         if self._paused_at_s is None:
             self._paused_at_s = now_s
 
@@ -119,6 +122,7 @@ class Slot:
         del self.request, self.done
         self.lines.clear()
         self.body.clear()
+        self._held.sum -= self.body_bytes
         self.body_bytes = 0
         self.too_long = False
         self.refusal = None
@@ -157,17 +161,20 @@ class Slot:
 
     def _write(self, data: bytes) -> int | None:
         size = len(data)
-        if self._rate.limited and not self._may_receive(self, size):
+        held = self._held
+        if (self._rate.limited or held.sum > held.gate) and not self._may_receive(self, size):
             paused: int = pycurl.WRITEFUNC_PAUSE
             return paused
         room = self.request.max_body_bytes - self.body_bytes
         if size > room:
             self.body.append(data[:room])
             self.body_bytes += room
+            held.sum += room
             self.too_long = True
             return _STOP
         self.body.append(data)
         self.body_bytes += size
+        held.sum += size
         return None
 
     def _before_sending(self, address: str, *_: object) -> int:

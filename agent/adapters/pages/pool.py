@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from agent.adapters.held import HeldBytes
 from agent.adapters.pages.launching import Launch
 from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task, WorkerProcess
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
@@ -74,12 +75,14 @@ class WorkerPages:
         told: Mapping[str, Any],
         archive: Callable[[Fetched, str], PageWork],
         remark: Callable[[str, str], None],
+        held: HeldBytes | None = None,
     ) -> None:
         """Make ready; the first worker is started by `begin`, or for the first page.
 
         launch: starts a process that calls `child.serve`; told: what it builds its work from.
         archive: does a page's work here, when no worker survives it. remark: takes (what went
-        wrong, an example), for the status.
+        wrong, an example), for the status. held: where pages are counted until they are done; None:
+        nowhere else.
         """
         self._options = options
         self._launch = launch
@@ -88,6 +91,7 @@ class WorkerPages:
         )
         self._archive = archive
         self._remark = remark
+        self._held = HeldBytes() if held is None else held
         self._loop = asyncio.get_running_loop()
         self._suspects = Suspects()
         self._waiting: deque[Task] = deque()
@@ -134,6 +138,8 @@ class WorkerPages:
         if self._suspects.set_aside(page.host) and not page.is_rules:
             task.unread = SET_ASIDE
             self._remark("pages archived unread: their host's pages stopped the parser", page.url)
+        self._held.sum += task.size_bytes
+        self._held.waiting += task.size_bytes
         waited = len(self._waiting)
         before = waited >= BATCH or self._waiting_bytes >= BATCH_BYTES
         self._waiting.append(task)
@@ -238,7 +244,7 @@ class WorkerPages:
             if isinstance(work, Failed):
                 self._blame(task, work.reason)
             else:
-                task.done(work)
+                self._hand_on(task, work)
         if self._waiting:
             self._dispatch()
 
@@ -282,7 +288,7 @@ class WorkerPages:
             except Exception as error:  # noqa: BLE001  # told where it ends the crawl
                 self._defect = error
             else:
-                task.done(work)
+                self._hand_on(task, work)
             return
         host = task.page.host
         self._remark(f"pages not read: {reason}", task.page.url)
@@ -290,6 +296,11 @@ class WorkerPages:
             self._remark("hosts whose pages are not read any more", host)
         task.unread = reason
         self._put_in_front(task)
+
+    def _hand_on(self, task: Task, work: PageWork) -> None:
+        self._held.sum -= task.size_bytes
+        self._held.waiting -= task.size_bytes
+        task.done(work)
 
     def _put_in_front(self, task: Task) -> None:
         self._waiting.appendleft(task)

@@ -155,6 +155,7 @@ def test_the_status_shows_who_is_left_alone() -> None:
     status = replace(
         STATUS,
         worst_pause_ms=12.0,
+        held_bytes=34_500_000,
         backing_off=41,
         backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "status 503", 3, 150.2),),
     )
@@ -162,3 +163,4 @@ def test_the_status_shows_who_is_left_alone() -> None:
     assert "41 addresses are left alone for longer" in text
     assert "http://a.jp:80/ at 192.0.2.1: status 503, 3 strikes, next in 150 s" in text
     assert "worst pause 12 ms" in text
+    assert "0 requests, 34.5 MB of bodies" in text

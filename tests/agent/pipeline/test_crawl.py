@@ -59,3 +59,13 @@ def test_sitemaps_of_robots_txt_are_crawled_and_probes_leave_them() -> None:
     probe.run()
     assert len(probe.fetched()) == 5
     assert map_url not in probe.fetched()
+
+
+def test_a_full_memory_is_a_crowd() -> None:
+    """Whoever asks whether more should be fetched hears of bodies that come in, and of pages."""
+    world = World({})
+    assert not world.crawl.crowded
+    world.fetcher.crowded = True
+    assert world.crawl.crowded
+    world.fetcher.crowded, world.worker.crowded = False, True
+    assert world.crawl.crowded

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.adapters.held import HeldBytes
 from agent.adapters.pages import pool
 from agent.adapters.pages.launching import by_command
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.pipeline.ports import PageWork
 from tests.contracts.pages.case import (
     OPTIONS,
+    PROGRAM,
     Remarks,
     all_done,
     forked,
@@ -130,6 +132,33 @@ def test_killed_workers_are_replaced(workers: MakeWorkers) -> None:
         return done, len(door.workers)
 
     assert asyncio.run(scenario()) == (400, 0)
+
+
+def test_pages_are_counted_until_they_are_done() -> None:
+    """Whatever becomes of them: read, archived unread, or sent once more."""
+    held = HeldBytes()
+    sums = []
+
+    async def scenario() -> None:
+        door = WorkerPages(OPTIONS, by_command(PROGRAM), {}, archive, Remarks().add, held)
+        pages = [page(n, b"crash" if n == 5 else b"x" * 10_000) for n in range(20)]
+        over = asyncio.Event()
+
+        def take(_: PageWork) -> None:
+            sums.append(held.sum)
+            if len(sums) == len(pages):
+                over.set()
+
+        for one in pages:
+            door.start(one, take)
+        assert 19 * 10_000 <= held.sum == held.waiting
+        async with asyncio.timeout(60):
+            await over.wait()
+        door.close()
+
+    asyncio.run(scenario())
+    assert sums == sorted(sums, reverse=True)
+    assert (held.sum, held.waiting) == (0, 0)
 
 
 def test_what_is_with_the_workers_is_bounded(
