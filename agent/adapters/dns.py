@@ -1,7 +1,7 @@
 """Names to addresses: `Resolver`'s real side. How a name is looked up: `shared.naming`.
 
-Behind a proxy the host itself stands for its address, because the proxy looks it up. It is asked
-here too, only to refuse names that are known to lead inside; without an answer the proxy decides.
+Behind a proxy the name stands for its address, because the proxy looks it up. It is asked here too,
+only to refuse names that are known to lead inside; without an answer the proxy decides.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+from agent.pipeline.addresses import stand_in
 from agent.pipeline.ports import LookUp
 from shared.frozen import frozen
 from shared.naming import KINDS, Kind, Question, look_up
@@ -70,7 +71,7 @@ class DnsResolver:
         found = await look_up(host, self._question, self._refusal, self._kinds)
         if self._options.proxied and not found.forbidden:
             ttl_s = _believed(found.ttl_s) if found.addresses else LONGEST_TTL_S
-            return LookUp(host, (host,), ttl_s)
+            return LookUp(host, (stand_in(host),), ttl_s)
         if found.addresses:
             took_ms = 1000 * (loop.time() - begun_s)
             return LookUp(host, found.addresses, _believed(found.ttl_s), took_ms=took_ms)

@@ -21,9 +21,10 @@ from agent.app.session import resolver_of
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.fields import field_values
 from agent.modules.page.work import work_on
-from agent.modules.request import REDIRECTS, pinned, redirect_target
+from agent.modules.request import REDIRECTS, redirect_target
 from agent.modules.robots_rules import Rules
 from agent.modules.robots_txt import MAX_BYTES, parse
+from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import FetchAnswer, FetchRequest, LookUp
 from agent.settings import Settings

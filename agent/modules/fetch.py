@@ -14,7 +14,8 @@ from typing import cast
 
 from agent.modules.attempts import UNTOUCHED, gets_another_attempt
 from agent.modules.limits import CrawlLimits
-from agent.modules.request import pinned, redirect_target
+from agent.modules.request import redirect_target
+from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Due, Earlier, Fetched, Links
 from agent.pipeline.ports import EarlierCaptures, FetchAnswer, Fetcher, FetchRequest
 from agent.pipeline.spec import Output

@@ -21,6 +21,8 @@ from typing import Final
 
 import numpy as np
 
+from agent.pipeline.addresses import pinned, stand_in
+
 __all__ = ["HostCache"]
 
 PARTS: Final = 256
@@ -36,7 +38,7 @@ TIME_SHIFT: Final = 34
 KIND_SHIFT: Final = 32
 LATEST: Final = (1 << 29) - 1
 ADDRESS: Final = 1
-ITSELF: Final = 2  # behind a proxy the host stands for its address
+NAMED: Final = 2  # behind a proxy the name stands for the address
 NOWHERE: Final = 3
 V4_MASK: Final = (1 << 32) - 1
 
@@ -71,8 +73,8 @@ class HostCache:
         key = hash(host) or 1
         if not address:
             kind, number = NOWHERE, 0
-        elif address == host:
-            kind, number = ITSELF, 0
+        elif not pinned(address):
+            kind, number = NAMED, 0
         elif ":" in address:
             self._put_wide(key, inet_pton(AF_INET6, address), expires_s, now_s)
             return
@@ -103,7 +105,7 @@ class HostCache:
         kind = value >> KIND_SHIFT & 3
         if kind == ADDRESS:
             return inet_ntoa((value & V4_MASK).to_bytes(4)), expires_s
-        return (host if kind == ITSELF else ""), expires_s
+        return (stand_in(host) if kind == NAMED else ""), expires_s
 
     def forget(self, host: str) -> None:
         """Forget a host."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agent.modules.counts import StopCounts
+from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Denied, HostFound, UnitClosed, UnitFinished
 from agent.pipeline.ports import FetchAnswer, Ledger, Reports
 from agent.pipeline.spec import Output
@@ -85,4 +86,6 @@ class Report:
 
     def _found(self, batch: Sequence[HostFound]) -> None:
         for one in batch:
+            if not all(map(pinned, one.addresses)):
+                continue  # a proxy looks names up: nobody here knows where they lead
             self._reports.addresses(one.host, one.addresses)

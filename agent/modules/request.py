@@ -1,4 +1,4 @@
-"""What both modules that fetch ask of an address and of an answer."""
+"""What both modules that fetch ask of an answer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from agent.pipeline.ports import FetchAnswer
 from shared.errors import UrlError
 from shared.urls import canonical
 
-__all__ = ["REDIRECTS", "pinned", "redirect_target"]
+__all__ = ["REDIRECTS", "redirect_target"]
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-
-
-def pinned(address: str) -> str:
-    """Return the address to connect to; "" where it is a host key: a proxy finds it."""
-    return "" if "/" in address else address
 
 
 def redirect_target(answer: FetchAnswer) -> str | None:

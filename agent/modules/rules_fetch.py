@@ -14,8 +14,9 @@ from typing import Final, cast
 from agent.modules.attempts import ANSWERED, UNTOUCHED
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.fields import field_values
-from agent.modules.request import REDIRECTS, pinned, redirect_target
+from agent.modules.request import REDIRECTS, redirect_target
 from agent.modules.robots_txt import MAX_BYTES
+from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
 from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
 from agent.pipeline.spec import Output

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent.adapters.dns import DnsResolver, ResolverOptions
+from agent.pipeline.addresses import pinned
 from agent.pipeline.ports import LookUp
 from shared.naming import AddressRules, Kind, NoAnswerError, Record
 from tests.shared.naming.zone import Zone
@@ -59,11 +60,20 @@ def test_a_no_a_silence_and_a_refusal_are_told_apart() -> None:
 def test_behind_a_proxy_the_host_stands_for_its_address() -> None:
     """The proxy looks names up; those known here to lead inside are refused all the same."""
     proxied = ResolverOptions(proxied=True)
-    assert look_up(HOST, Zone(), proxied).addresses == (HOST,)
+    assert look_up(HOST, Zone(), proxied).addresses == ("//www.a.example",)
     assert look_up(HOST, Zone({A: NoAnswerError("x")}), proxied).addresses
-    assert look_up(HOST, Zone({A: [Record("133.9.9.1", 300)]}), proxied).addresses == (HOST,)
+    assert look_up(HOST, Zone({A: [Record("133.9.9.1", 300)]}), proxied).addresses
     assert look_up(HOST, Zone({A: [Record("10.0.0.1", 300)]}), proxied).addresses == ()
     assert look_up("http://127.0.0.1:80/", Zone(), proxied).addresses == ()
+
+
+def test_behind_a_proxy_all_ports_of_a_name_share_its_clock() -> None:
+    """Politeness is owed to the name, as it would be to the address."""
+    hosts = (HOST, "https://www.a.example:443/", "http://www.a.example:8080/")
+    found = {look_up(host, Zone(), ResolverOptions(proxied=True)).addresses for host in hosts}
+    assert len(found) == 1
+    (address,) = found.pop()[:1]
+    assert pinned(address) == ""
 
 
 def test_a_look_up_says_how_long_it_took() -> None:

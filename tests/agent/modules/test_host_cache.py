@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agent.modules.host_cache import HostCache
+from agent.pipeline.addresses import stand_in
 
 HOSTS = [f"http://h{number}.example:80/" for number in range(40)]
 ADDRESSES = ["", "192.0.2.1", "0.0.0.1", "255.255.255.255", "2001:db8::1", "ffff::ffff", "::2"]
@@ -26,11 +27,11 @@ class LikeADict(RuleBasedStateMachine):
 
     @rule(
         host=st.sampled_from(HOSTS),
-        address=st.sampled_from([*ADDRESSES, "itself"]),
+        address=st.sampled_from([*ADDRESSES, "by proxy"]),
         ttl=st.floats(0, 100),
     )
     def put(self, host: str, address: str, ttl: float) -> None:
-        address = host if address == "itself" else address
+        address = stand_in(host) if address == "by proxy" else address
         self.cache.put(host, address, self.now + ttl, self.now)
         self.wanted[host] = address, int(self.now + ttl - self.begun)
 

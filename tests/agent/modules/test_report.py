@@ -43,6 +43,13 @@ def test_everything_is_handed_on() -> None:
     assert reports.hosts == {HOST: ("192.0.2.1",)}
 
 
+def test_names_that_a_proxy_looks_up_are_no_addresses() -> None:
+    """The manager is told where hosts lead, or that they lead nowhere; not what is not known."""
+    _, reports, _, report = desk()
+    report.handle("found", [HostFound(HOST, ("//a.example",)), HostFound("http://b:80/", ())])
+    assert reports.hosts == {"http://b:80/": ()}
+
+
 def test_lines_wait_for_room() -> None:
     """When the disk is full, lines are held and written in order when there is room."""
     ledger, reports, _, report = desk()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 
 import pytest
 
+from agent.pipeline.addresses import stand_in
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.spec import GraphError, Pipeline, validate
 from tests.agent.fakes import Page
@@ -69,3 +71,20 @@ def test_a_full_memory_is_a_crowd() -> None:
     assert world.crawl.crowded
     world.fetcher.crowded, world.worker.crowded = False, True
     assert world.crawl.crowded
+
+
+def test_ports_of_a_name_behind_a_proxy_have_one_clock() -> None:
+    """Its name stands for its address: http and https take turns, an interval apart."""
+    web = site("a.example", 3)
+    web |= {url.replace("http:", "https:"): Page(status=404) for url in web}
+    world = World(web)
+    secure = "https://a.example:443/"
+    for host in (A, secure):
+        world.resolver_addresses[host] = (stand_in(host),)
+    world.give_list([order(A), order(secure)])
+    world.run()
+    assert {address for _, address, _ in world.started} == {""}
+    assert {url.split("/")[0] for _, _, url in world.started} == {"http:", "https:"}
+    times = [when for when, _, _ in world.started]
+    assert min(later - before for before, later in pairwise(times)) >= 10
+    assert world.reports.hosts == {}
