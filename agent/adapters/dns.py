@@ -2,6 +2,9 @@
 
 Behind a proxy the name stands for its address, because the proxy looks it up. It is asked here too,
 only to refuse names that are known to lead inside; without an answer the proxy decides.
+Of several addresses those come first that this machine has a route to: one without IPv6, or without
+IPv4, would else find every host dead that has both. Within a family the order is that of all
+agents.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+from agent.adapters.routes import has_route
 from agent.pipeline.addresses import stand_in
 from agent.pipeline.ports import LookUp
 from shared.frozen import frozen
@@ -24,9 +28,9 @@ NEGATIVE_TTL_S: Final = 600.0
 
 @frozen
 class ResolverOptions:
-    """ipv6: ask for AAAA as well. proxied: requests go through a proxy."""
+    """kinds: of addresses that requests can be sent to. proxied: they go through a proxy."""
 
-    ipv6: bool = True
+    kinds: tuple[Kind, ...] = KINDS
     proxied: bool = False
 
 
@@ -38,14 +42,15 @@ class DnsResolver:
         question: Question,
         refusal: Callable[[str], str | None],
         options: ResolverOptions | None = None,
+        routed: Callable[[str], bool] = has_route,
     ) -> None:
         """question: belongs to the resolver from now on. refusal: why an address must not be
-        crawled, or None.
+        crawled, or None. routed: whether this machine has a route to an address.
         """
         self._question = question
         self._refusal = refusal
         self._options = options or ResolverOptions()
-        self._kinds: tuple[Kind, ...] = KINDS if self._options.ipv6 else ("A",)
+        self._routed = routed
         self._under_way: set[asyncio.Task[None]] = set()
 
     def start(self, host: str, done: Callable[[LookUp], None]) -> None:
@@ -68,17 +73,30 @@ class DnsResolver:
         """Return where a host leads, or why nowhere."""
         loop = asyncio.get_running_loop()
         begun_s = loop.time()
-        found = await look_up(host, self._question, self._refusal, self._kinds)
+        found = await look_up(host, self._question, self._refusal, self._options.kinds)
         if self._options.proxied and not found.forbidden:
             ttl_s = _believed(found.ttl_s) if found.addresses else LONGEST_TTL_S
             return LookUp(host, (stand_in(host),), ttl_s)
         if found.addresses:
             took_ms = 1000 * (loop.time() - begun_s)
-            return LookUp(host, found.addresses, _believed(found.ttl_s), took_ms=took_ms)
+            return LookUp(
+                host, self._in_order(found.addresses), _believed(found.ttl_s), took_ms=took_ms
+            )
         if found.temporary:
             return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True)
-        ttl_s = LONGEST_TTL_S if found.forbidden else NEGATIVE_TTL_S
-        return LookUp(host, (), ttl_s, found.failure)
+        if found.forbidden:
+            return LookUp(host, (), LONGEST_TTL_S, found.failure)
+        reason = found.failure
+        if len(self._options.kinds) < len(KINDS):
+            family = "IPv6" if "AAAA" in self._options.kinds else "IPv4"
+            reason += f"; network.source_address leaves {family} alone"
+        return LookUp(host, (), NEGATIVE_TTL_S, reason)
+
+    def _in_order(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        """Put those without a route last, where there are addresses of both families."""
+        if len({":" in address for address in addresses}) < 2:
+            return addresses
+        return tuple(sorted(addresses, key=lambda address: not self._routed(address)))
 
     async def _answer(self, host: str, done: Callable[[LookUp], None]) -> None:
         try:

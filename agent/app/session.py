@@ -40,7 +40,7 @@ from agent.runners.in_process import InProcessRunner
 from agent.runners.pauses import Pauses
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
-from shared.naming import AddressRules, NameServers
+from shared.naming import KINDS, AddressRules, NameServers
 from shared.urls import host_of
 from shared.wire.orders import ListHead
 
@@ -56,9 +56,10 @@ def resolver_of(settings: Settings, rules: AddressRules) -> DnsResolver:
     """Return what looks names up for this site."""
     network = settings.network
     source = ip_address(network.source_address) if network.source_address else None
-    options = ResolverOptions(
-        ipv6=source is None or isinstance(source, IPv6Address), proxied=bool(network.proxy)
-    )
+    kinds = KINDS
+    if source is not None and not network.proxy:  # by which the proxy is called, not the host
+        kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
+    options = ResolverOptions(kinds, proxied=bool(network.proxy))
     return DnsResolver(NameServers(network.resolver), rules.refusal, options)
 
 

@@ -43,10 +43,16 @@ async def look_up(
     refusal: Callable[[str], str | None],
     kinds: Sequence[Kind] = KINDS,
 ) -> HostAnswer:
-    """Return where a host key leads, with one question for each kind of address."""
+    """Return where a host key leads, with one question for each kind of address.
+
+    kinds: of the addresses that can be used; a host that is an address of another kind has none.
+    """
     _, name, _ = split_host(host)
     literal = _literal(name)
     if literal is not None:
+        kind = "AAAA" if ":" in literal else "A"
+        if kind not in kinds:
+            return HostAnswer(host, failure=f"{literal} is no address of the kind {kinds[0]}")
         return _judged(host, {literal}, LITERAL_TTL_S, refusal)
     records: list[Record] = []
     no, silence = "", ""

@@ -119,7 +119,7 @@ def test_a_lost_packet_is_sent_again(served: tuple[str, Zone]) -> None:
     """A question without an answer is asked again before it counts as silence."""
     server, zone = served
     [answer] = look_up(
-        server, "second.example", timeout_s=SLOW_S / 2, tries=5, options=ResolverOptions(ipv6=False)
+        server, "second.example", timeout_s=SLOW_S / 2, tries=5, options=ResolverOptions(("A",))
     )
     assert answer.addresses == ("133.9.1.4",)
     assert zone.asked["second.example.", "A"] >= 2
@@ -134,7 +134,7 @@ def test_an_answer_too_long_for_udp_comes_over_tcp(name_server: str) -> None:
 def test_an_answer_to_another_question_is_not_believed(name_server: str) -> None:
     """Whoever does not know the question's number cannot answer it."""
     [answer] = look_up(
-        name_server, "liar.example", timeout_s=SILENT_S, options=ResolverOptions(ipv6=False)
+        name_server, "liar.example", timeout_s=SILENT_S, options=ResolverOptions(("A",))
     )
     assert (answer.addresses, answer.temporary) == ((), True)
 

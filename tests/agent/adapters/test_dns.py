@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -17,10 +18,15 @@ A: tuple[str, Kind] = ("www.a.example", "A")
 AAAA: tuple[str, Kind] = ("www.a.example", "AAAA")
 
 
-def look_up(host: str, zone: Zone, options: ResolverOptions | None = None) -> LookUp:
+def look_up(
+    host: str,
+    zone: Zone,
+    options: ResolverOptions | None = None,
+    routed: Callable[[str], bool] = lambda address: True,
+) -> LookUp:
     async def once() -> LookUp:
         answers: asyncio.Queue[LookUp] = asyncio.Queue()
-        resolver = DnsResolver(zone, AddressRules().refusal, options)
+        resolver = DnsResolver(zone, AddressRules().refusal, options, routed)
         resolver.start(host, answers.put_nowait)
         answer = await answers.get()
         await resolver.close()
@@ -32,7 +38,7 @@ def look_up(host: str, zone: Zone, options: ResolverOptions | None = None) -> Lo
 def test_ipv6_is_asked_for_where_it_is_wanted() -> None:
     """A site without IPv6 asks for A only."""
     zone = Zone({A: [Record("133.9.9.1", 300)]})
-    look_up(HOST, zone, ResolverOptions(ipv6=False))
+    look_up(HOST, zone, ResolverOptions(("A",)))
     assert zone.asked == [A]
     assert zone.closed
     look_up(HOST, zone)
@@ -74,6 +80,33 @@ def test_behind_a_proxy_all_ports_of_a_name_share_its_clock() -> None:
     assert len(found) == 1
     (address,) = found.pop()[:1]
     assert pinned(address) == ""
+
+
+DUAL = Zone(
+    {
+        A: [Record("133.9.9.2", 300), Record("133.9.9.1", 300)],
+        AAAA: [Record("2400:9::2", 300), Record("2400:9::1", 300)],
+    }
+)
+
+
+def test_addresses_without_a_route_come_last() -> None:
+    """A machine with IPv6 alone does not begin with IPv4; none is left out."""
+    four, six = ("133.9.9.1", "133.9.9.2"), ("2400:9::1", "2400:9::2")
+    assert look_up(HOST, DUAL).addresses == four + six
+    assert look_up(HOST, DUAL, routed=lambda one: ":" in one).addresses == six + four
+    assert look_up(HOST, DUAL, routed=lambda one: ":" not in one).addresses == four + six
+    assert look_up(HOST, DUAL, routed=lambda one: False).addresses == four + six
+
+
+def test_hosts_without_an_address_that_can_be_used_have_none() -> None:
+    """One whose requests leave from an IPv6 address is told why it reaches no host of IPv4."""
+    only_six = ResolverOptions(("AAAA",))
+    assert look_up(HOST, DUAL, only_six).addresses == ("2400:9::1", "2400:9::2")
+    for host in (HOST, "http://133.9.9.1:80/"):
+        none = look_up(host, Zone({A: [Record("133.9.9.1", 300)]}), only_six)
+        assert (none.addresses, none.temporary) == ((), False)
+        assert "network.source_address leaves IPv6 alone" in none.reason
 
 
 def test_a_look_up_says_how_long_it_took() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,13 @@ from agent.app.mapping import (
     version,
     worker_options,
 )
+from agent.app.session import resolver_of
 from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
 from shared.archive.content_coding import UNDERSTOOD
 from shared.errors import SettingError
+from shared.naming import AddressRules
 
 SITE = Settings(home=Path("/nowhere"))
 
@@ -142,3 +145,29 @@ def test_asks_only_for_codings_that_are_taken_off() -> None:
     bare = dataclasses.replace(SITE, network=dataclasses.replace(SITE.network, content_codings=()))
     assert fetch_options(SITE).accept_encoding == "gzip, deflate"
     assert fetch_options(bare).accept_encoding == "identity"
+
+
+@pytest.mark.parametrize(
+    ("source", "proxy", "wanted"),
+    [
+        ("", "", (1, 1)),
+        ("192.0.2.7", "", (1, 0)),
+        ("2001:db8::7", "", (0, 1)),
+        ("2001:db8::7", "http://proxy.example:3128", (1, 1)),
+    ],
+)
+def test_hosts_have_addresses_of_the_family_that_requests_leave_from(
+    source: str, proxy: str, wanted: tuple[int, int]
+) -> None:
+    """A source address is of one family, and so are the hosts that it reaches."""
+    network = dataclasses.replace(SITE.network, source_address=source, proxy=proxy)
+    settings = dataclasses.replace(SITE, network=network)
+
+    async def look_up() -> tuple[int, int]:
+        resolver = resolver_of(settings, AddressRules())
+        hosts = ("http://133.9.9.1:80/", "http://[2400:9::1]:80/")
+        four, six = [len((await resolver.look_up(host)).addresses) for host in hosts]
+        await resolver.close()
+        return four, six
+
+    assert asyncio.run(look_up()) == wanted

@@ -1,0 +1,24 @@
+"""Whether this machine has a route to an address; nothing is sent to find out.
+
+A datagram socket that is connected asks the kernel for the route, and no more.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Final
+
+__all__ = ["has_route"]
+
+_DISCARD: Final = 9  # any port does
+
+
+def has_route(address: str) -> bool:
+    """Tell whether packets to an address have a way out of this machine."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect((address, _DISCARD))
+    except OSError:
+        return False
+    return True
