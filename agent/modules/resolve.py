@@ -3,11 +3,13 @@
 A host is held here while it is looked up, and while the frontier has it at work (`begun`). Then it
 passes its candidates on at once; when the address is out of date, the name is looked up again
 behind their backs. An answer that still holds the address in use changes nothing (servers turn
-their lists round); one that does not moves the host. All other hosts are not held: where one of a
-job is, the ledger knows; one of no job leaves its place in the host cache, 16 bytes, until its
-look-up is out of date: the same units often come again in a new round, and a name that does not
-exist need not be asked for again at once. Of those that were never looked up, few are taken from
-the ledger at a time. Their URLs lie in the queues on disk, and no crash loses them.
+their lists round); one that does not moves the host. An address that cannot be connected to is left
+for the next one that the name has, each once; at the last one the host stays. All other hosts are
+not held: where one of a job is, the ledger knows; one of no job leaves its place in the host cache,
+16 bytes, until its look-up is out of date: the same units often come again in a new round, and a
+name that does not exist need not be asked for again at once. Of those that were never looked up,
+few are taken from the ledger at a time. Their URLs lie in the queues on disk, and no crash loses
+them.
 
 Invariant: at most one look-up of a host is under way, and at most `lookups` in all. A host of a
 job is either placed, waiting for a look-up, or reported as failed.
@@ -26,6 +28,7 @@ from agent.modules.host_cache import HostCache
 from agent.modules.limits import CrawlLimits
 from agent.modules.silence import Silence
 from agent.modules.wheel import TimingWheel
+from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import (
     Candidate,
     HostBegun,
@@ -37,6 +40,7 @@ from agent.pipeline.messages import (
     RulesFetched,
     RulesRedirected,
     Tick,
+    Unreached,
 )
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Clock, Ledger, LookUp, Resolver
@@ -67,6 +71,7 @@ class _Host:
     attempts: int = 0  # look-ups in a row that failed
     failed: str = ""  # why there is no address; until expires_s
     begun: bool = False  # the frontier has it at work
+    unreached: set[str] = field(default_factory=set)  # addresses that were left, or are to be
     jobs: set[int] = field(default_factory=set)
     rules: list[RulesRedirected] = field(default_factory=list)
 
@@ -124,7 +129,7 @@ class Resolve:
         return cast(Tick, tick).now_s - self._told_s >= TOLD_S
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take candidates, redirects of robots.txt, answers, a changed list, or the time."""
+        """Take candidates, redirects of robots.txt, news of hosts, answers, lists, or the time."""
         match port:
             case "candidates":
                 return self._candidates(cast(Sequence[Candidate], batch))
@@ -132,6 +137,8 @@ class Resolve:
                 return self._rules(cast(Sequence[RulesRedirected], batch))
             case "begun":
                 return self._begin(cast(Sequence[HostBegun], batch))
+            case "unreached":
+                return self._unreached(cast(Sequence[Unreached], batch))
             case "answer":
                 return self._answers(cast(Sequence[LookUp], batch))
             case "changed":
@@ -184,6 +191,24 @@ class Resolve:
             host.usable_until_s = max(host.usable_until_s, now + self._limits.stale_s)
             if now >= host.expires_s:
                 self._ask(host, first=True)
+
+    def _unreached(self, batch: Sequence[Unreached]) -> Iterator[Output]:
+        for one in batch:
+            host = self._hosts.get(one.host)
+            if host is None or host.address != one.address or not pinned(one.address):
+                continue
+            host.unreached.add(one.address)
+            if host.found:
+                yield from self._move_on(host)
+            else:  # it was placed by what is remembered, which is one address
+                self._ask(host, first=True)
+
+    def _move_on(self, host: _Host) -> Iterator[Output]:
+        """Move a host to its first address that was not tried in vain, if there is one left."""
+        untried = [one for one in host.found if one not in host.unreached]
+        if untried:
+            before, host.address = host.address, untried[0]
+            yield "moved", Moved(host.name, host.address, before)
 
     def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
         for one in batch:
@@ -270,7 +295,10 @@ class Resolve:
             host.found = answer.addresses
             yield "found", HostFound(host.name, answer.addresses)
         before = host.address
-        if before not in answer.addresses:
+        host.unreached.intersection_update(answer.addresses)
+        if before in host.unreached:
+            yield from self._move_on(host)
+        elif before not in answer.addresses:
             host.address = answer.addresses[0]
             if before:
                 yield "moved", Moved(host.name, host.address, before)

@@ -35,7 +35,7 @@ MODULES: Final = (
     Module(
         "resolve",
         Key.HOST,
-        ("candidates", "rules", "begun", "changed", "answer", "tick"),
+        ("candidates", "rules", "begun", "unreached", "changed", "answer", "tick"),
         ("placed", "rules", "rules_lost", "moved", "found", "failed"),
         spills=True,
     ),
@@ -46,7 +46,7 @@ MODULES: Final = (
             *("placed", "moved", "handed", "changed", "tick"),
             *("rules", "rules_known", "denied", "ended", "kept"),
         ),
-        ("due", "rules_due", "finished", "closed", "handed", "begun"),
+        ("due", "rules_due", "finished", "closed", "handed", "begun", "unreached"),
         spills=True,
     ),
     Module(
@@ -81,6 +81,7 @@ CONNECTIONS: Final = (
     Connection("resolve.moved", "frontier.moved", to_all=True),
     Connection("frontier.handed", "frontier.handed"),
     Connection("frontier.begun", "resolve.begun"),
+    Connection("frontier.unreached", "resolve.unreached"),
     Connection("resolve.failed", "seed.failed"),
     Connection("frontier.rules_due", "rules_fetch.due"),
     Connection("rules_fetch.fetched", "robots.fetched"),

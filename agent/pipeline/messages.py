@@ -1,9 +1,9 @@
 """What travels between the modules. Frozen, picklable, and each with the keys of its receivers.
 
 The attributes `host`, `url` and `address` are partition keys: `host` is a host key with its port
-(`http://www.example.jp:80/`), `url` a canonical URL, `address` an IP address as text, or the host
-key where a proxy resolves for us. Times: `*_s` are seconds of the monotonic clock, `*_ms` epoch
-milliseconds unless the name says a duration.
+(`http://www.example.jp:80/`), `url` a canonical URL, `address` an IP address as text, or a name as
+`//name` where a proxy resolves for us. Times: `*_s` are seconds of the monotonic clock, `*_ms`
+epoch milliseconds unless the name says a duration.
 
 A **job** is one order of the manager: a unit to crawl or to probe in one round, or some of its
 pages to fetch again. Seen-sets, page
@@ -59,6 +59,7 @@ __all__ = [
     "UnitClosed",
     "UnitFinished",
     "Units",
+    "Unreached",
 ]
 
 SITEMAP_DEPTH: Final = -2
@@ -263,6 +264,14 @@ class HostBegun:
     host: str
     address: str  # where it was placed
     jobs: tuple[int, ...]  # their numbers
+
+
+@frozen
+class Unreached:
+    """No connection to a host's address came about; the network of ours is there."""
+
+    host: str
+    address: str
 
 
 @frozen

@@ -295,6 +295,9 @@ class Flight:
     done: Callable[[FetchAnswer], None]
 
 
+UNSENT = ("no_permit", "forbidden_address", "refused")
+
+
 class FakeFetcher:
     """Keeps requests until the test answers them from a scripted web."""
 
@@ -306,6 +309,7 @@ class FakeFetcher:
         self.flights: list[Flight] = []
         self.started: list[tuple[float, str, str]] = []  # (when, address, url)
         self.permitted = True
+        self.dead: set[str] = set()  # addresses to which no connection comes about
 
     def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
         self.started.append((self._clock.now_s, request.address, request.url))
@@ -315,6 +319,8 @@ class FakeFetcher:
         """Answer one of the flights now; `outcome` instead of what the web says."""
         flight = self.flights.pop(index)
         page = self.web.get(flight.request.url, NOT_FOUND)
+        if flight.request.address in self.dead:
+            outcome = "refused"
         if outcome is not None:
             page = replace(page, outcome=outcome)
         flight.done(self._answer(flight, page))
@@ -336,7 +342,7 @@ class FakeFetcher:
             outcome=page.outcome,
             capture=capture if answered else None,
             status=page.status if answered else 0,
-            request_bytes=0 if page.outcome in ("no_permit", "forbidden_address") else 100,
+            request_bytes=0 if page.outcome in UNSENT else 100,
             response_bytes=len(page.body) if answered else page.broken_bytes,
             elapsed_ms=page.elapsed_ms,
             started_epoch_ms=self._clock.epoch_ms(),

@@ -27,9 +27,11 @@ from agent.pipeline.messages import (
 from agent.pipeline.ports import FetchAnswer
 from agent.pipeline.spec import Output
 
-__all__ = ["Endings"]
+__all__ = ["NO_CONNECTION", "Endings"]
 
 SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
+NO_CONNECTION: Final = frozenset({"refused", "timeout"})
+"""What an answer may have where nothing was sent, because nobody was there to send it to."""
 
 
 class Endings:
@@ -77,6 +79,12 @@ class Endings:
             self._page_ended(here, queue, ended, ours=ours)
         self._go_on(address, here, queue)
         return closing
+
+    def is_unreached(self, due: Due | RulesDue, ended: FetchAnswer) -> bool:
+        """Tell whether a host's own address could not be connected to, and not for our network."""
+        if ended.request_bytes or (isinstance(due, RulesDue) and due.hop):
+            return False
+        return not self._silence.is_ours(ended.ended_s)
 
     def denied(self, denied: Denied) -> Iterator[Output]:
         """Take the token back of a request that was not sent."""

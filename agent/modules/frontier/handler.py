@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backing_off import BackedOff
-from agent.modules.frontier.endings import Endings
+from agent.modules.frontier.endings import NO_CONNECTION, Endings
 from agent.modules.frontier.finishing import Finishing
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.moving import Moving
@@ -39,6 +39,7 @@ from agent.pipeline.messages import (
     Scope,
     Tick,
     UnitClosed,
+    Unreached,
 )
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import FetchAnswer, Ledger
@@ -261,6 +262,8 @@ class Frontier:
             due = ended.due
             for unit in self._endings.ended(due, ended):
                 yield "closed", unit
+            if ended.outcome in NO_CONNECTION and self._endings.is_unreached(due, ended):
+                yield "unreached", Unreached(due.host, due.address)
             host = hosts.get(due.host)
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)

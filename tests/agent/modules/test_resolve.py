@@ -20,6 +20,7 @@ from agent.pipeline.messages import (
     RulesFetched,
     RulesRedirected,
     Tick,
+    Unreached,
 )
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import JobRow, LookUp
@@ -148,6 +149,50 @@ def test_another_address_moves_the_host() -> None:
     assert of(outputs, "moved") == [Moved(A, "192.0.2.9", "192.0.2.1")]
     assert of(outputs, "placed") == []
     assert office.see(A) == [("placed", Placed(1, A, "192.0.2.9"))]
+
+
+def test_a_host_that_is_not_reached_goes_to_its_next_address() -> None:
+    """Each of its addresses is left once; at the last one it stays, and is given up there."""
+    office = Office()
+    office.resolver.addresses[A] = tried = ("192.0.2.1", "192.0.2.2", "2001:db8::1")
+    office.see(A)
+    office.answer()
+    # What else a name has is not remembered for hosts that wait: it is asked for again.
+    assert office.tell("unreached", Unreached(A, tried[0])) == []
+    assert of(office.answer(), "moved") == [Moved(A, tried[1], tried[0])]
+    assert office.see(A) == [("placed", Placed(1, A, tried[1]))]
+    assert office.tell("unreached", Unreached(A, tried[0])) == []  # it has left it
+    assert office.tell("unreached", Unreached(A, tried[1])) == [
+        ("moved", Moved(A, tried[2], tried[1]))
+    ]
+    assert office.tell("unreached", Unreached(A, tried[2])) == []
+    assert office.resolver.asked == [A, A]
+    office.clock.now_s += 201
+    office.see(A)
+    assert of(office.answer(), "moved") == []
+
+
+def test_an_address_that_is_new_to_a_name_is_tried() -> None:
+    """Where all others were left in vain, the next look-up may bring one that was not."""
+    office = Office()
+    office.see(A)
+    office.answer()
+    office.tell("unreached", Unreached(A, "192.0.2.1"))
+    assert of(office.answer(), "moved") == []
+    office.resolver.addresses[A] = ("192.0.2.1", "192.0.2.7")
+    office.clock.now_s += 201
+    office.see(A)
+    assert of(office.answer(), "moved") == [Moved(A, "192.0.2.7", "192.0.2.1")]
+
+
+def test_a_proxy_that_is_not_reached_is_no_hosts_fault() -> None:
+    """Where a name stands for the address there is no other; nobody is asked."""
+    office = Office()
+    office.resolver.addresses[A] = ("//a.example",)
+    office.see(A)
+    office.answer()
+    assert office.tell("unreached", Unreached(A, "//a.example")) == []
+    assert office.resolver.asked == [A]
 
 
 def test_times_to_live_are_kept_within_reason() -> None:

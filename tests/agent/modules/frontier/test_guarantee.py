@@ -115,10 +115,10 @@ class AnyOrder(RuleBasedStateMachine):
         )
         self.web = the_web()
         self.addresses = {
-            "http://a.example:80/": ("192.0.2.1",),
+            "http://a.example:80/": ("192.0.2.1", "192.0.2.4"),
             HOST_B: ("192.0.2.2",),
             "http://c.example:80/": ("192.0.2.1",),
-            "http://e.example:80/": ("192.0.2.3",),
+            "http://e.example:80/": ("192.0.2.3", "192.0.2.1"),
             "http://d.example:80/": ("192.0.2.3",),
             "http://gone.example:80/": (),
         }
