@@ -1,4 +1,4 @@
-"""Pins and bans: units that are one agent's for good, hosts that an agent never gets."""
+"""Moves, pins and bans: to whom units go now or for good, and which hosts an agent never gets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import bans, pins
+from manager.operations import bans, moving, pins
 from manager.operations.bans import Ban
 from manager.operations.pins import Pinned, PinPage
 
@@ -26,6 +26,14 @@ Offset = Annotated[int, Query(ge=0)]
 
 class NewPin(BaseModel):
     """A host, or a directory that is a unit, and the agent that is to own it."""
+
+    unit: Url
+    agent: AgentName
+    reason: Reason = ""
+
+
+class NewMove(BaseModel):
+    """A host, or a directory that is a unit, and the agent that gets it now."""
 
     unit: Url
     agent: AgentName
@@ -86,6 +94,15 @@ async def list_pins(
 ) -> PinPage:
     """List pins, of one agent or of all, with why those that do not hold now do not."""
     return await asyncio.to_thread(pins.list_pins, door.db, agent=agent, limit=limit, offset=offset)
+
+
+@router.post("/move")
+async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
+    """Give a unit and what shares its address to an agent now; the next plan may move it again."""
+    moved = await asyncio.to_thread(
+        moving.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+    )
+    return Moved(moved=moved)
 
 
 @router.post("/pin")

@@ -1,4 +1,4 @@
-"""`prsm hosts pin`, `unpin`, `pins`, `ban`, `lift-ban`, `bans`: who must own what, who never."""
+"""`prsm hosts move`, `pin`, `unpin`, `pins`, `ban`, `lift-ban`, `bans`: who owns what, or never."""
 
 from __future__ import annotations
 
@@ -38,6 +38,22 @@ def _tell(done: object, said: str, as_json: bool) -> None:
         showing.as_json(done)
     else:
         click.echo(said)
+
+
+@click.command()
+@click.argument("unit")
+@click.argument("agent")
+@_reason
+@json_option
+@pass_place
+def move(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
+    """Give UNIT (a host, or a directory of a split host) to AGENT now.
+
+    All that shares its address goes with it. The next plan may move it again; `pin` keeps it there.
+    """
+    done = place.calls.post("/hosts/move", {"unit": unit, "agent": agent, "reason": reason})
+    said = f"{unit} goes to {agent}; {done['moved']} units changed hands"
+    _tell(done, said if done["moved"] else f"{agent} owns {unit} already", as_json)
 
 
 @click.command()
@@ -129,5 +145,5 @@ def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
     )
 
 
-COMMANDS = (pin, unpin, pins, ban, lift_ban, bans)
+COMMANDS = (move, pin, unpin, pins, ban, lift_ban, bans)
 """What `prsm hosts` has besides."""

@@ -110,6 +110,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("is pinned to %(agent)s, which is ignored"),
     lazy("no agent that is here may own it, or what shares its address"),
     lazy("pinned to this agent"),
+    lazy("moved by hand"),
     lazy("host %(host)s: not known"),
     lazy("import it first"),
     lazy("unit %(unit)s: not known"),

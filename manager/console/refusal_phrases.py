@@ -115,6 +115,13 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("split %(host)s there first, or pin the whole host"),
     lazy("%(agent)s is a plain agent and gets whole hosts only: not %(unit)s"),
     lazy("%(agent)s never gets %(unit)s or what shares its address: lift the ban first"),
+    lazy("%(why)s: move to an agent that takes part"),
+    lazy(
+        "%(unit)s, or what shares its address, is pinned to %(agent)s: unpin it first, or pin it "
+        "to the other agent"
+    ),
+    lazy("nobody owns %(unit)s yet: the next plan gives it out"),
+    lazy("pin it to say to whom"),
     lazy("probes of what: name a host, an agent, or an age in days"),
     lazy("reason: is missing"),
     lazy("the audit keeps why a host was withdrawn"),

@@ -13,6 +13,7 @@ from typing import Final
 from manager.db import agents, assignments, hosts, pins
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction, chunks
+from manager.db.hosts import UnitRow
 from manager.db.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -34,7 +35,9 @@ __all__ = [
     "pin_unit",
     "pin_units",
     "pins_shown",
+    "remedy",
     "unpin_units",
+    "why_not",
 ]
 
 PAGE_MOST: Final = 1000
@@ -197,7 +200,7 @@ def pin_keys(
     names = agents.names(tx)
     for key in keys:
         if key not in ids:
-            problems.append((key, NotFoundError(f"unit {key}: not known; {_remedy(key)}")))
+            problems.append((key, NotFoundError(f"unit {key}: not known; {remedy(key)}")))
             continue
         unit = found[ids[key]]
         group = groups[unit.id]
@@ -206,20 +209,13 @@ def pin_keys(
         clash = next(
             (p for p in others.values() if p.unit_id != unit.id and p.agent_id != row.id), None
         )
-        if unit.merged_ms is not None:
-            problem = f"{key} is no unit any more: {_remedy(key)}"
-        elif unit.state == "excluded":
-            problem = f"{key} is excluded: `prsm hosts include` it first"
-        elif row.is_plain and (unit.path != "/" or (atom or 0) < 0):
-            problem = f"{row.name} is a plain agent and gets whole hosts only: not {key}"
-        elif group is not None and row.id in banned.get(group, ()):
-            problem = f"{row.name} never gets {key} or what shares its address: lift the ban first"
-        elif clash is not None:
+        problem = why_not(key, unit, row, atom, banned.get(group, ()) if group is not None else ())
+        if not problem and clash is not None:
             problem = (
                 f"{key} shares its address with {clash.unit}, which is pinned to "
                 f"{names[clash.agent_id]}: unpin that first, or pin both to one agent"
             )
-        else:
+        if not problem:
             taken.append(unit.id)
             continue
         problems.append((key, ConflictError(problem)))
@@ -239,6 +235,24 @@ def pin_keys(
     return len(taken), problems, _follow(tx, taken, now_ms)
 
 
+def why_not(
+    key: str, unit: UnitRow, row: AgentRow, atom: int | None, banned: Collection[int]
+) -> str:
+    """Return why an agent cannot own a unit, whatever is pinned; empty: it can.
+
+    key: the unit's. atom: what must have one owner with it. banned: agents that never get it.
+    """
+    if unit.merged_ms is not None:
+        return f"{key} is no unit any more: {remedy(key)}"
+    if unit.state == "excluded":
+        return f"{key} is excluded: `prsm hosts include` it first"
+    if row.is_plain and (unit.path != "/" or (atom or 0) < 0):
+        return f"{row.name} is a plain agent and gets whole hosts only: not {key}"
+    if row.id in banned:
+        return f"{row.name} never gets {key} or what shares its address: lift the ban first"
+    return ""
+
+
 def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
     """Give groups that somebody owns to the agents that their pins name; return how many moved."""
     found = pins.pins_in_groups(tx, unit_ids)
@@ -253,7 +267,8 @@ def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
     return give_units(tx, owners, now_ms, "pinned to this agent")
 
 
-def _remedy(key: str) -> str:
+def remedy(key: str) -> str:
+    """Return what to do first where a key is no unit."""
     if key == host_key(key):
         return "import the host first"
     return f"split {host_key(key)} there first, or pin the whole host"

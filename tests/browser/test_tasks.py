@@ -90,10 +90,10 @@ def test_a_host_is_moved(task: Task, stage: Stage) -> None:
     """The agent that is nearest, of those that do not own it, is chosen already."""
     host = _host(stage, 5)
     _search(task.browser, host)
-    taker = task.browser.value("form[action='/console/host/pin'] select[name=agent]")
-    task.browser.click("form[action='/console/host/pin'] button")
+    taker = task.browser.value("form[action='/console/host/move'] select[name=agent]")
+    task.browser.click("form[action='/console/host/move'] button")
     task.browser.click(YES)
-    assert f"is pinned to {taker}" in task.browser.text(".flash-done")
+    assert f"goes to {taker}" in task.browser.text(".flash-done")
     task.done()
 
 

@@ -19,12 +19,15 @@ from manager.console.pages.host_tables import (
 )
 from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit, link
+from manager.db.hosts import HostRow
 from manager.operations.agents import named_agents
 from manager.operations.archive_figures import segments_with_host
 from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
+from manager.operations.moving import move_unit
 from manager.operations.pins import pin_unit, unpin_units
+from shared.urls import split_host
 
 __all__ = ["PAGES"]
 
@@ -86,6 +89,7 @@ def show(visit: Visit) -> Response:
         takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: agent_name(detail, number),
+        in_logs=split_host(detail.host.key)[1],
     )
 
 
@@ -162,8 +166,18 @@ def _with_others(visit: Visit, host_id: int) -> list[str]:
 
 
 def include(visit: Visit) -> Response:
-    """Let a host into the crawl again."""
+    """Let a host into the crawl again; ask once, with why it was excluded."""
     key = visit.form.get("host", "")
+    if not visit.is_confirmed:
+        known = host_detail(visit.db, key).host
+        return _ask(
+            visit,
+            _("Include %(host)s again?", host=known.key),
+            *_why_excluded(known, visit.now_ms),
+            _("It is probed and placed as new, and fetched with the lists that follow."),
+            do="include",
+            about={"host": known.key},
+        )
     include_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(
         link("host", host=key),
@@ -171,26 +185,60 @@ def include(visit: Visit) -> Response:
     )
 
 
-def pin(visit: Visit) -> Response:
-    """Give a unit to an agent for good; ask once where it changes hands."""
+def _why_excluded(host: HostRow, now_ms: int) -> list[str]:
+    """Say when and why a host was excluded, as its owner may have wished it."""
+    if not host.excluded_ms:
+        return []
+    since = figures.ago(host.excluded_ms, now_ms)
+    if not host.excluded_reason:
+        return [_("It was excluded %(ago)s, and nobody said why: ask first who did it.", ago=since)]
+    return [
+        _("It was excluded %(ago)s: %(reason)s.", ago=since, reason=host.excluded_reason),
+        _("If its owner wished that, ask the owner first."),
+    ]
+
+
+def move(visit: Visit) -> Response:
+    """Give a unit to an agent now, or for good where it is to stay there; ask once."""
     unit, agent, reason = _choice(visit, "unit")
-    here = link("host", host=unit)
+    keep = visit.form.get("keep") == "yes"
     if not visit.is_confirmed:
+        about = {"unit": unit, "agent": agent}
         return _ask(
             visit,
-            _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent),
-            _("No plan moves it any more; it can be unpinned at any time."),
+            _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent)
+            if keep
+            else _("Move %(unit)s to %(agent)s?", unit=unit, agent=agent),
             _("If another agent owns it, it changes hands now, and what shares its address."),
-            do="pin",
-            about={"unit": unit, "agent": agent},
+            _("No plan moves it any more; it can be unpinned at any time.")
+            if keep
+            else _("The next plan may move it again."),
+            do="move",
+            about=about | {"keep": "yes"} if keep else about,
             reason=reason,
             danger=False,
         )
+    here = link("host", host=unit)
+    if not keep:
+        moved = move_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
+        return visit.go(here, done=_moved(unit, agent, moved))
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
     said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
     if done.warning:
         said += " " + _("It does not hold yet: %(why)s.", why=spoken(done.warning))
     return visit.go(here, done=said)
+
+
+def _moved(unit: str, agent: str, moved: int) -> str:
+    if not moved:
+        return _("%(agent)s owns %(unit)s already.", agent=agent, unit=unit)
+    return ngettext(
+        "%(unit)s goes to %(agent)s: %(num)s unit changed hands.",
+        "%(unit)s goes to %(agent)s: %(num)s units changed hands.",
+        moved,
+        unit=unit,
+        agent=agent,
+    )
 
 
 def unpin(visit: Visit) -> Response:
@@ -240,7 +288,7 @@ def _ask(
     *consequences: str,
     do: str,
     about: dict[str, str],
-    reason: str,
+    reason: str | None = None,
     danger: bool = True,
 ) -> Response:
     """Ask once before something is done to a host, or to a unit of it, for a reason."""
@@ -248,11 +296,16 @@ def _ask(
         Question(
             title,
             consequences,
-            {"exclude": _("Exclude"), "pin": _("Pin"), "ban": _("Ban")}[do],
+            {
+                "exclude": _("Exclude"),
+                "include": _("Include again"),
+                "move": _("Pin") if "keep" in about else _("Move"),
+                "ban": _("Ban"),
+            }[do],
             f"/console/host/{do}",
             link("host", host=about.get("unit", about.get("host", ""))),
             about,
-            {"reason": reason},
+            {} if reason is None else {"reason": reason},
             danger=danger,
         )
     )
@@ -268,7 +321,7 @@ PAGES: Final = (
     Page("GET", "/host", "viewer", show),
     Page("POST", "/host/exclude", "operator", exclude),
     Page("POST", "/host/include", "operator", include),
-    Page("POST", "/host/pin", "operator", pin),
+    Page("POST", "/host/move", "operator", move),
     Page("POST", "/host/unpin", "operator", unpin),
     Page("POST", "/host/ban", "operator", ban),
     Page("POST", "/host/lift-ban", "operator", lift),

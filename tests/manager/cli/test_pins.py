@@ -27,8 +27,14 @@ def test_pins_and_bans(prsm: Prsm, manager: Running) -> None:
     prsm("plan", "--method", "random", "--apply")
     listed = json.loads(prsm("hosts", "list", "--json").stdout)["hosts"]
     assert {host["owner"] for host in listed} == {"x.example"}
+    assert (
+        "x.example owns b.example already" in prsm("hosts", "move", "b.example", "x.example").stdout
+    )
+    assert "unpin it first" in prsm("hosts", "move", "a.example", "y.example", code=1).stderr
     assert "may get b.example again" in prsm("hosts", "lift-ban", "b.example", "y.example").stdout
     assert "no such ban" in prsm("hosts", "lift-ban", "b.example", "y.example").stdout
+    moved = prsm("hosts", "move", "b.example", "y.example", "--reason", "near")
+    assert "b.example goes to y.example; 1 units changed hands" in moved.stdout
     assert "not pinned any more" in prsm("hosts", "unpin", "a.example").stdout
     assert "was not pinned" in prsm("hosts", "unpin", "a.example").stdout
     assert "import the host first" in prsm("hosts", "pin", "z.jp", "x.example", code=1).stderr

@@ -80,7 +80,7 @@ def test_a_large_fleet_is_listed_once(prsm: Running, person: Visitor) -> None:
     assert len([name for name in offered if name.startswith("near")]) == MORE
     fields = [each for each in page.all("input") if each.attributes.get("list") == "agents-named"]
     assert len(fields) == 3
-    assert page.form("/console/host/pin").fields["agent"] == "near000.example"
+    assert page.form("/console/host/move").fields["agent"] == "near000.example"
     asked = browser.act(PAGE, "/console/host/ban", {"agent": "near077.example"})
     done = browser.submit(read(asked.text).form("/console/host/ban"))
     assert done.status_code == 303

@@ -25,7 +25,7 @@ CALLS = {
     "/add-hosts": "/hosts/import",
     "/host/exclude": "/hosts/exclude",
     "/host/include": "/hosts/include",
-    "/host/pin": "/hosts/pin",
+    "/host/move": "/hosts/move",
     "/host/unpin": "/hosts/unpin",
     "/host/ban": "/hosts/ban",
     "/host/lift-ban": "/hosts/lift-ban",
