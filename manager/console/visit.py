@@ -27,11 +27,23 @@ from manager.operations.users import ROLES, Role, SessionUser
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["CONFIRMED", "CSRF", "Question", "Visit", "link", "rank", "whole_number"]
+__all__ = [
+    "BACK",
+    "CONFIRMED",
+    "CSRF",
+    "Question",
+    "Visit",
+    "link",
+    "rank",
+    "share",
+    "whole_number",
+]
 
 CSRF: Final = "csrf"
 CONFIRMED: Final = "confirmed"
+BACK: Final = "back"
 OLD_S: Final = 120.0
+ADDRESS_MOST: Final = 4000
 
 
 @frozen
@@ -155,6 +167,14 @@ class Visit:
         """Tell whether the person was asked already."""
         return self.form.get(CONFIRMED) == "yes"
 
+    def back(self, path: str) -> str:
+        """Return where a form's list was as its person had it (`parts.back`): filters, sort, page.
+
+        path: the list's page, which it is where the form says nothing or leads elsewhere.
+        """
+        asked = self.form.get(BACK, "")
+        return asked if asked.startswith(f"{path}?") and len(asked) <= ADDRESS_MOST else path
+
     @property
     def public_url(self) -> str:
         """Return the manager's address as agents write it."""
@@ -227,3 +247,16 @@ def whole_number(visit: Visit, name: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
         raise FormatError(f"{name} {text[:40]!a}: must be a whole number")
     return int(text)
+
+
+def share(visit: Visit, name: str) -> float | None:
+    """Return a percentage of a form as a share; None where it says nothing. Raises FormatError."""
+    said = visit.form.get(name, "").strip().removesuffix("%").strip()
+    if not said:
+        return None
+    try:
+        return float(said) / 100
+    except ValueError as error:
+        raise FormatError(
+            f"percent of units {said[:20]!a}: must be a number from 0 to 100, or empty"
+        ) from error

@@ -14,7 +14,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
-from manager.console.visit import Visit, link
+from manager.console.visit import Visit
 from manager.operations.alert_views import Alerts, Going, current_alerts, send_test
 from manager.operations.audit import audit_page
 from manager.operations.silences import (
@@ -28,6 +28,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+HERE: Final = "/console/alerts"
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
 KINDS: Final = ("agent", "update", "churn", "disk", "round", "expiry", "way")
@@ -52,7 +53,7 @@ WINDOWS_HEADER: Final = ("id", "from (UTC)", "until (UTC)", "why", "made by", "m
 
 def _listing(visit: Visit) -> Listing:
     return read_listing(
-        "/console/alerts",
+        HERE,
         visit.query,
         filters=("q", "kind", "told"),
         sorts=tuple(KEYS),
@@ -144,7 +145,7 @@ def silence_one(visit: Visit) -> Response:
     until_ms = visit.now_ms + round(_hours(visit.form.get("hours", "")) * HOUR_MS)
     silence(visit.db, key, until_ms, reason, visit.actor, visit.now_ms)
     return visit.go(
-        link("alerts"), done=_("Nobody is told of %(key)s, but that it is over.", key=key)
+        visit.back(HERE), done=_("Nobody is told of %(key)s, but that it is over.", key=key)
     )
 
 
@@ -166,7 +167,7 @@ def add(visit: Visit) -> Response:
     from_ms = _moment(begin, "from", zone) if begin else visit.now_ms
     until_ms = _moment(form.get("until", ""), "until", zone)
     add_window(visit.db, from_ms, until_ms, form.get("reason", ""), visit.actor, visit.now_ms)
-    return visit.go(link("alerts"), done=_("Nobody is told of anything within the window."))
+    return visit.go(visit.back(HERE), done=_("Nobody is told of anything within the window."))
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -192,13 +193,13 @@ def end(visit: Visit) -> Response:
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         raise FormatError(f"number {number[:20]!a}: must be a whole number")
     end_silence(visit.db, int(number), visit.actor, visit.now_ms)
-    return visit.go(link("alerts"), done=_("It is over; what still is wrong is told."))
+    return visit.go(visit.back(HERE), done=_("It is over; what still is wrong is told."))
 
 
 def quiet(visit: Visit) -> Response:
     """End all windows that are open."""
     end_quiet(visit.db, visit.actor, visit.now_ms)
-    return visit.go(link("alerts"), done=_("Troubles are told again."))
+    return visit.go(visit.back(HERE), done=_("Troubles are told again."))
 
 
 def test(visit: Visit) -> Response:

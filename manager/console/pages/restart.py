@@ -18,7 +18,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
-from manager.console.visit import Question, Visit
+from manager.console.visit import BACK, Question, Visit
 from manager.errors import ConflictError
 from manager.operations.agents import (
     AgentName,
@@ -131,15 +131,16 @@ def save(visit: Visit) -> Response:
     everybody = list_agents(visit.db, visit.now_ms, visit.policy)
     agents = {view.row.name: view for view in everybody if view.row.retired_ms is None}
     restarts, limits = _chosen(visit.form, agents)
+    here = visit.back(HERE)
     if not restarts and not limits:
-        return visit.go(HERE, done=_("Nothing was changed: it holds already."))
+        return visit.go(here, done=_("Nothing was changed: it holds already."))
     if restarts and not visit.is_confirmed:
-        return visit.ask(_question(restarts, limits))
+        return visit.ask(_question(restarts, limits, here))
     for name, (was, pages) in limits.items():
         set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=was)
     for name, pages_too in restarts.items():
         order_command(visit.db, name, "restart", visit.actor, visit.now_ms, pages=pages_too)
-    return visit.go(HERE, done=_said(restarts, limits))
+    return visit.go(here, done=_said(restarts, limits))
 
 
 def _chosen(
@@ -187,7 +188,7 @@ def _shown(form: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
-def _question(restarts: dict[str, bool], limits: Limits) -> Question:
+def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
     also = [_("All is fetched again: more work for the sites.")]
     emptied = [name for name, pages_too in restarts.items() if pages_too]
     if emptied:
@@ -207,6 +208,7 @@ def _question(restarts: dict[str, bool], limits: Limits) -> Question:
         f"{RESTART}{name}": "pages too" if pages_too else "yes"
         for name, pages_too in restarts.items()
     }
+    fields[BACK] = here
     for name, (was, pages) in limits.items():
         fields[f"{PAGES_OF}{name}"] = "50" if pages else "all"
         fields[f"{SHOWN}{name}"] = str(was)
@@ -221,7 +223,7 @@ def _question(restarts: dict[str, bool], limits: Limits) -> Question:
         ),
         _("Restart"),
         HERE,
-        HERE,
+        here,
         fields,
     )
 

@@ -13,7 +13,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
-from manager.console.visit import Question, Visit
+from manager.console.visit import BACK, Question, Visit
 from manager.operations.archive_figures import list_withdrawn
 from manager.operations.hosts import exclude_host
 from shared.errors import FormatError
@@ -59,6 +59,7 @@ def _cells(visit: Visit) -> Iterator[list[Cell]]:
 def withdraw(visit: Visit) -> Response:
     """Withdraw a host, which takes it out of the crawl too; ask once."""
     host, reason = visit.form.get("host", "").strip(), visit.form.get("reason", "").strip()
+    here = visit.back(HERE)
     if not reason:
         raise FormatError("reason: is missing; the audit keeps why a host was withdrawn")
     if not visit.is_confirmed:
@@ -73,12 +74,12 @@ def withdraw(visit: Visit) -> Response:
                 ),
                 _("Withdraw"),
                 HERE,
-                HERE,
-                {"host": host, "reason": reason},
+                here,
+                {"host": host, "reason": reason, BACK: here},
             )
         )
     exclude_host(visit.db, host, reason, visit.actor, visit.now_ms)
-    return visit.go(HERE, done=_("%(host)s is withdrawn.", host=host))
+    return visit.go(here, done=_("%(host)s is withdrawn.", host=host))
 
 
 PAGES: Final = (

@@ -172,11 +172,13 @@ def test_withdrawing_a_host(prsm: Running, person: Visitor) -> None:
     host = f"http://{HOSTS[7]}:80/"
     refused = browser.act(page, page, {"host": host, "reason": " "})
     assert refused.status_code == 400
-    asked = browser.act(page, page, {"host": host, "reason": "its owner asked"})
+    filtered = f"{page}?q=example"
+    asked = browser.act(filtered, page, {"host": host, "reason": "its owner asked"})
     question = read(asked.text)
     assert "The next compaction deletes its captures" in question.text
     assert host_detail(prsm.manager.db, host).host.excluded_ms is None
     done = browser.submit(question.form(page))
+    assert done.headers["location"] == filtered
     assert "is withdrawn" in _said(browser, done.headers["location"])
     assert host_detail(prsm.manager.db, host).host.excluded_reason == "its owner asked"
     assert "its owner asked" in browser.page(page).text
