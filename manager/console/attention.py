@@ -43,6 +43,7 @@ Weight = Literal["bad", "warn", "info"]
 _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
 
 UPDATE: Final = "agent.update-"
+LOST: Final = "agent.lost"
 SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
 TICK_MS: Final = 120_000
@@ -57,12 +58,16 @@ EPOCH_MS: Final = 1_000_000_000_000
 
 @frozen
 class Notice:
-    """weight: bad, warn or info. about: what it is about, a link's text. text: the sentence."""
+    """weight: bad, warn or info. about: what it is about, a link's text. text: the sentence.
+
+    trouble: the key of the trouble of the page Alerts that it tells; empty: it is none of those.
+    """
 
     weight: Weight
     about: str
     url: str
     text: str
+    trouble: str = ""
 
 
 def notices(
@@ -124,6 +129,7 @@ def manager_notices(managers: Managers) -> list[Notice]:
                 "`prsm managers forget` says so.",
                 time=figures.duration(one.silent_ms),
             ),
+            f"manager:{one.place}",
         )
         for one in managers.managers
         if one.is_silent
@@ -148,7 +154,8 @@ def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice
         )
         weight: Weight = "warn" if left_ms > 0 else "bad"
         about = _("Release metadata %(role)s %(version)s", role=one.role, version=one.version)
-        found.append(Notice(weight, about, link("audit", action="release."), text))
+        url = link("audit", action="release.")
+        found.append(Notice(weight, about, url, text, f"expiry:release {one.role}"))
     return found
 
 
@@ -166,6 +173,7 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
             row.name,
             url,
             _("is %(state)s: %(why)s.", state=word(how.state.value), why=spoken(how.reason)),
+            f"agent:{row.name}",
         )
     if row.clone_reason:
         yield Notice("bad", row.name, url, _("runs twice: %(why)s.", why=spoken(row.clone_reason)))
@@ -215,9 +223,8 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
         if row.action.startswith(UPDATE):
             told = json.loads(row.detail)
             if told.get("version") not in given_up:
-                found.append(
-                    Notice("warn", row.subject, link("agent", name=row.subject), _not_updated(told))
-                )
+                url, trouble = link("agent", name=row.subject), f"update:{row.subject}"
+                found.append(Notice("warn", row.subject, url, _not_updated(told), trouble))
             continue
         url = link("audit", action=row.action, subject=row.subject, alerts="yes")
         text = _(
@@ -227,7 +234,13 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
         )
         said = spoken_detail(row.detail, translated=True)
         found.append(
-            Notice("warn", row.subject or row.actor_name, url, f"{text}: {said}" if said else text)
+            Notice(
+                "warn",
+                row.subject or row.actor_name,
+                url,
+                f"{text}: {said}" if said else text,
+                f"agent:{row.subject}" if row.action == LOST else "",
+            )
         )
     return found
 

@@ -6,6 +6,7 @@ What is live on it (`#live`) is asked for again every few seconds.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -16,6 +17,7 @@ from manager.console.attention import (
     DISK_BYTES,
     REPORTS_WAITING,
     SKEW_MS,
+    Notice,
     manager_notices,
     notices,
     signature_notices,
@@ -33,6 +35,7 @@ from manager.operations.managers import list_managers
 from manager.operations.plans import last_applied
 from manager.operations.release_views import list_releases, running_out
 from manager.operations.rounds import list_rounds, round_detail
+from manager.operations.silences import list_silences
 from manager.operations.unheld import what_cannot_hold
 from shared.frozen import frozen
 
@@ -76,6 +79,7 @@ def overview(visit: Visit) -> Response:
     wanting += notices(
         _troubled(visit, agents), recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit)
     )
+    loud = _not_silenced(visit, wanting)
     progress = _progress(visit)
     return visit.page(
         "overview.html",
@@ -85,12 +89,20 @@ def overview(visit: Visit) -> Response:
         hosts=hosts,
         progress=progress,
         plan=last_applied(visit.db),
-        notices=wanting[:NOTICES_MOST],
-        notices_left=max(0, len(wanting) - NOTICES_MOST),
+        notices=loud[:NOTICES_MOST],
+        notices_left=max(0, len(loud) - NOTICES_MOST),
+        silenced=len(wanting) - len(loud),
         steps=_first_steps(agents, hosts, progress),
         newest=max((view.row for view in agents), key=lambda row: row.joined_ms, default=None),
         activity=activity_of(visit),
     )
+
+
+def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
+    """Return the notices but those of troubles that somebody said to know of."""
+    silences = list_silences(visit.db, visit.now_ms)
+    known = {row.key for row in silences if row.key and row.holds(visit.now_ms)}
+    return [notice for notice in wanting if notice.trouble not in known]
 
 
 def _troubled(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from manager.operations.audit import audit_page
-from manager.operations.silences import list_silences
+from manager.operations.silences import end_silence, list_silences, silence
 from tests.manager.console.conftest import Visitor
+from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
 HOUR_MS = 3_600_000
@@ -37,11 +38,35 @@ def test_what_goes_on_is_shown_and_silenced(prsm: Running, person: Visitor) -> N
     assert (row.key, row.until_ms - row.from_ms) == (key, 8 * HOUR_MS)
     shown = browser.page("/console/alerts?told=silent").text
     assert "its site moves" in shown
-    browser.follow(browser.act("/console/alerts?told=silent", "/console/alerts/end"))
+    done = browser.act("/console/alerts?told=silent", "/console/alerts/end")
+    assert done.headers["location"] == "/console/alerts?told=silent"
+    browser.follow(done)
     assert list_silences(prsm.manager.db, prsm.clock())[0].ended_ms == prsm.clock()
     assert audit_page(prsm.manager.db, limit=1)[0].action == "alert.speak"
     csv = browser.get("/console/alerts.csv?q=late.example").text
     assert key in csv
+
+
+def test_what_somebody_knows_of_is_quiet_on_the_overview(prsm: Running, person: Visitor) -> None:
+    """It gives its place to what nobody knows of; a line leads to it; ended, it is there again."""
+    key, db = _going(prsm), prsm.manager.db
+    browser = person("")
+    browser.log_in("viewer")
+
+    def told() -> bool:
+        items = browser.page("/console/").all("li")
+        wanting = [each for each in items if "notice" in each.attributes.get("class", "")]
+        return any("late.example is " in each.text for each in wanting)
+
+    assert told()
+    silence(db, key, prsm.clock() + HOUR_MS, "its site moves", ADMIN, prsm.clock())
+    assert not told()
+    page = browser.page("/console/")
+    assert "1 known, silenced" in page.text
+    assert "/console/alerts?told=silent" in page.links()
+    end_silence(db, list_silences(db, prsm.clock())[0].id, ADMIN, prsm.clock())
+    assert told()
+    assert "known, silenced" not in browser.page("/console/").text
 
 
 def test_windows_are_planned_and_taken_back(prsm: Running, person: Visitor) -> None:
