@@ -1,0 +1,75 @@
+"""The page of the audit knows all that is written there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import manager
+from manager.console.pages.audit import SUBJECTS
+from tests.manager.console.conftest import Visitor
+
+FOLDER = Path(manager.__path__[0])
+ACTION = re.compile(r"[a-z]+\.[a-z_-]*")
+ELSEWHERE = {
+    "operations/actor.py": set(),  # `note` itself
+    "operations/archive_files.py": {"segment", "index"},  # `{what}.take`
+    "operations/timetables.py": {"schedule", "collection"},  # as each timetable says
+    "operations/update_reports.py": {"agent"},
+    "app/backup.py": {"manager"},
+}
+"""Where the action is said elsewhere than in the call, and what it is about."""
+
+
+def _texts(node: ast.expr, said: dict[str, str]) -> Iterator[str]:
+    """Yield the actions that an expression may be; `` where it is said elsewhere."""
+    if isinstance(node, ast.Constant):
+        yield str(node.value)
+    elif isinstance(node, ast.IfExp):
+        yield from _texts(node.body, said)
+        yield from _texts(node.orelse, said)
+    elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+        yield str(node.values[0].value)
+    elif isinstance(node, ast.Name) and node.id in said:
+        yield said[node.id]
+    else:
+        yield ""
+
+
+def _noted() -> Iterator[tuple[Path, str]]:
+    """Yield where which action is noted."""
+    for path in FOLDER.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        said = {
+            target.id: str(node.value.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant)
+            for target in [node.target]
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id not in ("note", "note_alone") or len(node.args) < 4:
+                continue
+            yield from ((path, text) for text in _texts(node.args[3], said))
+
+
+def test_the_menu_has_the_noun_of_every_action_that_the_sources_note() -> None:
+    """None that is written is missing, and none that is offered is never written."""
+    noted = list(_noted())
+    unsaid = {str(path.relative_to(FOLDER)) for path, text in noted if not text}
+    assert unsaid == set(ELSEWHERE)
+    found = {text.partition(".")[0] for _, text in noted if ACTION.match(text)}
+    found |= set().union(*ELSEWHERE.values())
+    assert {f"{noun}." for noun in found} == set(SUBJECTS)
+    assert sorted(SUBJECTS) == list(SUBJECTS)
+
+
+def test_the_menu_offers_them(person: Visitor) -> None:
+    """What was moved or pinned is found by it."""
+    page = person("viewer").page("/console/audit?action=unit.")
+    offered = {each.attributes["value"] for each in page.all("option")}
+    assert set(SUBJECTS) <= offered
