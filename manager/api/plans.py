@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.api.rounds import Limit, Method, Offset, Seed, Sort
+from manager.api.rounds import Limit, Method, Moves, Offset, Seed, Sort
 from manager.operations import applying, plan_changes, plan_list, plan_tree, plans
 from manager.operations.plan_changes import Change
 from manager.operations.plan_list import PlanFilter, PlanPage
@@ -22,10 +22,14 @@ router: Final = APIRouter(prefix="/api/v1", tags=["plans"])
 
 
 class NewPlan(BaseModel):
-    """How units would be given out, from what is known now. compare: try the other methods, too."""
+    """How units would be given out, from what is known now. compare: try the other methods, too.
+
+    moves: share of the placed units that it may move; none: the policy's.
+    """
 
     method: Method = "default"
     seed: Seed = 0
+    moves: Moves = None
     compare: bool = True
 
 
@@ -76,6 +80,7 @@ async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
             actor,
             door.now_ms(),
             seed=asked.seed,
+            moves=asked.moves,
             policy=door.policy,
             planner=door.planner,
             compare=asked.compare,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import showing
-from manager.cli.options import METHODS, Place, json_option, paged_options, pass_place
+from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
 
 __all__ = ["plan", "plans"]
 
@@ -19,17 +19,24 @@ MOVES_SHOWN: Final = 10
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
 @click.option("--apply", is_flag=True, help="Carry it out, too.")
 @click.option("--no-compare", is_flag=True, help="Do not try the other methods.")
+@moves_option
 @json_option
 @pass_place
 def plan(
-    place: Place, method: str, seed: int, apply: bool, no_compare: bool, as_json: bool
+    place: Place,
+    method: str,
+    seed: int,
+    apply: bool,
+    no_compare: bool,
+    moves: float | None,
+    as_json: bool,
 ) -> None:
     """Make a plan of who gets which units; nothing moves without --apply.
 
     It says what moves with the gain of each move, the makespan before and after, how far that is
     from the best possible, and what each other method would give.
     """
-    asked = {"method": method, "seed": seed, "compare": not no_compare}
+    asked = {"method": method, "seed": seed, "compare": not no_compare, "moves": moves}
     made = place.calls.post("/plans", asked)
     number = made["plan"]["id"]
     if apply:

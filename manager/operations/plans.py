@@ -24,11 +24,13 @@ from manager.operations.plan_moves import Move
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.problems import DEAL, Loaded, load_all
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = [
     "PlanDetail",
     "PlanHead",
+    "check_moves",
     "last_applied",
     "list_plans",
     "make_plan",
@@ -67,16 +69,21 @@ def make_plan(
     now_ms: int,
     *,
     seed: int = 0,
+    moves: float | None = None,
     policy: Policy = DEFAULT_POLICY,
     planner: Planner = HERE,
     compare: bool = False,
 ) -> int:
     """Make a plan from what is known now and keep it; return its number. Nothing moves yet.
 
-    compare: also try the other methods, within `policy.compare_s`, and keep what they would give.
+    moves: share of the placed units that it may move, as `default` keeps to it; None: the
+    policy's. compare: also try the other methods, within `policy.compare_s`, and keep what they
+    would give.
 
-    Raises ConflictError where there is nothing to plan, BalancingError for an unknown method.
+    Raises ConflictError where there is nothing to plan, BalancingError for an unknown method,
+    FormatError for another share.
     """
+    check_moves(moves)
     with db.read() as tx:
         current = rounds.open_round(tx)
         # What is found during a round is placed by the tick, when it was probed.
@@ -86,7 +93,9 @@ def make_plan(
         raise ConflictError(
             "nothing to plan: there must be an agent that has called and a host with an address"
         )
-    options = Options(seed=seed, churn=Churn(most_moves=policy.plan_moves))
+    options = Options(
+        seed=seed, churn=Churn(most_moves=policy.plan_moves if moves is None else moves)
+    )
     plan = planner(method, loaded.problem, options)
     others = [name for name in BALANCERS if name != method] if compare else []
     compared = planner.compare(others, loaded.problem, options, policy.compare_s)
@@ -96,6 +105,12 @@ def make_plan(
         plan_id = plans.add(tx, *rows)
         note(tx, now_ms, actor, "plan.make", str(plan_id), method=method, moves=len(plan.moves))
     return plan_id
+
+
+def check_moves(moves: float | None) -> None:
+    """Refuse a share of moves that is none. Raises FormatError."""
+    if moves is not None and not 0 <= moves <= 1:
+        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units")
 
 
 def rows_of_plan(

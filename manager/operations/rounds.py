@@ -31,7 +31,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.applying import apply_plan
 from manager.operations.asked_probes import next_round
 from manager.operations.giving import members
-from manager.operations.plans import make_plan
+from manager.operations.plans import check_moves, make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import order_probes_of_round
 from shared.errors import FormatError
@@ -98,12 +98,6 @@ def start_round(
         return start_in(
             tx, method, actor, now_ms, probe=probe, seed=seed, moves=moves, policy=policy
         )
-
-
-def check_moves(moves: float | None) -> None:
-    """Refuse a share of moves that is none. Raises FormatError."""
-    if moves is not None and not 0 <= moves <= 1:
-        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units")
 
 
 def start_in(

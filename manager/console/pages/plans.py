@@ -18,7 +18,7 @@ from manager.console.pages.change_words import change_words
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.tree import shown_tree
-from manager.console.visit import Question, Visit, whole_number
+from manager.console.visit import Question, Visit, share, whole_number
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
 from manager.operations.applying import apply_plan, undo_plan, undoable
@@ -109,6 +109,7 @@ def make(visit: Visit) -> Response:
         visit.form.get("method", ""),
         visit.actor,
         visit.now_ms,
+        moves=share(visit, "moves"),
         policy=visit.policy,
         planner=visit.door.planner,
         compare=True,

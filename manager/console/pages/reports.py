@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import lazy
 from manager.console.listing import Listing, read_listing
-from manager.console.visit import Visit
+from manager.console.visit import Visit, link
 from manager.console.zip_stream import zip_response
 from manager.operations import exporting
 from manager.operations.agents import named_agents
@@ -79,7 +79,16 @@ def show(visit: Visit) -> Response:
         before=before,
         names=names,
         kinds=KINDS,
+        lines_of=lambda row: _lines_of(row, names),
     )
+
+
+def _lines_of(row: ReportRow, names: dict[int, str]) -> str:
+    """Return where the lines are that an agent logged between the moments of a report."""
+    query = {"agent": names.get(row.agent_id, "")}
+    if row.since_ms is not None and row.until_ms is not None:
+        query |= {"since": figures.iso(row.since_ms), "until": figures.iso(row.until_ms)}
+    return link("logs", **query)
 
 
 def _names(visit: Visit) -> dict[int, str]:

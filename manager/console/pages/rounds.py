@@ -20,7 +20,7 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.pages.schedules import removed
-from manager.console.visit import Question, Visit, whole_number
+from manager.console.visit import Question, Visit, link, share, whole_number
 from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
@@ -34,7 +34,6 @@ from manager.operations.rounds import (
     round_detail,
     start_round,
 )
-from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
@@ -212,7 +211,16 @@ def show_round(visit: Visit) -> Response:
         plan=plan,
         bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
         methods=METHOD_WORDS,
+        logs=_logs_of(detail.round),
     )
+
+
+def _logs_of(row: RoundRow) -> str:
+    """Return where the lines are that were fetched while a round went on."""
+    query = {"since": figures.iso(row.started_ms)}
+    if row.finished_ms is not None:
+        query["until"] = figures.iso(row.finished_ms)
+    return link("logs", **query)
 
 
 def start(visit: Visit) -> Response:
@@ -223,6 +231,7 @@ def start(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
         probe=visit.form.get("probe") == "yes",
+        moves=share(visit, "moves"),
         policy=visit.policy,
     )
     return visit.go(f"{HERE}/{number}", done=_("Round %(number)s has started.", number=number))
@@ -261,22 +270,9 @@ def add(visit: Visit) -> Response:
         visit.form.get("method", ""),
         visit.actor,
         visit.now_ms,
-        moves=_share(visit.form.get("moves", "")),
+        moves=share(visit, "moves"),
     )
     return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
-
-
-def _share(percent: str) -> float | None:
-    """Return a percentage as a share; None where nothing was said. Raises FormatError."""
-    said = percent.strip().removesuffix("%").strip()
-    if not said:
-        return None
-    try:
-        return float(said) / 100
-    except ValueError as error:
-        raise FormatError(
-            f"percent of units {percent[:20]!a}: must be a number from 0 to 100, or empty"
-        ) from error
 
 
 def remove(visit: Visit) -> Response:

@@ -21,6 +21,7 @@ from manager.operations.plan_moves import every_move
 from manager.operations.plans import list_plans, make_plan, plan_detail
 from manager.operations.policy import Policy
 from manager.operations.rounds import round_detail, start_round
+from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
 HOSTS = tuple(f"h{number}.jp" for number in range(12))
@@ -39,6 +40,21 @@ def measured(database: Database, method: str = "random") -> World:
 def owners(database: Database) -> dict[str, str | None]:
     """Return who owns each host."""
     return {line.key: line.owner for line in list_hosts(database).hosts}
+
+
+def test_a_plan_moves_no_more_than_was_asked_for(database: Database) -> None:
+    """Of the placed units; what is no share is refused."""
+    world = measured(database)
+    found = [
+        plan_detail(database, make_plan(database, "default", ADMIN, world.now_ms, moves=share))
+        for share in (0.0, 0.25, 1.0)
+    ]
+    assert found[0].plan.moves == 0
+    assert 0 < found[1].plan.moves <= 3
+    assert found[2].plan.moves >= found[1].plan.moves
+    for share in (-0.1, 1.1):
+        with pytest.raises(FormatError, match="must be 0 to 1"):
+            make_plan(database, "default", ADMIN, world.now_ms, moves=share)
 
 
 def test_a_plan_is_a_preview(database: Database) -> None:
