@@ -32,6 +32,7 @@ __all__ = [
     "Tried",
     "add_blocked",
     "as_shown",
+    "check_limits",
     "fleet_rules_of",
     "remove_blocked",
     "set_limits",
@@ -130,14 +131,8 @@ def as_shown(limits: LimitsRow) -> str:
     return json.dumps(astuple(limits))
 
 
-def set_limits(
-    db: Database, asked: LimitsRow, actor: Actor, now_ms: int, shown: str | None = None
-) -> None:
-    """Set what all agents keep to at least; None: as each site says.
-
-    shown: what the person saw that holds, by `as_shown`. Raises FormatError, ConflictError
-    (something else does).
-    """
+def check_limits(asked: LimitsRow) -> None:
+    """Refuse limits that nobody can mean. Raises FormatError."""
     if asked.interval_s is not None and not 0 <= asked.interval_s <= INTERVAL_MOST_S:
         raise FormatError(
             f"interval_s = {asked.interval_s:g}: must be 0 to {INTERVAL_MOST_S:g}; sites keep 20 s "
@@ -150,6 +145,17 @@ def set_limits(
             f"bytes_per_s = {asked.bytes_per_s}: must be at least {LEAST_BYTES_PER_S:,}; to stop "
             "agents, pause them"
         )
+
+
+def set_limits(
+    db: Database, asked: LimitsRow, actor: Actor, now_ms: int, shown: str | None = None
+) -> None:
+    """Set what all agents keep to at least; None: as each site says.
+
+    shown: what the person saw that holds, by `as_shown`. Raises FormatError, ConflictError
+    (something else does).
+    """
+    check_limits(asked)
     with db.write() as tx:
         before = fleet_rules.limits(tx)
         if before == asked:

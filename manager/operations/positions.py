@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from manager.db import agents
 from manager.db.engine import Database, Transaction
-from manager.errors import NotFoundError
+from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.wire.positions import Position
 
-__all__ = ["place", "set_position"]
+__all__ = ["place", "position_as_shown", "set_position"]
+
+
+def position_as_shown(latitude: float | None, longitude: float | None) -> str:
+    """Return a position as a form carries it that was made while it held; empty: nobody knows."""
+    return "" if latitude is None or longitude is None else f"{latitude} {longitude}"
 
 
 def set_position(
-    db: Database, agent: str, position: Position | None, actor: Actor, now_ms: int
+    db: Database,
+    agent: str,
+    position: Position | None,
+    actor: Actor,
+    now_ms: int,
+    shown: str | None = None,
 ) -> None:
-    """Say where an agent is; None: nobody knows. Raises NotFoundError."""
+    """Say where an agent is; None: nobody knows.
+
+    shown: what the person saw, by `position_as_shown`. Raises NotFoundError, ConflictError
+    (somebody said otherwise meanwhile).
+    """
     with db.write() as tx:
         row = agents.by_name(tx, agent)
         if row is None:
             raise NotFoundError(f"agent {agent[:80]!a}: there is none", see="agents")
+        if shown not in (None, position_as_shown(row.latitude, row.longitude)):
+            raise ConflictError(
+                f"{agent}: changed since it was shown, so nothing was done; load the page again"
+            )
         place(tx, row.id, agent, position, actor, now_ms)
 
 

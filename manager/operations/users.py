@@ -120,14 +120,21 @@ def count_tokens(db: Database, name: str, now_ms: int) -> int:
         return api_tokens.live_of(tx, _named(tx, name).id, now_ms)
 
 
-def set_role(db: Database, name: str, role: str, actor: Actor, now_ms: int) -> None:
+def set_role(
+    db: Database, name: str, role: str, actor: Actor, now_ms: int, *, shown: str | None = None
+) -> None:
     """Set what a user may do; who is disabled stays so.
 
-    Raises NotFoundError, ConflictError where no administrator would be left.
+    shown: what the person saw that the role is. Raises NotFoundError, ConflictError where no
+    administrator would be left, or the role is not what was shown.
     """
     _check_role(role)
     with db.write() as tx:
         user = _named(tx, name)
+        if shown is not None and shown != user.role:
+            raise ConflictError(
+                f"{name}: changed since it was shown, so nothing was done; load the page again"
+            )
         if role != "admin":
             _require_another_admin(tx, name)
         users.set_role(tx, user.id, role)

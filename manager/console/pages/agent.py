@@ -12,12 +12,12 @@ from manager.console.attention import agent_notices, spoken_detail
 from manager.console.language import Lazy, _, lazy
 from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
-from manager.console.visit import Question, Visit, link
+from manager.console.visit import Question, Visit, link, whole_number
 from manager.operations.agent_rounds import rounds_of_agent
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
 from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.positions import set_position
+from manager.operations.positions import position_as_shown, set_position
 from manager.operations.refetch_results import refetches_of
 from manager.operations.reports import list_reports
 from manager.operations.rounds import RoundRow
@@ -115,6 +115,7 @@ def show(visit: Visit) -> Response:
         sending_said=spoken_limits(sending_of(detail.view.row)),
         hours=_shown_hours(sending_of(detail.view.row)),
         grace=figures.duration(visit.policy.grace_s * 1000),
+        position_shown=position_as_shown(detail.view.row.latitude, detail.view.row.longitude),
     )
 
 
@@ -198,7 +199,9 @@ def limit_list(visit: Visit) -> Response:
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
     if choice not in LIST_LIMITS:
         raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}")
-    set_next_list_limit(visit.db, name, LIST_LIMITS[choice], visit.actor, visit.now_ms)
+    shown = whole_number(visit, "shown")
+    pages = LIST_LIMITS[choice]
+    set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=shown)
     if choice == "50":
         said = _("The next lists of %(agent)s allow 50 pages of each unit.", agent=name)
     else:
@@ -235,7 +238,7 @@ def place(visit: Visit) -> Response:
     position = None
     if latitude or longitude:
         position = read_position(_degrees(latitude, "latitude"), _degrees(longitude, "longitude"))
-    set_position(visit.db, name, position, visit.actor, visit.now_ms)
+    set_position(visit.db, name, position, visit.actor, visit.now_ms, visit.form.get("shown"))
     here = link("agent", name=name)
     if position is None:
         return visit.go(here, done=_("%(agent)s is on the map no more.", agent=name))

@@ -13,7 +13,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, number
 from manager.console.listing import Listing, read_listing
-from manager.console.visit import Question, Visit, link
+from manager.console.visit import BACK, Question, Visit
 from manager.errors import ConflictError
 from manager.operations.fleet_rules import (
     BlockedRow,
@@ -22,6 +22,7 @@ from manager.operations.fleet_rules import (
     Tried,
     add_blocked,
     as_shown,
+    check_limits,
     fleet_rules_of,
     remove_blocked,
     set_limits,
@@ -31,18 +32,20 @@ from shared.errors import FormatError, UrlError
 
 __all__ = ["PAGES"]
 
+HERE: Final = "/console/fleet-rules"
 KEYS: Final[dict[str, Callable[[BlockedRow], Any]]] = {
     "number": lambda row: row.id,
     "pattern": lambda row: row.pattern,
     "added": lambda row: row.added_ms,
     "by": lambda row: row.added_by,
 }
+LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
 HEADER: Final = ("number", "expression", "reason", "added by", "added (UTC)")
 
 
 def _listing(visit: Visit) -> Listing:
     return read_listing(
-        "/console/fleet-rules",
+        HERE,
         visit.query,
         filters=("q",),
         sorts=tuple(KEYS),
@@ -113,12 +116,12 @@ def block(visit: Visit) -> Response:
     said = _(
         "%(number)s lines are new; agents hear of them with their next sync.", number=number(added)
     )
-    return visit.go(link("fleet-rules"), done=said)
+    return visit.go(visit.back(HERE), done=said)
 
 
 def unblock(visit: Visit) -> Response:
     """Take a line out; ask once."""
-    line, here = visit.form.get("number", ""), link("fleet-rules")
+    line, here = visit.form.get("number", ""), visit.back(HERE)
     if not (line.isascii() and line.isdigit() and len(line) < 19):
         raise FormatError(f"number {line[:20]!a}: must be a whole number")
     if not visit.is_confirmed:
@@ -131,7 +134,7 @@ def unblock(visit: Visit) -> Response:
                 _("Take it out"),
                 "/console/fleet-rules/unblock",
                 here,
-                {"number": line},
+                {"number": line, BACK: here},
             )
         )
     remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
@@ -139,7 +142,7 @@ def unblock(visit: Visit) -> Response:
 
 
 def limit(visit: Visit) -> Response:
-    """Set what all agents keep to at least; an empty field is as each site says."""
+    """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
     kbytes = _number(visit.form.get("kbytes_per_s", ""), "KB a second")
     hosts = _number(visit.form.get("parallel_hosts", ""), "parallel hosts")
     asked = LimitsRow(
@@ -147,8 +150,42 @@ def limit(visit: Visit) -> Response:
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
-    set_limits(visit.db, asked, visit.actor, visit.now_ms, visit.form.get("shown"))
-    return visit.go(link("fleet-rules"), done=_("Agents hear of the limits with their next sync."))
+    shown, here = visit.form.get("shown"), visit.back(HERE)
+    check_limits(asked)
+    if not visit.is_confirmed and asked != fleet_rules_of(visit.db).limits:
+        fields = {name: visit.form.get(name, "") for name in LIMITS}
+        return visit.ask(
+            Question(
+                _("Set these limits for the whole fleet?"),
+                (
+                    *_limits_said(asked),
+                    _(
+                        "All agents hear of them with their next sync; each keeps to the stricter"
+                        " of these and its site's own."
+                    ),
+                ),
+                _("Set the limits"),
+                f"{HERE}/limits",
+                here,
+                {**fields, **({} if shown is None else {"shown": shown}), BACK: here},
+                danger=False,
+            )
+        )
+    set_limits(visit.db, asked, visit.actor, visit.now_ms, shown)
+    return visit.go(here, done=_("Agents hear of the limits with their next sync."))
+
+
+def _limits_said(asked: LimitsRow) -> list[str]:
+    """Say what is to hold, a sentence a limit."""
+    site = _("as the site says")
+    interval = site if asked.interval_s is None else f"{asked.interval_s:g}"
+    hosts = site if asked.parallel_hosts is None else figures.count(asked.parallel_hosts)
+    kbytes = site if asked.bytes_per_s is None else f"{asked.bytes_per_s / 1000:g}"
+    return [
+        _("Seconds between two requests to an address, at least: %(value)s", value=interval),
+        _("Hosts that an agent crawls at a time, at most: %(value)s", value=hosts),
+        _("KB a second of an agent, at most: %(value)s", value=kbytes),
+    ]
 
 
 def _number(text: str, name: str) -> float | None:

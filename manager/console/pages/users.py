@@ -145,13 +145,28 @@ def export_sessions(visit: Visit) -> Response:
 
 
 def change_role(visit: Visit) -> Response:
-    """Set what a user may do."""
+    """Set what a user may do; ask once where the user becomes an administrator."""
     user, role = _user(visit, visit.form.get("name", "")), visit.form.get("role", "")
-    set_role(visit.db, user.name, role, visit.actor, visit.now_ms)
-    return visit.go(
-        link("user", name=user.name),
-        done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)),
-    )
+    here, shown = link("user", name=user.name), visit.form.get("shown")
+    if role == "admin" and user.role != "admin" and not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Make %(name)s an administrator?", name=user.name),
+                (
+                    _(
+                        "An administrator may do everything here: retire agents, roll out releases,"
+                        " give out data, add users and take their roles away, yours too."
+                    ),
+                    _("The role can be taken back at any time."),
+                ),
+                _("Make an administrator"),
+                "/console/user/role",
+                here,
+                {"name": user.name, "role": role, "shown": user.role if shown is None else shown},
+            )
+        )
+    set_role(visit.db, user.name, role, visit.actor, visit.now_ms, shown=shown)
+    return visit.go(here, done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)))
 
 
 def disable(visit: Visit) -> Response:

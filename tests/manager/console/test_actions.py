@@ -12,9 +12,11 @@ from manager.operations.audit import audit_page
 from manager.operations.fleet_rules import LimitsRow, fleet_rules_of
 from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.plans import list_plans, plan_detail
+from manager.operations.positions import set_position
 from manager.operations.rounds import current_round
 from manager.operations.sending_limits import sending_of
-from manager.operations.users import list_users
+from manager.operations.users import list_users, set_role
+from shared.wire.positions import Position
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, PASSWORD
@@ -159,6 +161,36 @@ def test_limiting_the_next_lists(prsm: Running, person: Visitor) -> None:
     browser.act(AGENT, "/console/agent/list-limit", {"pages": "all"})
     assert agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row.list_limit == 0
     assert browser.act(AGENT, "/console/agent/list-limit", {"pages": "7"}).status_code == 400
+    form = browser.page(AGENT).form("/console/agent/list-limit")
+    set_next_list_limit(prsm.manager.db, KYOTO, 7, ADMIN, prsm.clock())
+    late = browser.submit(form, pages="50")
+    assert (late.status_code, "changed since it was shown" in late.text) == (409, True)
+    assert agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row.list_limit == 7
+
+
+def test_a_position_and_a_role_that_were_changed_meanwhile_stay(
+    prsm: Running, person: Visitor
+) -> None:
+    """The second of two administrators is told, instead of undoing what the first did."""
+    browser, db = person("admin"), prsm.manager.db
+    place = browser.page(AGENT).form("/console/agent/position")
+    set_position(db, KYOTO, Position(1, 2), ADMIN, prsm.clock())
+    assert browser.submit(place, latitude="3", longitude="4").status_code == 409
+    row = agent_detail(db, KYOTO, prsm.clock()).view.row
+    assert (row.latitude, row.longitude) == (1, 2)
+    role = browser.page("/console/user?name=viewer").form("/console/user/role")
+    set_role(db, "viewer", "operator", ADMIN, prsm.clock())
+    assert browser.submit(role, role="viewer").status_code == 409
+    assert {user.name: user.role for user in list_users(db)}["viewer"] == "operator"
+
+
+def test_an_administrator_is_made_after_a_question(prsm: Running, person: Visitor) -> None:
+    """What the role may do is said first; other roles are set at once."""
+    browser, page = person("admin"), "/console/user?name=viewer"
+    assert browser.act(page, "/console/user/role", {"role": "operator"}).status_code == 303
+    said = _confirm(browser, page, "/console/user/role", {"role": "admin"})
+    assert "viewer is administrator now." in said or "viewer is admin now." in said
+    assert {user.name: user.role for user in list_users(prsm.manager.db)}["viewer"] == "admin"
 
 
 def test_limiting_how_it_sends(prsm: Running, person: Visitor) -> None:
@@ -206,20 +238,26 @@ def test_a_join_token_is_shown_once(prsm: Running, person: Visitor) -> None:
 def test_the_restart_page_changes_what_differs(prsm: Running, person: Visitor) -> None:
     """One form for all agents: restarts are asked once, limits are set, the rest stays."""
     browser = person("operator")
-    form = browser.page("/console/restart").form("/console/restart")
+    here = "/console/restart?q=a&sort=-check"
+    form = browser.page(here).form("/console/restart")
     assert form.fields[f"restart {KYOTO}"] == "no"
     assert "restart plain.example.ac.jp" not in form.fields  # ordered, and not done yet
     assert form.fields["pages osaka.example.ac.jp"] == "50"
     nothing = browser.submit(form)
+    assert nothing.headers["location"] == here
     assert "holds already" in _result(browser, nothing.headers["location"])
     before = _last(prsm)
     changes = {f"restart {KYOTO}": "yes", "pages osaka.example.ac.jp": "all"}
     asked = browser.submit(form, **changes)
     assert f"Restart {KYOTO}?" in read(asked.text).text
     assert _last(prsm) == before
+    assert read(asked.text).form("/console/restart").fields["back"] == here
     done = browser.submit(read(asked.text).form("/console/restart"))
-    said = _result(browser, done.headers["location"])
+    assert done.headers["location"] == here
+    said = _result(browser, here)
     assert "1 agent will restart" in said
+    elsewhere = browser.submit(form, back="//evil.example/console/restart?q=")
+    assert elsewhere.headers["location"] == "/console/restart"
     rows = {v.row.name: v.row for v in list_agents(prsm.manager.db, prsm.clock())}
     assert rows[KYOTO].restart_ordered_ms == prsm.clock()
     assert rows["osaka.example.ac.jp"].list_limit == 0
@@ -258,8 +296,10 @@ def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor)
     """Forms that set several values at once are refused where others hold than they showed."""
     browser, db = person("operator"), prsm.manager.db
     rules = browser.page("/console/fleet-rules").form("/console/fleet-rules/limits")
-    assert browser.submit(rules, interval_s="30").status_code == 303
-    assert browser.submit(rules, parallel_hosts="5").status_code == 409
+    limits = "/console/fleet-rules/limits"
+    for changes, status in (({"interval_s": "30"}, 303), ({"parallel_hosts": "5"}, 409)):
+        question = read(browser.submit(rules, **changes).text).form(limits)
+        assert browser.submit(question).status_code == status
     assert fleet_rules_of(db).limits == LimitsRow(interval_s=30.0)
     assert browser.submit(rules, interval_s="30").status_code == 303  # it holds already
     hours = browser.page(AGENT).form("/console/agent/sending")
@@ -288,7 +328,10 @@ def test_excluding_and_including_a_host(prsm: Running, person: Visitor) -> None:
     assert f"{HOST} is excluded" in said
     assert host_detail(prsm.manager.db, HOST).host.excluded_reason == "asked by its owner"
     assert "asked by its owner" in browser.page(page).text
-    browser.act(page, "/console/host/include")
+    asked = browser.act(page, "/console/host/include")
+    assert "asked by its owner" in asked.text
+    assert host_detail(prsm.manager.db, HOST).host.excluded_ms is not None
+    browser.submit(read(asked.text).form("/console/host/include"))
     assert host_detail(prsm.manager.db, HOST).host.excluded_ms is None
     assert _last(prsm) == ("operator", "host.include", HOST)
 
@@ -319,6 +362,23 @@ def test_splitting_and_merging_a_host(prsm: Running, person: Visitor) -> None:
     assert "must be a number" in refused.text
 
 
+def test_logs_are_reached_from_hosts_agents_rounds_and_reports(person: Visitor) -> None:
+    """Each of them leads to its own lines, and to those that failed."""
+    browser = person("viewer")
+    host = f"/console/logs?host={HOSTS[5]}"
+    hosts = browser.page(f"/console/host?host={HOST}").links()
+    assert {host, f"{host}&status=bad", f"{host}&url=%2Frobots.txt"} <= set(hosts)
+    agent = f"/console/logs?agent={KYOTO}"
+    assert {agent, f"{agent}&status=bad"} <= set(browser.page(AGENT).links())
+    for page in ("/console/rounds/3", "/console/reports"):
+        (lines, *_) = [
+            each
+            for each in browser.page(page).links()
+            if "/console/logs?" in each and "since" in each
+        ]
+        assert browser.get(lines).status_code == 200
+
+
 def test_adding_hosts(prsm: Running, person: Visitor) -> None:
     """Hosts are typed in, a line each; lines that name none come back with the reason."""
     browser = person("operator")
@@ -346,11 +406,14 @@ def test_cancelling_and_starting_a_round(prsm: Running, person: Visitor) -> None
     assert current_round(prsm.manager.db) is None
     form = browser.page("/console/rounds").form("/console/rounds/start")
     assert form.fields["probe"] == "yes"
-    done = browser.submit(form, method="keep")
+    assert browser.submit(form, method="keep", moves="many").status_code == 400
+    assert browser.submit(form, method="keep", moves="101").status_code == 400
+    done = browser.submit(form, method="keep", moves="2.5")
     assert done.headers["location"] == "/console/rounds/4"
     current = current_round(prsm.manager.db)
     assert current is not None
     assert (current.method, current.probe, current.started_by) == ("keep", True, "operator")
+    assert current.plan_moves == 0.025
     late = browser.submit(form, method="keep")
     assert late.status_code == 409
     assert "round 4 is probing" in late.text
@@ -371,6 +434,9 @@ def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor
     assert not browser.page(page).has_form(f"{page}/apply")
     owner = browser.page(f"/console/host?host={first.unit}")
     assert first.taker in owner.text
+    for moves, status in (("0", 303), ("101", 400), ("few", 400)):
+        asked = {"method": "default", "moves": moves}
+        assert browser.act("/console/balance", "/console/plans", asked).status_code == status
     unknown = browser.post("/console/plans", {"csrf": browser.csrf, "method": "luck"})
     assert unknown.status_code == 400
 
@@ -463,16 +529,17 @@ def test_the_nearest_other_agent_is_offered_first(prsm: Running, person: Visitor
         if row.agent_id not in owners and row.ms_per_kb is not None and row.state != "predicted"
     }
     nearest, next_one, *_ = sorted(lengths, key=lambda name: lengths[name])
-    assert browser.page(page).form("/console/host/pin").fields["agent"] == nearest
+    assert browser.page(page).form("/console/host/move").fields["agent"] == nearest
     _confirm(browser, page, "/console/host/ban", {"agent": nearest, "reason": ""})
-    assert browser.page(page).form("/console/host/pin").fields["agent"] == next_one
+    assert browser.page(page).form("/console/host/move").fields["agent"] == next_one
 
 
 def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> None:
     """Both are asked once, shown on the page with who did it, and taken back with one button."""
     browser = person("operator")
     page = f"/console/host?host={HOST}"
-    said = _confirm(browser, page, "/console/host/pin", {"agent": KYOTO, "reason": "near"})
+    how = {"agent": KYOTO, "reason": "near", "keep": "yes"}
+    said = _confirm(browser, page, "/console/host/move", how)
     assert f"is pinned to {KYOTO}." in said
     assert _last(prsm) == ("operator", "unit.pin", HOST)
     (pin,) = host_detail(prsm.manager.db, HOST).pins
@@ -486,7 +553,29 @@ def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> 
     browser.act(page, "/console/host/lift-ban")
     assert host_detail(prsm.manager.db, HOST).bans == []
     assert _last(prsm) == ("operator", "host.lift-ban", HOST)
-    assert "/console/host/pin" not in person("viewer").get(page).text
+    assert "/console/host/move" not in person("viewer").get(page).text
+
+
+def test_moving_a_host_on_its_page(prsm: Running, person: Visitor) -> None:
+    """It is asked once, goes to the agent now, and is not pinned."""
+    browser = person("operator")
+    page = f"/console/host?host={HOST}"
+    taker = browser.page(page).form("/console/host/move").fields["agent"]
+    said = _confirm(browser, page, "/console/host/move", {"reason": "near"})
+    assert f"goes to {taker}: 1 unit changed hands" in said.replace("\xa0", " ")
+    assert _last(prsm) == ("operator", "unit.move", HOST)
+    detail = host_detail(prsm.manager.db, HOST)
+    assert detail.pins == []
+    assert [detail.agents[row.agent_id] for row in detail.owners if row.until_ms is None] == [taker]
+
+
+def test_acts_on_a_host_stand_before_its_tables(person: Visitor) -> None:
+    """The title leads to them, and they come before the first table."""
+    text = person("operator").get(f"/console/host?host={HOST}").text
+    assert 'href="#acts"' in text
+    last = max(text.index(f'action="/console/host/{act}"') for act in ("move", "ban", "exclude"))
+    assert text.index('id="acts"') < last < text.index("<table")
+    assert 'href="#acts"' not in person("viewer").get(f"/console/host?host={HOST}").text
 
 
 def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor) -> None:

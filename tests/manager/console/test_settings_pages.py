@@ -60,10 +60,12 @@ def test_the_block_list_is_tried_before_it_is_used(prsm: Running, person: Visito
     tried = browser.page(f"{path}?url=www.example.jp/private/x")
     assert "line 1: /private/" in tried.text
     assert "/private/" in browser.get(f"{path}.csv").text
-    asked = browser.act(path, f"{path}/unblock")
+    sorted_page = f"{path}?q=private&sort=-added"
+    asked = browser.act(sorted_page, f"{path}/unblock")
     question = read(asked.text)
     assert "Take this line out of the block list?" in question.text
-    browser.follow(browser.submit(question.form(f"{path}/unblock")))
+    done = browser.submit(question.form(f"{path}/unblock"))
+    assert done.headers["location"] == sorted_page
     assert fleet_rules_of(prsm.manager.db).blocked == []
 
 
@@ -72,7 +74,12 @@ def test_limits_of_politeness_are_set(prsm: Running, person: Visitor) -> None:
     browser = person("operator")
     path = "/console/fleet-rules"
     changes = {"interval_s": "30", "parallel_hosts": "", "kbytes_per_s": "500"}
-    browser.follow(browser.act(path, f"{path}/limits", changes))
+    asked = browser.act(path, f"{path}/limits", changes)
+    question = read(asked.text)
+    assert "Set these limits for the whole fleet?" in question.text
+    assert "KB a second of an agent, at most: 500" in question.text
+    assert fleet_rules_of(prsm.manager.db).limits.interval_s is None
+    browser.follow(browser.submit(question.form(f"{path}/limits")))
     limits = fleet_rules_of(prsm.manager.db).limits
     assert (limits.interval_s, limits.parallel_hosts, limits.bytes_per_s) == (30, None, 500_000)
     for wrong in ({"interval_s": "x"}, {"interval_s": "-1"}, {"kbytes_per_s": "1e300"}):
