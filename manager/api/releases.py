@@ -13,6 +13,7 @@ from manager.db.update_reports import UpdateReportRow
 from manager.intake.receiving import Receiving, receive
 from manager.operations import release_views, releases, rollouts, update_reports
 from manager.operations.release_views import Releases
+from manager.operations.shown_offers import ShownOffer
 
 __all__ = ["router"]
 
@@ -42,9 +43,10 @@ class NextTargets(BaseModel):
 
 
 class RollOut(BaseModel):
-    """Whom a release is offered to."""
+    """Whom a release is offered to. shown: refused where it is not offered like this by now."""
 
     ring: str
+    shown: ShownOffer | None = None
 
 
 class Canary(BaseModel):
@@ -54,9 +56,10 @@ class Canary(BaseModel):
 
 
 class VersionAsked(BaseModel):
-    """A version; empty: none."""
+    """A version; empty: none. shown: refused where it is another than this by now."""
 
     version: Version = ""
+    shown: Version | None = None
 
 
 class TakenBundle(BaseModel):
@@ -158,7 +161,12 @@ async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
 async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
     """Give agents below a version no permit; empty: each version gets one."""
     await asyncio.to_thread(
-        rollouts.set_minimum_version, door.db, asked.version, actor, door.now_ms()
+        rollouts.set_minimum_version,
+        door.db,
+        asked.version,
+        actor,
+        door.now_ms(),
+        shown=asked.shown,
     )
 
 
@@ -174,14 +182,28 @@ async def canary(door: Door, actor: Admin, agent: str, asked: Canary) -> None:
 async def pin(door: Door, actor: Admin, agent: str, asked: VersionAsked) -> None:
     """Offer an agent one version only; empty: what its ring is offered."""
     await asyncio.to_thread(
-        rollouts.pin_version, door.db, agent, asked.version, actor, door.now_ms()
+        rollouts.pin_version,
+        door.db,
+        agent,
+        asked.version,
+        actor,
+        door.now_ms(),
+        shown=asked.shown,
     )
 
 
 @router.post("/{version}/rollout", status_code=204)
 async def roll_out(door: Door, actor: Admin, version: str, asked: RollOut) -> None:
     """Offer a release to a ring: canary, tenth or all."""
-    await asyncio.to_thread(rollouts.roll_out, door.db, version, asked.ring, actor, door.now_ms())
+    await asyncio.to_thread(
+        rollouts.roll_out,
+        door.db,
+        version,
+        asked.ring,
+        actor,
+        door.now_ms(),
+        shown=asked.shown,
+    )
 
 
 @router.post("/{version}/halt", status_code=204)

@@ -29,6 +29,7 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(names)s: changed since it was shown, so nothing was done"),
     lazy("the limits were changed since they were shown, so nothing was done"),
     lazy("load the page again"),
+    lazy("shown %(value)s: must be as the page has it"),
     lazy("pages = %(value)s: must be 0 (all) to %(most)s"),
     lazy("rate %(value)s: must be a number of kilobytes a second"),
     lazy("%(name)s %(value)s: must be degrees, as 35.03 or -33.9"),
@@ -196,6 +197,14 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
         "could not get there"
     ),
     lazy("roll one out first"),
+    lazy("release %(version)s: was halted since it was shown, so nothing was done"),
+    lazy(
+        "release %(version)s: was offered to another ring (%(ring)s) since it was shown, so "
+        "nothing was done"
+    ),
+    lazy("release %(version)s: was rolled out again since it was shown, so nothing was done"),
+    lazy("agent %(agent)s: is pinned to %(pin)s since it was shown, so nothing was done"),
+    lazy("the lowest version is %(least)s since it was shown, so nothing was done"),
     lazy("version %(version)s: must be two to four numbers with dots, as 1.4.0"),
     lazy("key: name the trouble, as `%(command)s` shows it"),
     lazy("say why nobody needs to be told"),

@@ -22,6 +22,7 @@ from manager.db.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.shown_offers import ShownOffer, check_shown
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.versions import is_version, version_key
@@ -80,10 +81,19 @@ class AgentOffer:
         return self.told.outcome not in ("", "updated", "unreached")
 
 
-def roll_out(db: Database, version: str, ring: str, actor: Actor, now_ms: int) -> None:
+def roll_out(
+    db: Database,
+    version: str,
+    ring: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    shown: ShownOffer | None = None,
+) -> None:
     """Offer a release to a ring: the canaries, a tenth of the agents, all; ends a halt of it.
 
-    Raises NotFoundError, ConflictError (revoked), FormatError (no such ring).
+    shown: how the person saw it offered; None: it may be as it is. Raises NotFoundError,
+    ConflictError (revoked; not as it was shown), FormatError (no such ring).
     """
     if ring not in RINGS:
         raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}")
@@ -91,14 +101,17 @@ def roll_out(db: Database, version: str, ring: str, actor: Actor, now_ms: int) -
         row = _release(tx, version)
         if row.revoked_ms is not None:
             raise ConflictError(f"release {version}: was revoked; publish another version")
+        check_shown(row, shown)
         releases.change(tx, version, ring=ring, rolled_out_ms=now_ms, halted_ms=None)
-        note(tx, now_ms, actor, "release.rollout", version, ring=ring, before=row.ring)
+        ended = {} if row.halted_ms is None else {"ended_halt": True}
+        note(tx, now_ms, actor, "release.rollout", version, ring=ring, before=row.ring, **ended)
 
 
 def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
     """Offer a release to nobody more, until it is rolled out again; who runs it keeps it.
 
-    Raises NotFoundError. Again changes nothing.
+    It is never refused for what somebody else did meanwhile. Raises NotFoundError. Again changes
+    nothing.
     """
     with db.write() as tx:
         row = _release(tx, version)
@@ -114,13 +127,27 @@ def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: b
         note(tx, now_ms, actor, "release.canary", agent, canary=canary)
 
 
-def pin_version(db: Database, agent: str, version: str, actor: Actor, now_ms: int) -> None:
+def pin_version(
+    db: Database,
+    agent: str,
+    version: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    shown: str | None = None,
+) -> None:
     """Offer an agent this version and no other; empty: what its ring is offered.
 
-    Raises NotFoundError, ConflictError (revoked, or below the minimum).
+    shown: the pin that the person saw, empty for none; None: it may be any. Raises NotFoundError,
+    ConflictError (revoked, or below the minimum; another pin than was shown).
     """
     with db.write() as tx:
         row = _agent(tx, agent)
+        if shown is not None and shown != (pin := releases.agent_release(tx, row.id).pin):
+            raise ConflictError(
+                f"agent {agent}: is pinned to {pin or 'nothing'} since it was shown, so nothing "
+                "was done; load the page again"
+            )
         if version and _release(tx, version).revoked_ms is not None:
             raise ConflictError(f"release {version}: was revoked; pin another version")
         minimum = releases.minimum(tx)
@@ -133,15 +160,24 @@ def pin_version(db: Database, agent: str, version: str, actor: Actor, now_ms: in
         note(tx, now_ms, actor, "release.pin", agent, version=version)
 
 
-def set_minimum_version(db: Database, version: str, actor: Actor, now_ms: int) -> None:
+def set_minimum_version(
+    db: Database, version: str, actor: Actor, now_ms: int, *, shown: str | None = None
+) -> None:
     """Give agents below a version no permit any more; empty: each version gets one.
 
-    What they have fetched is taken all the same. A pin below it does not hold any more. Raises
-    FormatError, ConflictError (no release from this version on is rolled out to all).
+    What they have fetched is taken all the same. A pin below it does not hold any more. shown: the
+    minimum that the person saw, empty for none; None: it may be any. Raises FormatError,
+    ConflictError (no release from this version on is rolled out to all; another than was shown).
     """
     if version:
         version_key(version)
     with db.write() as tx:
+        minimum = releases.minimum(tx)
+        if shown not in (None, minimum):
+            raise ConflictError(
+                f"the lowest version is {minimum or 'none'} since it was shown, so nothing was "
+                "done; load the page again"
+            )
         found = releases.all_releases(tx)
         offered = [row for row in found if _is_offered(row, version) and row.ring == "all"]
         if version and found and not offered:

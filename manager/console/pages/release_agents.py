@@ -135,7 +135,8 @@ def canary(visit: Visit) -> Response:
 def pin(visit: Visit) -> Response:
     """Offer an agent one version only; none: what its ring is offered."""
     name, version = visit.form.get("name", ""), visit.form.get("version", "")
-    pin_version(visit.db, name, version, visit.actor, visit.now_ms)
+    shown = visit.form.get("shown")
+    pin_version(visit.db, name, version, visit.actor, visit.now_ms, shown=shown)
     said = (
         _("%(agent)s is offered %(version)s and no other.", agent=name, version=version)
         if version

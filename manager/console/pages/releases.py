@@ -6,7 +6,7 @@ is: the web process has none of them, and never signs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -17,9 +17,11 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy, number
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.release_keys import key_line
+from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.db.releases import ReleaseRow
+from manager.operations.audit import audit_page
 from manager.operations.release_views import list_releases
 from manager.operations.rollouts import (
     RINGS,
@@ -30,6 +32,7 @@ from manager.operations.rollouts import (
     set_minimum_version,
     too_old,
 )
+from manager.operations.shown_offers import check_shown, offer_of, read_offer
 from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
@@ -66,6 +69,11 @@ class ReleaseLine:
     running: int
     failed: int
     next_ring: str
+
+    @property
+    def shown(self) -> str:
+        """Return how it is offered, as its forms carry it."""
+        return str(offer_of(self.row))
 
 
 KEYS: Final[dict[str, Callable[[ReleaseLine], Any]]] = {
@@ -250,12 +258,15 @@ def stop(visit: Visit) -> Response:
 def widen(visit: Visit) -> Response:
     """Offer a release to a ring; a halted one goes on."""
     version, ring = visit.form.get("version", ""), visit.form.get("ring", "")
+    shown = read_offer(visit.form.get("shown", ""))
     if not visit.is_confirmed:
         line = _of(visit, version)
+        check_shown(line.row, shown)
         return visit.ask(
             Question(
                 _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
                 (
+                    *_offered_now(visit, line.row),
                     _(
                         "Agents look for their release daily, install it by themselves, and go "
                         "back where it does not complete a sync."
@@ -269,14 +280,31 @@ def widen(visit: Visit) -> Response:
                 _("Offer"),
                 "/console/releases/rollout",
                 link("releases"),
-                {"version": version, "ring": ring},
+                {"version": version, "ring": ring, "shown": line.shown},
                 danger=False,
             )
         )
-    roll_out(visit.db, version, ring, visit.actor, visit.now_ms)
+    roll_out(visit.db, version, ring, visit.actor, visit.now_ms, shown=shown)
     return visit.go(
         link("releases"),
         done=_("%(version)s is offered to %(ring)s.", version=version, ring=_ring(ring)),
+    )
+
+
+def _offered_now(visit: Visit, row: ReleaseRow) -> Iterator[str]:
+    """Say whom a release is offered to, and who halted it."""
+    if row.halted_ms is None:
+        yield _("It is offered to %(ring)s now.", ring=_ring(row.ring))
+        return
+    halts = audit_page(visit.db, action="release.halt", subject=row.version, limit=1)
+    known = halts and halts[0].at_ms == row.halted_ms
+    yield _(
+        "%(who)s halted it %(ago)s (%(time)s), when it was offered to %(ring)s. This ends the "
+        "halt.",
+        who=spoken(halts[0].actor_name) if known else _("Somebody"),
+        ago=figures.ago(row.halted_ms, visit.now_ms),
+        time=figures.moment(row.halted_ms),
+        ring=_ring(row.ring),
     )
 
 
@@ -292,7 +320,7 @@ def _of(visit: Visit, version: str) -> ReleaseLine:
 
 def minimum(visit: Visit) -> Response:
     """Give agents below a version no work."""
-    version = visit.form.get("version", "").strip()
+    version, shown = visit.form.get("version", "").strip(), visit.form.get("shown")
     if version and not visit.is_confirmed:
         version_key(version)
         below = sum(too_old(version, one.running) for one in offers(visit.db))
@@ -311,10 +339,10 @@ def minimum(visit: Visit) -> Response:
                 _("Set the lowest version"),
                 "/console/releases/minimum",
                 link("releases"),
-                {"version": version},
+                {"version": version} | ({} if shown is None else {"shown": shown}),
             )
         )
-    set_minimum_version(visit.db, version, visit.actor, visit.now_ms)
+    set_minimum_version(visit.db, version, visit.actor, visit.now_ms, shown=shown)
     said = _("Agents below %(version)s get no work.", version=version)
     return visit.go(link("releases"), done=said if version else _("Each version gets work."))
 

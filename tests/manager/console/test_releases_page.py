@@ -8,8 +8,17 @@ import io
 import pytest
 
 from manager.db import agents, releases
+from manager.operations.actor import Actor
 from manager.operations.audit import audit_page
-from manager.operations.rollouts import offers, roll_out, set_canary, too_old
+from manager.operations.rollouts import (
+    halt,
+    offers,
+    pin_version,
+    roll_out,
+    set_canary,
+    set_minimum_version,
+    too_old,
+)
 from manager.operations.update_reports import report_update
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
@@ -95,6 +104,43 @@ def test_a_release_is_widened_step_by_step(fleet: Running, person: Visitor) -> N
     browser.follow(browser.submit(question.form("/console/releases/rollout")))
     page = browser.page("/console/releases?q=1.4")
     assert page.form("/console/releases/rollout").fields["ring"] == "all"
+
+
+def test_a_page_from_before_a_halt_does_not_end_it(fleet: Running, person: Visitor) -> None:
+    """Neither its button nor its question; the new question names the ring and who halted."""
+    browser, db = person("admin"), fleet.manager.db
+    form = browser.page("/console/releases?q=1.4").form("/console/releases/rollout")
+    asked = read(browser.submit(form).text)
+    assert "It is offered to the canaries now." in asked.text
+    fleet.clock.advance(60)
+    halt(db, "1.4", Actor("user", "anna"), fleet.clock())
+    for stale in (form, asked.form("/console/releases/rollout")):
+        refused = browser.submit(stale)
+        assert refused.status_code == 409
+        assert "was halted since it was shown" in refused.text
+    assert _last(fleet)[1] == "release.halt"
+    fleet.clock.advance(120)
+    page = browser.page("/console/releases?q=1.4")
+    question = read(browser.submit(page.form("/console/releases/rollout")).text)
+    assert "anna halted it" in question.text
+    assert "when it was offered to the canaries. This ends the halt." in question.text
+    browser.follow(browser.submit(question.form("/console/releases/rollout")))
+    assert '"ended_halt": true' in _last(fleet)[2]
+
+
+def test_a_pin_and_the_lowest_version_keep_to_what_was_shown(
+    fleet: Running, person: Visitor
+) -> None:
+    """Set by somebody else meanwhile, they stay as that one set them."""
+    browser, db = person("admin"), fleet.manager.db
+    pin = browser.page(f"/console/release-agents?q={NAMES[1]}").form("/console/release-agents/pin")
+    least = browser.page("/console/releases").form("/console/releases/minimum")
+    pin_version(db, NAMES[1], "1.3", ADMIN, fleet.clock())
+    set_minimum_version(db, "1.2", ADMIN, fleet.clock())
+    assert browser.submit(pin, version="1.4").status_code == 409
+    question = read(browser.submit(least, version="1.3").text)
+    assert browser.submit(question.form("/console/releases/minimum")).status_code == 409
+    assert _last(fleet)[1:] == ("release.minimum", "")
 
 
 def test_the_lowest_version_is_asked_about_with_its_price(fleet: Running, person: Visitor) -> None:

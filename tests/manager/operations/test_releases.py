@@ -30,6 +30,7 @@ from manager.operations.rollouts import (
     set_minimum_version,
     too_old,
 )
+from manager.operations.shown_offers import ShownOffer, offer_of, read_offer
 from manager.operations.syncing import sync
 from manager.operations.update_reports import report_update, update_reports_of
 from manager.releases import (
@@ -147,6 +148,73 @@ def test_rings_widen_and_a_halt_stops_them(centre: Centre) -> None:
     roll_out(centre.db, "1.1", "canary", LOCAL, centre.clock())
     assert centre.offered(canary) == "1.1"
     assert centre.actions()[-3:] == ["release.rollout", "release.halt", "release.rollout"]
+
+
+def _shown(centre: Centre, version: str = "1.0") -> ShownOffer:
+    """Return what a page shows of a release now."""
+    (row,) = (one for one in list_releases(centre.db).releases if one.version == version)
+    return offer_of(row)
+
+
+def test_who_decides_by_an_old_page_ends_no_halt_and_narrows_no_ring(centre: Centre) -> None:
+    """Halted, widened or rolled out again since: nothing is done, and it says which; as it was
+    shown, or without a page, it is done."""
+    db, at_ms = centre.db, centre.clock()
+    agent = centre.agent("a.example")
+    roll_out(db, "1.0", "canary", LOCAL, at_ms + 1, shown=_shown(centre))
+    stale = _shown(centre)
+    halt(db, "1.0", LOCAL, at_ms + 1)
+    with pytest.raises(ConflictError, match=r"was halted since it was shown.*load the page again"):
+        roll_out(db, "1.0", "tenth", LOCAL, at_ms + 1, shown=stale)
+    assert _shown(centre).halted_ms is not None
+    halted = _shown(centre)
+    roll_out(db, "1.0", "all", LOCAL, at_ms + 2, shown=halted)
+    assert audit_page(db, action="release.rollout")[0].detail == (
+        '{"before": "canary", "ended_halt": true, "ring": "all"}'
+    )
+    for old in (stale, halted):
+        with pytest.raises(ConflictError, match=r"another ring \(all\) since it was shown"):
+            roll_out(db, "1.0", "tenth", LOCAL, at_ms + 1, shown=old)
+    assert centre.offered(agent, "0.9") == "1.0"
+    wide = _shown(centre)
+    roll_out(db, "1.0", "all", LOCAL, at_ms + 3)
+    with pytest.raises(ConflictError, match="rolled out again since"):
+        roll_out(db, "1.0", "canary", LOCAL, at_ms + 1, shown=wide)
+    halt(db, "1.0", LOCAL, at_ms + 4)
+    first = _shown(centre)
+    roll_out(db, "1.0", "all", LOCAL, at_ms + 5)
+    halt(db, "1.0", LOCAL, at_ms + 6)
+    with pytest.raises(ConflictError, match="was halted since"):
+        roll_out(db, "1.0", "all", LOCAL, at_ms + 1, shown=first)
+
+
+def test_a_form_carries_what_it_showed(centre: Centre) -> None:
+    """Both times or none; nonsense is refused, nothing is nobody's look."""
+    for offer in (_shown(centre), ShownOffer("tenth", 5), ShownOffer("all", 5, 7)):
+        assert read_offer(str(offer)) == offer
+    assert read_offer("") is None
+    for wrong in ("all", "all 5", "all 5 x", "all 5 7 9"):
+        with pytest.raises(FormatError, match="load the page again"):
+            read_offer(wrong)
+
+
+def test_a_pin_and_the_lowest_version_are_as_they_were_shown(centre: Centre) -> None:
+    """Another pin, another minimum than the person saw: nothing is done."""
+    db, now_ms = centre.db, centre.clock()
+    agent = centre.agent("a.example").name
+    roll_out(db, "1.0", "all", LOCAL, now_ms)
+    pin_version(db, agent, "1.0", LOCAL, now_ms, shown="")
+    with pytest.raises(ConflictError, match=r"pinned to 1\.0 since it was shown"):
+        pin_version(db, agent, "", LOCAL, now_ms, shown="")
+    pin_version(db, agent, "", LOCAL, now_ms, shown="1.0")
+    with pytest.raises(ConflictError, match="pinned to nothing since"):
+        pin_version(db, agent, "1.0", LOCAL, now_ms, shown="1.0")
+    set_minimum_version(db, "1.0", LOCAL, now_ms, shown="")
+    with pytest.raises(ConflictError, match=r"lowest version is 1\.0 since it was shown"):
+        set_minimum_version(db, "0.9", LOCAL, now_ms, shown="")
+    set_minimum_version(db, "", LOCAL, now_ms, shown="1.0")
+    with pytest.raises(ConflictError, match="lowest version is none since"):
+        set_minimum_version(db, "", LOCAL, now_ms, shown="1.0")
 
 
 def test_nobody_is_offered_less_than_it_runs(centre: Centre) -> None:

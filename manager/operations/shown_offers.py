@@ -1,0 +1,77 @@
+"""What a person saw of a release when they decided, held against how it is now.
+
+Two administrators may look at one release. Who decides by a page that is not true any more ends no
+halt that they did not see, and narrows no ring that somebody has widened.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from manager.db.releases import ReleaseRow
+from manager.errors import ConflictError
+from shared.errors import FormatError
+from shared.frozen import frozen
+
+__all__ = ["ShownOffer", "check_shown", "offer_of", "read_offer"]
+
+_TEXT: Final = re.compile(r"([a-z]{1,20}) ([0-9]{1,18}|-) ([0-9]{1,18}|-)")
+
+
+@frozen
+class ShownOffer:
+    """Whom a release was offered to, since when, and when it was halted: epoch milliseconds."""
+
+    ring: str
+    rolled_out_ms: int | None = None
+    halted_ms: int | None = None
+
+    def __str__(self) -> str:
+        """Return it as a form carries it."""
+        times = ("-" if at is None else str(at) for at in (self.rolled_out_ms, self.halted_ms))
+        return " ".join((self.ring, *times))
+
+
+def offer_of(row: ReleaseRow) -> ShownOffer:
+    """Return what a page shows of a release."""
+    return ShownOffer(row.ring, row.rolled_out_ms, row.halted_ms)
+
+
+def read_offer(text: str) -> ShownOffer | None:
+    """Return what a form carries; none of an empty one. Raises FormatError."""
+    if not text:
+        return None
+    found = _TEXT.fullmatch(text)
+    if found is None:
+        raise FormatError(f"shown {text[:40]!a}: must be as the page has it; load the page again")
+    ring, rolled_out, halted = found.groups()
+    return ShownOffer(ring, _time(rolled_out), _time(halted))
+
+
+def _time(text: str) -> int | None:
+    return None if text == "-" else int(text)
+
+
+def check_shown(row: ReleaseRow, shown: ShownOffer | None) -> None:
+    """Raise ConflictError, which says what has changed, where a release is not as it was shown.
+
+    shown: None: nobody looked, it may be as it is.
+    """
+    now = offer_of(row)
+    if shown is None or shown == now:
+        return
+    if now.halted_ms is not None and now.halted_ms != shown.halted_ms:
+        raise ConflictError(
+            f"release {row.version}: was halted since it was shown, so nothing was done; load the "
+            "page again"
+        )
+    if now.ring != shown.ring:
+        raise ConflictError(
+            f"release {row.version}: was offered to another ring ({now.ring}) since it was shown, "
+            "so nothing was done; load the page again"
+        )
+    raise ConflictError(
+        f"release {row.version}: was rolled out again since it was shown, so nothing was done; "
+        "load the page again"
+    )
