@@ -104,10 +104,22 @@ async def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits
 
 @router.get("/orders")
 async def list_orders(
-    door: Door, _: Viewer, agent: AgentText = "", limit: Limit = 100
+    door: Door,
+    _: Viewer,
+    agent: AgentText = "",
+    state: Annotated[str, Query(description=", ".join(collection_orders.STATES))] = "",
+    before: int | None = None,
+    limit: Limit = 100,
 ) -> list[ListedOrder]:
-    """List what agents were asked to send, newest first."""
-    return await asyncio.to_thread(collection_orders.list_orders, door.db, agent=agent, limit=limit)
+    """List what agents were asked to send, newest first; before: the last number of a page."""
+    return await asyncio.to_thread(
+        collection_orders.list_orders,
+        door.db,
+        agent=agent,
+        state=state,
+        before=before,
+        limit=limit,
+    )
 
 
 @router.post("/orders", status_code=201)

@@ -16,6 +16,7 @@ from manager.cli.schedules import schedule_group, shown
 __all__ = ["collect"]
 
 SCHEDULES: Final = "/collection/schedules"
+STATES: Final = click.Choice(["open", "done", "failed", "cancelled"])
 CONDITIONS: Final = click.Choice(["difference", "full", "since", "period"])
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _Command = Callable[..., object]
@@ -173,11 +174,18 @@ def limit(
 
 @collect.command()
 @click.option("--agent", default="", help="Of one agent.")
+@click.option("--state", type=STATES, help="In one state.")
+@click.option("--before", type=click.IntRange(1), help="Older than order NUMBER.", metavar="NUMBER")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
 @json_option
 @pass_place
-def orders(place: Place, agent: str, as_json: bool) -> None:
-    """Show what agents were asked to send, and how far they are."""
-    found = place.calls.get("/collection/orders", agent=agent)
+def orders(
+    place: Place, agent: str, state: str | None, before: int | None, limit: int, as_json: bool
+) -> None:
+    """Show what agents were asked to send, and how far they are, newest first."""
+    wanted = {"agent": agent, "state": state or "", "limit": limit}
+    wanted |= {} if before is None else {"before": before}
+    found = place.calls.get("/collection/orders", **wanted)
     if as_json:
         showing.as_json(found)
         return
@@ -193,7 +201,9 @@ def orders(place: Place, agent: str, as_json: bool) -> None:
             )
             for one in found
         ),
-        "No order yet. `prsm collect now AGENT` asks an agent to send.",
+        "No order is like that."
+        if agent or state or before
+        else "No order yet. `prsm collect now AGENT` asks an agent to send.",
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "ListedOrder",
     "OrderRow",
     "add_order",
+    "count_open",
     "list_orders",
     "open_orders",
     "order_by_id",
@@ -76,8 +77,18 @@ def update_order(tx: Transaction, number: int, **values: Any) -> None:
     tx.execute(collection_orders.update().where(collection_orders.c.id == number).values(**values))
 
 
+def count_open(tx: Transaction) -> dict[int, int]:
+    """Return how many orders agents have not answered, by their numbers; none: not in it."""
+    query = (
+        sa.select(collection_orders.c.agent_id, sa.func.count().label("held"))
+        .where(collection_orders.c.state == "open")
+        .group_by(collection_orders.c.agent_id)
+    )
+    return {row.agent_id: row.held for row in tx.execute(query)}
+
+
 def list_orders(
-    tx: Transaction, *, agent: str = "", before: int | None = None, limit: int
+    tx: Transaction, *, agent: str = "", state: str = "", before: int | None = None, limit: int
 ) -> list[ListedOrder]:
     """Return orders, newest first, before a number."""
     query = (
@@ -88,6 +99,8 @@ def list_orders(
     )
     if agent:
         query = query.where(agents.c.name == agent)
+    if state:
+        query = query.where(collection_orders.c.state == state)
     if before is not None:
         query = query.where(collection_orders.c.id < before)
     return tx.rows(ListedOrder, query)

@@ -22,18 +22,21 @@ from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 
 __all__ = [
     "CONDITIONS",
+    "STATES",
     "ListedOrder",
     "NewCollection",
     "agent_named",
     "cancel_order",
     "collect_now",
     "list_orders",
+    "open_orders",
     "order_in",
     "order_message",
     "report_order",
 ]
 
 CONDITIONS: Final[tuple[str, ...]] = get_args(CollectionCondition)
+STATES: Final = ("open", "done", "failed", "cancelled")
 ORDERS_MOST: Final = 20
 
 
@@ -115,11 +118,17 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
 
 
 def list_orders(
-    db: Database, *, agent: str = "", before: int | None = None, limit: int = 100
+    db: Database, *, agent: str = "", state: str = "", before: int | None = None, limit: int = 100
 ) -> list[ListedOrder]:
-    """Return orders, newest first, before a number."""
+    """Return orders, newest first, before a number; of one agent, in one state of `STATES`."""
     with db.read() as tx:
-        return collection.list_orders(tx, agent=agent, before=before, limit=limit)
+        return collection.list_orders(tx, agent=agent, state=state, before=before, limit=limit)
+
+
+def open_orders(db: Database) -> int:
+    """Return how many orders agents have not answered."""
+    with db.read() as tx:
+        return sum(collection.count_open(tx).values())
 
 
 def order_message(order: OrderRow) -> CollectionOrder:

@@ -1,9 +1,8 @@
-"""Collection: when agents send, what they were asked, what has come."""
+"""Collection: when agents send, what they were asked last, what has come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Final
 
 from starlette.responses import Response
@@ -11,45 +10,33 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, lazy
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
+from manager.console.pages.collection_asked import (
+    CONDITION_WORDS,
+    HERE,
+    asked_of,
+    names_that_hear,
+)
 from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of, removed
 from manager.console.visit import Question, Visit
 from manager.console.words import run
-from manager.operations.agents import named_agents
-from manager.operations.collection_orders import (
-    CONDITIONS,
-    ListedOrder,
-    NewCollection,
-    cancel_order,
-    collect_now,
-    list_orders,
-)
+from manager.operations.collection_orders import list_orders, open_orders
 from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
 from manager.operations.upload_ends import cancel_transfer
 from manager.operations.upload_gaps import missing_bytes, read_gaps
 from manager.operations.uploads import ListedTransfer, list_transfers
-from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
-HERE: Final = "/console/collection"
-ORDERS_SHOWN: Final = 50
-ENDED_SHOWN: Final = 10
+ORDERS_SHOWN: Final = 10
 ROWS_AT_ONCE: Final = 1000
 STATES: Final = (
     *("receiving", "received", "accepted", "quarantined"),
     *("refused", "cancelled", "expired"),
 )
-CONDITION_WORDS: Final = {
-    "difference": lazy("what the centre has not accepted"),
-    "full": lazy("all that the agent keeps"),
-    "since": lazy("captures since a day"),
-    "period": lazy("captures of a period"),
-}
-assert set(CONDITION_WORDS) == set(CONDITIONS)
 HEADER: Final = (
     "id",
     "agent",
@@ -84,19 +71,18 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     before = before_of(visit)
     rows = _transfers(visit, listing, before, listing.size + 1)
-    asked = list_orders(visit.db, limit=ORDERS_SHOWN)
-    orders = [order for order in asked if order.state == "open"]
-    orders += [order for order in asked if order.state != "open"][:ENDED_SHOWN]
+    orders = list_orders(visit.db, limit=ORDERS_SHOWN + 1)
     return visit.page(
         "collection.html",
         listing=listing,
         before=before,
         rows=[_coming(row) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
-        orders=orders,
-        orders_cut=len(orders) < len(asked) or len(asked) == ORDERS_SHOWN,
+        orders=orders[:ORDERS_SHOWN],
+        orders_cut=len(orders) > ORDERS_SHOWN,
+        open_orders=open_orders(visit.db),
         schedules=TIMETABLE.listed(visit.db, visit.now_ms),
-        agents=_names(visit),
+        agents=names_that_hear(visit),
         conditions=CONDITION_WORDS,
         states=STATES,
     )
@@ -130,10 +116,6 @@ def _coming(row: ListedTransfer) -> Coming:
     return Coming(row, 100 * there // max(1, row.size_bytes))
 
 
-def _names(visit: Visit) -> list[str]:
-    return [one.name for one in named_agents(visit.db) if not (one.is_plain or one.is_retired)]
-
-
 def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
     before: int | None = None
     while rows := _transfers(visit, listing, before, ROWS_AT_ONCE):
@@ -162,7 +144,7 @@ def add(visit: Visit) -> Response:
         visit.form.get("agent", "") or None,
         visit.form.get("crontab", ""),
         visit.form.get("zone", "").strip() or "UTC",
-        _asked(visit),
+        asked_of(visit),
         visit.actor,
         visit.now_ms,
     )
@@ -175,24 +157,6 @@ def remove(visit: Visit) -> Response:
     """Let nothing be sent by a schedule any more; ask once."""
     warning = _("Nothing is sent by it any more. Orders that are open stay open.")
     return removed(visit, TIMETABLE, HERE, warning)
-
-
-def ask_now(visit: Visit) -> Response:
-    """Ask an agent to send now."""
-    order: ListedOrder = collect_now(
-        visit.db, visit.form.get("agent", ""), _asked(visit), visit.actor, visit.now_ms
-    )
-    return visit.go(
-        HERE,
-        done=_("%(agent)s is asked to send; it hears of it with its next sync.", agent=order.agent),
-    )
-
-
-def cancel(visit: Visit) -> Response:
-    """Ask no more for what an order has not brought."""
-    number = visit.form.get("order", "")
-    cancel_order(visit.db, number_of(number), visit.actor, visit.now_ms)
-    return visit.go(HERE, done=_("Order %(number)s is cancelled.", number=number))
 
 
 def give_up(visit: Visit) -> Response:
@@ -218,32 +182,10 @@ def give_up(visit: Visit) -> Response:
     return visit.go(HERE, done=_("Transfer %(number)s is given up.", number=number))
 
 
-def _asked(visit: Visit) -> NewCollection:
-    return NewCollection(
-        visit.form.get("condition", "difference"),
-        "pull" if visit.form.get("pull") == "yes" else "push",
-        _day(visit.form.get("first", "")),
-        _day(visit.form.get("end", "")),
-    )
-
-
-def _day(text: str) -> int | None:
-    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing."""
-    if not text:
-        return None
-    try:
-        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError as error:
-        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
-    return round(day.timestamp() * 1000)
-
-
 PAGES: Final = (
     Page("GET", "/collection", "viewer", show),
     Page("GET", "/collection.csv", "viewer", export),
     Page("POST", "/collection/schedules", "operator", add),
     Page("POST", "/collection/schedules/remove", "operator", remove),
-    Page("POST", "/collection/orders", "operator", ask_now),
-    Page("POST", "/collection/orders/cancel", "operator", cancel),
     Page("POST", "/collection/transfers/give-up", "operator", give_up),
 )

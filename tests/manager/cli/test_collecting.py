@@ -26,6 +26,17 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "speaks only the five messages" in prsm("collect", "now", "plain.example", code=1).stderr
     prsm(*since, "--from", "yesterday", code=2)
     assert "order 1 is cancelled" in prsm("collect", "cancel", "1").stdout
+    orders = ("collect", "orders", "--json")
+    for chosen, numbers in (
+        (("--state", "open"), [2]),
+        (("--state", "cancelled", "--agent", "a.example"), [1]),
+        (("--before", "2"), [1]),
+        (("--limit", "1"), [2]),
+    ):
+        listed = json.loads(prsm(*orders, *chosen).stdout)
+        assert [one["id"] for one in listed] == numbers, chosen
+    assert "No order is like that" in prsm("collect", "orders", "--state", "failed").stdout
+    prsm("collect", "orders", "--state", "lost", code=2)
     made = prsm("collect", "schedule", "set", "0 3 * * *", "--zone", "Asia/Tokyo").stdout
     assert "all without one of their own" in made
     assert "03:00 JST" in made

@@ -19,7 +19,7 @@ from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
-OF_THEIR_OWN = {"/fleet-rules", "/tokens"}
+OF_THEIR_OWN = {"/collection/orders", "/fleet-rules", "/tokens"}
 """Lists that are empty at first; their own tests fill them and read their CSV."""
 ON_OTHERS = {"/activity": "/"}
 """What is a part of another page; it draws its rows and has no headings."""

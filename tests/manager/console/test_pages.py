@@ -57,6 +57,8 @@ ADDRESSES = [
     "/console/logs?host=nothing.example&status=404",
     "/console/collection",
     "/console/collection?state=accepted",
+    "/console/collection/orders",
+    "/console/collection/orders?agent=kyoto.example.ac.jp&state=open",
     "/console/data",
     "/console/data?q=nobody",
     "/console/new-client",

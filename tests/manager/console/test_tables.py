@@ -9,8 +9,10 @@ from itertools import pairwise
 from typing import Final
 
 import pytest
+import sqlalchemy as sa
 
 from manager.console.routes import PAGES as ROUTES
+from manager.db.tables import agents, collection_orders
 from manager.operations.collection_orders import cancel_order, list_orders
 from manager.operations.host_views import host_detail
 from manager.operations.plan_tree import plan_tree
@@ -20,7 +22,7 @@ from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import AGENTS, SCRIPT
 from tests.manager.console.markup import Markup
-from tests.manager.console.tabled import AGENT, HOST, PLAN, fill_tables
+from tests.manager.console.tabled import AGENT, HOST, OTHER, PLAN, fill_tables
 from tests.manager.console.test_pages import ADDRESSES
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
@@ -250,6 +252,36 @@ def test_all_that_agents_were_asked_to_send(tables: Running, person: Visitor) ->
     assert {row["state"] for row in rows} == {"cancelled"}
     assert all(row["ended (UTC)"].endswith("Z") for row in rows)
     assert "Shown: 10; the file has all." in browser.page("/console/collection").text
+
+
+def test_orders_are_paged_and_filtered(tables: Running, person: Visitor) -> None:
+    """By the URL; open ones behind many that are over are found, cancelled, and the list stays."""
+    db, here = tables.manager.db, "/console/collection/orders"
+    asked = [order.id for order in list_orders(db)]
+    oldest, others = asked[-1], asked[:-1]
+    for number in others:
+        cancel_order(db, number, ADMIN, tables.clock())
+    now_ms = tables.clock()
+    with db.write() as tx:
+        ended = {"way": "push", "condition": "full", "made_by": "koji", "made_ms": now_ms}
+        agent_id = tx.value(sa.select(agents.c.id).where(agents.c.name == OTHER))
+        tx.insert(collection_orders, [{**ended, "agent_id": agent_id, "state": "done"}] * 40)
+    browser = person("operator")
+    page = browser.page(f"{here}?size=25")
+    assert not [form for form in page.forms if form.action == f"{here}/cancel"]
+    assert "1 is open" in page.text
+    assert "25 rows, newest first" in page.text
+    (older,) = {link for link in page.links() if "before=" in link}
+    page = browser.page(older)
+    assert "Newest" in page.text
+    assert not [link for link in browser.page(f"{here}?size=200").links() if "before=" in link]
+    assert "No order is like that." in browser.page(f"{here}?agent=nobody.example").text
+    rows = _rows(browser, "/collection/orders.csv?state=open")
+    assert [int(row["id"]) for row in rows] == [oldest]
+    assert "1 is open" in browser.page("/console/collection").text
+    done = browser.act(f"{here}?state=open&size=25", f"{here}/cancel")
+    assert done.headers["location"] == f"{here}?state=open&size=25"
+    assert list_orders(db, state="open") == []
 
 
 def test_windows_and_keys(tables: Running, person: Visitor) -> None:

@@ -14,6 +14,7 @@ from manager.operations.collection_orders import (
     cancel_order,
     collect_now,
     list_orders,
+    open_orders,
     report_order,
 )
 from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
@@ -103,6 +104,21 @@ def test_an_agent_is_asked_now(database: Database) -> None:
     assert asked(world, "a") == []
     with pytest.raises(ConflictError, match="cancelled already"):
         cancel_order(database, made.id, ADMIN, world.now_ms)
+
+
+def test_open_orders_of_all_ages_are_found(database: Database) -> None:
+    """By state and agent, page by page, behind any number that are over."""
+    world = ready(database)
+    old = collect_now(database, "a", NewCollection(), ADMIN, world.now_ms).id
+    for _ in range(5):
+        number = collect_now(database, "b", NewCollection(), ADMIN, world.now_ms).id
+        cancel_order(database, number, ADMIN, world.now_ms)
+    new = collect_now(database, "a", NewCollection(), ADMIN, world.now_ms).id
+    assert [one.id for one in list_orders(database, state="open", limit=1)] == [new]
+    assert [one.id for one in list_orders(database, state="open", before=new)] == [old]
+    assert list_orders(database, agent="b", state="open") == []
+    assert len(list_orders(database, state="cancelled")) == 5
+    assert open_orders(database) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""What is to be sent, as the forms of the collection say it: of an order, and of a schedule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from manager.console.language import lazy
+from manager.console.visit import Visit
+from manager.operations.agents import named_agents
+from manager.operations.collection_orders import CONDITIONS, NewCollection
+from shared.errors import FormatError
+
+__all__ = ["CONDITION_WORDS", "HERE", "asked_of", "names_that_hear"]
+
+HERE: Final = "/console/collection"
+CONDITION_WORDS: Final = {
+    "difference": lazy("what the centre has not accepted"),
+    "full": lazy("all that the agent keeps"),
+    "since": lazy("captures since a day"),
+    "period": lazy("captures of a period"),
+}
+assert set(CONDITION_WORDS) == set(CONDITIONS)
+
+
+def names_that_hear(visit: Visit) -> list[str]:
+    """Return the names of the agents that can be asked to send, in order."""
+    return [one.name for one in named_agents(visit.db) if not (one.is_plain or one.is_retired)]
+
+
+def asked_of(visit: Visit) -> NewCollection:
+    """Return what a form asks for. Raises FormatError: a day that is none."""
+    return NewCollection(
+        visit.form.get("condition", "difference"),
+        "pull" if visit.form.get("pull") == "yes" else "push",
+        _day(visit.form.get("first", "")),
+        _day(visit.form.get("end", "")),
+    )
+
+
+def _day(text: str) -> int | None:
+    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing."""
+    if not text:
+        return None
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
+    return round(day.timestamp() * 1000)
