@@ -18,7 +18,7 @@ from manager.operations import (
     upload_ends,
     uploads,
 )
-from manager.operations.collection_orders import ListedOrder, NewCollection
+from manager.operations.collection_orders import AskedAll, ListedOrder, NewCollection
 from manager.operations.sending_limits import ALL_DAY, read_limits
 from manager.operations.timetables import Scheduled
 from manager.operations.uploads import ListedTransfer
@@ -62,6 +62,18 @@ class NewCollectionSchedule(Asked):
     zone: Annotated[str, Field(max_length=64)] = "UTC"
 
 
+class ChangedCollectionSchedule(NewCollectionSchedule):
+    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+
+    shown_ms: EpochMs | None = None
+
+
+class RunNow(BaseModel):
+    """How many agents are asked."""
+
+    asked: int
+
+
 @router.post("/schedules", status_code=201)
 async def add_schedule(
     door: Door, actor: Operator, asked: NewCollectionSchedule
@@ -77,6 +89,34 @@ async def add_schedule(
         actor,
         door.now_ms(),
     )
+
+
+@router.post("/schedules/{number}")
+async def change_schedule(
+    door: Door, actor: Operator, number: int, asked: ChangedCollectionSchedule
+) -> Scheduled[CollectionSchedule]:
+    """Let a schedule be another, whole, under its number."""
+    return await asyncio.to_thread(
+        collection_schedules.change_collection_schedule,
+        door.db,
+        number,
+        asked.agent,
+        asked.crontab,
+        asked.zone,
+        asked.asked(),
+        actor,
+        door.now_ms(),
+        shown_ms=asked.shown_ms,
+    )
+
+
+@router.post("/schedules/{number}/run")
+async def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
+    """Make a schedule's orders now, before their time, which stays."""
+    made = await asyncio.to_thread(
+        collection_schedules.run_collection_schedule, door.db, number, actor, door.now_ms()
+    )
+    return RunNow(asked=made)
 
 
 class NewLimits(BaseModel):
@@ -127,6 +167,14 @@ async def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrd
     """Ask an agent to send now; it hears of it with its next sync."""
     return await asyncio.to_thread(
         collection_orders.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
+    )
+
+
+@router.post("/ask-all", status_code=201)
+async def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll:
+    """Ask all agents to send now, but those that have too many open orders."""
+    return await asyncio.to_thread(
+        collection_orders.collect_all_now, door.db, asked.asked(), actor, door.now_ms()
     )
 
 

@@ -58,6 +58,12 @@ class NewSchedule(BaseModel):
     moves: Moves = None
 
 
+class ChangedSchedule(NewSchedule):
+    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+
+    shown_ms: Annotated[int | None, Field(ge=0, lt=2**62)] = None
+
+
 class Cancel(BaseModel):
     """Why a round is cancelled, for the audit. round: refused where another one goes on by now."""
 
@@ -143,6 +149,26 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
         door.now_ms(),
         probe=asked.probe,
         moves=asked.moves,
+    )
+
+
+@router.post("/rounds/schedules/{number}")
+async def change_schedule(
+    door: Door, actor: Operator, number: int, asked: ChangedSchedule
+) -> Scheduled[RoundSchedule]:
+    """Let a schedule be another, whole, under its number."""
+    return await asyncio.to_thread(
+        round_schedules.change_schedule,
+        door.db,
+        number,
+        asked.crontab,
+        asked.zone,
+        asked.method,
+        actor,
+        door.now_ms(),
+        probe=asked.probe,
+        moves=asked.moves,
+        shown_ms=asked.shown_ms,
     )
 
 

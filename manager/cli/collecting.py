@@ -71,28 +71,37 @@ def collect() -> None:
 
 
 @collect.command()
-@click.argument("agent")
+@click.argument("agent", default="")
+@click.option("--all", "everybody", is_flag=True, help="All agents that hear of orders.")
 @_what
 @json_option
 @pass_place
 def now(
     place: Place,
     agent: str,
+    everybody: bool,
     condition: str,
     first: int | None,
     end: int | None,
     pull: bool,
     as_json: bool,
 ) -> None:
-    """Ask AGENT to send now. It hears of it with its next sync.
+    """Ask AGENT, or all, to send now. They hear of it with their next sync.
 
     difference: what the centre has not accepted. full: all that is kept there. since, period: of
     what is missing here, segments with captures of those days.
     """
-    body = {"agent": agent, **_asked(condition, first, end, pull=pull)}
-    made = place.calls.post("/collection/orders", body)
+    if everybody == bool(agent):
+        raise click.UsageError("say AGENT, or --all")
+    body = _asked(condition, first, end, pull=pull)
+    path = "/collection/ask-all" if everybody else "/collection/orders"
+    made = place.calls.post(path, body if everybody else {"agent": agent, **body})
     if as_json:
         showing.as_json(made)
+    elif everybody:
+        click.echo(f"{made['asked']} agents are asked to send ({condition})")
+        if made["skipped"]:
+            click.echo(f"{made['skipped']} agents are not: they have too many open orders")
     else:
         click.echo(f"order {made['id']}: {agent} is asked to send ({condition})")
 
@@ -114,11 +123,26 @@ schedule: Final = schedule_group(
 collect.add_command(schedule, "schedule")
 
 
+def _schedule(command: _Command) -> _Command:
+    """Add what says a schedule."""
+    for option in reversed(
+        (
+            click.argument("crontab"),
+            click.option(
+                "--agent", help="One agent; without, all that have no schedule of their own."
+            ),
+            click.option(
+                "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
+            ),
+            _what,
+        )
+    ):
+        command = option(command)
+    return command
+
+
 @schedule.command("set")
-@click.argument("crontab")
-@click.option("--agent", help="One agent; without, all that have no schedule of their own.")
-@click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo.")
-@_what
+@_schedule
 @json_option
 @pass_place
 def set_schedule(
@@ -140,6 +164,42 @@ def set_schedule(
         **_asked(condition, first, end, pull=pull),
     }
     shown(place.calls.post(SCHEDULES, body), _facts, as_json=as_json)
+
+
+@schedule.command("change")
+@click.argument("number", type=int)
+@_schedule
+@json_option
+@pass_place
+def change_schedule(
+    place: Place,
+    number: int,
+    crontab: str,
+    agent: str | None,
+    zone: str,
+    condition: str,
+    first: int | None,
+    end: int | None,
+    pull: bool,
+    as_json: bool,
+) -> None:
+    """Let schedule NUMBER be what `set` would make of this, whole. Open orders of it stay."""
+    body = {
+        "crontab": crontab,
+        "agent": agent,
+        "zone": zone,
+        **_asked(condition, first, end, pull=pull),
+    }
+    shown(place.calls.post(f"{SCHEDULES}/{number}", body), _facts, as_json=as_json)
+
+
+@schedule.command("run")
+@click.argument("number", type=int)
+@pass_place
+def run_schedule(place: Place, number: int) -> None:
+    """Ask the agents of schedule NUMBER now, before its time, which stays."""
+    made = place.calls.post(f"{SCHEDULES}/{number}/run")
+    click.echo(f"{made['asked']} agents are asked to send by schedule {number}")
 
 
 @collect.command()

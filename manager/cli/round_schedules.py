@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import click
@@ -13,6 +13,7 @@ from manager.cli.schedules import schedule_group, shown
 __all__ = ["schedule"]
 
 PATH: Final = "/rounds/schedules"
+_Command = Callable[..., object]
 
 
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
@@ -33,12 +34,27 @@ schedule: Final = schedule_group(
 )
 
 
+def _schedule(command: _Command) -> _Command:
+    """Add what says a schedule."""
+    for option in reversed(
+        (
+            click.argument("crontab"),
+            click.option(
+                "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
+            ),
+            click.option("--method", type=METHODS, default="default", show_default=True),
+            click.option(
+                "--no-probe", is_flag=True, help="Go on with the distances that are known."
+            ),
+            moves_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
 @schedule.command()
-@click.argument("crontab")
-@click.option("--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo.")
-@click.option("--method", type=METHODS, default="default", show_default=True)
-@click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
-@moves_option
+@_schedule
 @json_option
 @pass_place
 def add(
@@ -54,11 +70,31 @@ def add(
 
     A time at which a round goes on is skipped; the audit says so.
     """
-    body = {
-        "crontab": crontab,
-        "zone": zone,
-        "method": method,
-        "probe": not no_probe,
-        "moves": moves,
-    }
+    body = _body(crontab, zone, method, moves, probe=not no_probe)
     shown(place.calls.post(PATH, body), _facts, as_json=as_json)
+
+
+@schedule.command()
+@click.argument("number", type=int)
+@_schedule
+@json_option
+@pass_place
+def change(
+    place: Place,
+    number: int,
+    crontab: str,
+    zone: str,
+    method: str,
+    no_probe: bool,
+    moves: float | None,
+    as_json: bool,
+) -> None:
+    """Let schedule NUMBER be what `add` would make of this, whole."""
+    body = _body(crontab, zone, method, moves, probe=not no_probe)
+    shown(place.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
+
+
+def _body(
+    crontab: str, zone: str, method: str, moves: float | None, *, probe: bool
+) -> dict[str, Any]:
+    return {"crontab": crontab, "zone": zone, "method": method, "probe": probe, "moves": moves}

@@ -162,6 +162,11 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
         "difference neither"
     ),
     lazy("agent %(agent)s has %(number)s open orders: cancel one"),
+    lazy("each agent has %(number)s open orders: cancel some"),
+    lazy("nobody to ask: no agent is here that hears of orders"),
+    lazy("schedule %(number)s: nobody to ask"),
+    lazy("each agent of it has not answered its last order, or hears of none"),
+    lazy("schedule %(number)s: was changed since it was shown, so nothing was done"),
     lazy("order %(number)s: there is none for agent %(agent)s"),
     lazy("order %(number)s: there is none"),
     lazy("order %(number)s: it is %(state)s already"),

@@ -23,10 +23,12 @@ from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 __all__ = [
     "CONDITIONS",
     "STATES",
+    "AskedAll",
     "ListedOrder",
     "NewCollection",
     "agent_named",
     "cancel_order",
+    "collect_all_now",
     "collect_now",
     "list_orders",
     "open_orders",
@@ -69,6 +71,14 @@ class NewCollection:
             raise FormatError("a period must begin before it ends")
 
 
+@frozen
+class AskedAll:
+    """How many agents were asked to send; skipped: those that have too many open orders."""
+
+    asked: int
+    skipped: int
+
+
 def collect_now(
     db: Database, agent: str, asked: NewCollection, actor: Actor, now_ms: int
 ) -> ListedOrder:
@@ -101,6 +111,37 @@ def collect_now(
             way=asked.way,
         )
         return next(one for one in collection.list_orders(tx, limit=1) if one.id == number)
+
+
+def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: int) -> AskedAll:
+    """Ask all agents that hear of orders to send now, but those with too many open ones.
+
+    Raises FormatError, ConflictError (there is nobody to ask).
+    """
+    asked.check()
+    with db.write() as tx:
+        held = collection.count_open(tx)
+        able = [one.id for one in agents.named(tx) if not (one.is_plain or one.is_retired)]
+        free = [number for number in able if held.get(number, 0) < ORDERS_MOST]
+        if not able:
+            raise ConflictError("nobody to ask: no agent is here that hears of orders")
+        if not free:
+            raise ConflictError(f"each agent has {ORDERS_MOST} open orders: cancel some")
+        for number in free:
+            order_in(tx, number, None, asked, actor.name, now_ms)
+        done = AskedAll(len(free), len(able) - len(free))
+        note(
+            tx,
+            now_ms,
+            actor,
+            "collection.order",
+            "all agents",
+            agents=done.asked,
+            skipped=done.skipped,
+            condition=asked.condition,
+            way=asked.way,
+        )
+        return done
 
 
 def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:

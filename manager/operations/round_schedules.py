@@ -7,7 +7,7 @@ skipped, too.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from manager.balancing import BALANCERS
 from manager.db import rounds
@@ -21,9 +21,10 @@ from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import FormatError
 
-__all__ = ["TIMETABLE", "add_schedule", "start_scheduled"]
+__all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
 
-TIMETABLE: Final = Timetable(ROUNDS, "schedule.add", "schedule.remove", 100, "rounds schedule")
+WORDS: Final = ("schedule.add", "schedule.change", "schedule.remove")
+TIMETABLE: Final = Timetable(ROUNDS, WORDS, 100, "rounds schedule")
 
 
 def add_schedule(
@@ -41,14 +42,46 @@ def add_schedule(
 
     Raises FormatError, ConflictError where there are too many.
     """
+    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    with db.write() as tx:
+        return TIMETABLE.add(tx, line, actor, now_ms, values, told=told)
+
+
+def change_schedule(
+    db: Database,
+    number: int,
+    crontab: str,
+    zone: str,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool = True,
+    moves: float | None = None,
+    shown_ms: int | None = None,
+) -> Scheduled[RoundSchedule]:
+    """Let rounds begin by a schedule as it is said now, whole; it keeps its number.
+
+    shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
+    ConflictError (somebody changed it since).
+    """
+    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    with db.write() as tx:
+        return TIMETABLE.change(
+            tx, number, line, actor, now_ms, values, told=told, shown_ms=shown_ms
+        )
+
+
+def _checked(
+    crontab: str, zone: str, method: str, *, probe: bool, moves: float | None
+) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
+    """Return the times, the columns, and what the audit is told. Raises FormatError."""
     if method not in BALANCERS:
         raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}")
     check_moves(moves)
     line = Crontab(crontab, zone)
     values = {"method": method, "probe": probe, "plan_moves": moves}
-    told = {"method": method, "probe": probe, "moves": moves}
-    with db.write() as tx:
-        return TIMETABLE.add(tx, line, actor, now_ms, values, told=told)
+    return line, values, {"method": method, "probe": probe, "moves": moves}
 
 
 def start_scheduled(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> int:

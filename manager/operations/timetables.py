@@ -1,4 +1,4 @@
-"""What happens by the clock: schedules are kept, shown, removed; what is due is done, once.
+"""What happens by the clock: schedules are kept, changed, removed; what is due is done, once.
 
 Invariant: a time is taken once, whoever ticks, because what is done and the next time are one
 transaction. What is done at it, and whether a time that was missed counts, is left to the use:
@@ -41,11 +41,15 @@ class Scheduled(Generic[Row]):
 class Timetable(Generic[Row]):
     """The schedules of one use."""
 
-    def __init__(self, rows: Schedules[Row], added: str, removed: str, most: int, see: str) -> None:
-        """added, removed: words of the audit. most: so many. see: the command that lists them."""
+    def __init__(
+        self, rows: Schedules[Row], words: tuple[str, str, str], most: int, see: str
+    ) -> None:
+        """words: of the audit, for one that is added, changed, removed. most: so many.
+
+        see: the command that lists them.
+        """
         self._rows = rows
-        self._added = added
-        self._removed = removed
+        self._added, self._changed, self._removed = words
         self._most = most
         self.see = see
 
@@ -80,6 +84,65 @@ class Timetable(Generic[Row]):
             detail = {"schedule": row.id, **detail}
         note(tx, now_ms, actor, self._added, subject or str(row.id), **detail)
         return _shown(row, now_ms)
+
+    def change(
+        self,
+        tx: Transaction,
+        number: int,
+        line: Crontab,
+        actor: Actor,
+        now_ms: int,
+        values: dict[str, Any],
+        *,
+        told: dict[str, Any],
+        shown_ms: int | None = None,
+    ) -> Scheduled[Row]:
+        """Let a schedule be as it is said now, whole; its number and its last time stay.
+
+        shown_ms: when the one was made that the person saw; None: it may be any. values, told: as
+        of `add`. Raises NotFoundError, ConflictError (somebody changed it since it was shown).
+        """
+        before = self.found(tx, number)
+        if shown_ms not in (None, before.made_ms):
+            raise ConflictError(
+                f"schedule {number}: was changed since it was shown, so nothing was done; load the "
+                "page again"
+            )
+        self._rows.update(
+            tx,
+            number,
+            crontab=line.text,
+            zone=line.zone.key,
+            made_by=actor.name,
+            made_ms=now_ms,
+            next_ms=_next_ms(line, now_ms),
+            **values,
+        )
+        detail = {"crontab": line.text, "zone": line.zone.key, **told}
+        was = f"{before.crontab} ({before.zone})"
+        note(tx, now_ms, actor, self._changed, str(number), before=was, **detail)
+        return _shown(self.found(tx, number), now_ms)
+
+    def found(self, tx: Transaction, number: int) -> Row:
+        """Return a schedule. Raises NotFoundError."""
+        row = self._rows.by_id(tx, number)
+        if row is None:
+            raise NotFoundError(f"schedule {number}: there is none", see=self.see)
+        return row
+
+    def run_now(
+        self,
+        tx: Transaction,
+        number: int,
+        now_ms: int,
+        act: Callable[[Transaction, Row, list[Row]], str],
+    ) -> None:
+        """Do what a schedule says before its time, which stays. act: as of `run_due`.
+
+        Raises NotFoundError, and what `act` does.
+        """
+        said = act(tx, self.found(tx, number), self._rows.all(tx))
+        self._rows.update(tx, number, last_ms=now_ms, last_result=said)
 
     def remove(self, db: Database, number: int, actor: Actor, now_ms: int) -> None:
         """Let nothing happen by a schedule any more. Raises NotFoundError."""

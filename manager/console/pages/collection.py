@@ -16,14 +16,20 @@ from manager.console.pages.collection_asked import (
     CONDITION_WORDS,
     HERE,
     asked_of,
+    asked_words,
     names_that_hear,
 )
 from manager.console.pages.reports import before_of
-from manager.console.pages.schedules import number_of, removed
+from manager.console.pages.schedules import edited, number_of, removed
 from manager.console.visit import Question, Visit
 from manager.console.words import run
 from manager.operations.collection_orders import list_orders, open_orders
-from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
+from manager.operations.collection_schedules import (
+    TIMETABLE,
+    add_collection_schedule,
+    change_collection_schedule,
+    run_collection_schedule,
+)
 from manager.operations.upload_ends import cancel_transfer
 from manager.operations.upload_gaps import missing_bytes, read_gaps
 from manager.operations.uploads import ListedTransfer, list_transfers
@@ -72,6 +78,8 @@ def show(visit: Visit) -> Response:
     before = before_of(visit)
     rows = _transfers(visit, listing, before, listing.size + 1)
     orders = list_orders(visit.db, limit=ORDERS_SHOWN + 1)
+    schedules = TIMETABLE.listed(visit.db, visit.now_ms)
+    schedule = edited(visit, schedules)
     return visit.page(
         "collection.html",
         listing=listing,
@@ -81,11 +89,19 @@ def show(visit: Visit) -> Response:
         orders=orders[:ORDERS_SHOWN],
         orders_cut=len(orders) > ORDERS_SHOWN,
         open_orders=open_orders(visit.db),
-        schedules=TIMETABLE.listed(visit.db, visit.now_ms),
+        schedules=schedules,
+        edited=schedule,
+        first=_day_of(schedule.from_ms) if schedule is not None else "",
+        end=_day_of(schedule.until_ms) if schedule is not None else "",
         agents=names_that_hear(visit),
         conditions=CONDITION_WORDS,
         states=STATES,
     )
+
+
+def _day_of(at_ms: int | None) -> str:
+    """Return the day of a moment, UTC, as a form has it."""
+    return "" if at_ms is None else figures.iso(at_ms)[:10]
 
 
 def export(visit: Visit) -> Response:
@@ -153,6 +169,31 @@ def add(visit: Visit) -> Response:
     )
 
 
+def change(visit: Visit) -> Response:
+    """Let a schedule be as the form has it now."""
+    made = change_collection_schedule(
+        visit.db,
+        number_of(visit.form.get("schedule", "")),
+        visit.form.get("agent", "") or None,
+        visit.form.get("crontab", ""),
+        visit.form.get("zone", "").strip() or "UTC",
+        asked_of(visit),
+        visit.actor,
+        visit.now_ms,
+        shown_ms=number_of(visit.form.get("shown", "")),
+    )
+    return visit.go(
+        HERE, done=_("Agents are asked to send next %(time)s.", time=run(made.next_runs[0]))
+    )
+
+
+def run_now(visit: Visit) -> Response:
+    """Ask the agents of a schedule before its time."""
+    number = number_of(visit.form.get("schedule", ""))
+    asked = run_collection_schedule(visit.db, number, visit.actor, visit.now_ms)
+    return visit.go(HERE, done=asked_words(asked))
+
+
 def remove(visit: Visit) -> Response:
     """Let nothing be sent by a schedule any more; ask once."""
     warning = _("Nothing is sent by it any more. Orders that are open stay open.")
@@ -186,6 +227,8 @@ PAGES: Final = (
     Page("GET", "/collection", "viewer", show),
     Page("GET", "/collection.csv", "viewer", export),
     Page("POST", "/collection/schedules", "operator", add),
+    Page("POST", "/collection/schedules/change", "operator", change),
+    Page("POST", "/collection/schedules/run", "operator", run_now),
     Page("POST", "/collection/schedules/remove", "operator", remove),
     Page("POST", "/collection/transfers/give-up", "operator", give_up),
 )

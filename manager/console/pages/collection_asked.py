@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from manager.console.language import lazy
+from manager.console.language import lazy, ngettext
 from manager.console.visit import Visit
 from manager.operations.agents import named_agents
 from manager.operations.collection_orders import CONDITIONS, NewCollection
 from shared.errors import FormatError
 
-__all__ = ["CONDITION_WORDS", "HERE", "asked_of", "names_that_hear"]
+__all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "names_that_hear"]
 
 HERE: Final = "/console/collection"
 CONDITION_WORDS: Final = {
@@ -35,6 +35,15 @@ def asked_of(visit: Visit) -> NewCollection:
         "pull" if visit.form.get("pull") == "yes" else "push",
         _day(visit.form.get("first", "")),
         _day(visit.form.get("end", "")),
+    )
+
+
+def asked_words(agents: int) -> str:
+    """Say that so many agents are asked to send."""
+    return ngettext(
+        "%(num)s agent is asked to send; it hears of it with its next sync.",
+        "%(num)s agents are asked to send; they hear of it with their next syncs.",
+        agents,
     )
 
 

@@ -10,18 +10,26 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.language import _
+from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
-from manager.console.pages.collection_asked import HERE, asked_of
+from manager.console.pages.collection_asked import (
+    CONDITION_WORDS,
+    HERE,
+    asked_of,
+    asked_words,
+    names_that_hear,
+)
 from manager.console.pages.collection_tables import SENDS
 from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of
-from manager.console.visit import Visit, link
+from manager.console.visit import Question, Visit, link
+from manager.console.words import word
 from manager.operations.agents import named_agents
 from manager.operations.collection_orders import (
     STATES,
     ListedOrder,
     cancel_order,
+    collect_all_now,
     collect_now,
     list_orders,
     open_orders,
@@ -110,14 +118,50 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
 
 
 def ask_now(visit: Visit) -> Response:
-    """Ask an agent to send now."""
-    order = collect_now(
-        visit.db, visit.form.get("agent", ""), asked_of(visit), visit.actor, visit.now_ms
-    )
+    """Ask an agent to send now; without one all of them, after a question."""
+    if not visit.form.get("agent", ""):
+        return _ask_all(visit)
+    order = collect_now(visit.db, visit.form["agent"], asked_of(visit), visit.actor, visit.now_ms)
     return visit.go(
         HERE,
         done=_("%(agent)s is asked to send; it hears of it with its next sync.", agent=order.agent),
     )
+
+
+def _ask_all(visit: Visit) -> Response:
+    asked = asked_of(visit)
+    if not visit.is_confirmed:
+        asked.check()
+        return visit.ask(
+            Question(
+                _("Ask all agents to send?"),
+                (
+                    ngettext(
+                        "%(num)s agent hears of it with its next sync.",
+                        "%(num)s agents hear of it with their next syncs.",
+                        len(names_that_hear(visit)),
+                    ),
+                    f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
+                    _("Those that have too many open orders are left out."),
+                ),
+                _("Ask now"),
+                ORDERS,
+                HERE,
+                {name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")},
+                danger=False,
+            )
+        )
+    done = collect_all_now(visit.db, asked, visit.actor, visit.now_ms)
+    said = [asked_words(done.asked)]
+    if done.skipped:
+        said.append(
+            ngettext(
+                "%(num)s agent was left out: it has too many open orders.",
+                "%(num)s agents were left out: they have too many open orders.",
+                done.skipped,
+            )
+        )
+    return visit.go(HERE, done=" ".join(said))
 
 
 def cancel(visit: Visit) -> Response:

@@ -19,14 +19,14 @@ from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
-from manager.console.pages.schedules import removed
+from manager.console.pages.schedules import edited, number_of, removed
 from manager.console.visit import Question, Visit, link, share, whole_number
 from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
 from manager.operations.round_list import SORTS, STATES, RoundFilter, every_round, round_page
 from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
-from manager.operations.round_schedules import TIMETABLE, add_schedule
+from manager.operations.round_schedules import TIMETABLE, add_schedule, change_schedule
 from manager.operations.rounds import (
     RoundRow,
     cancel_round,
@@ -105,6 +105,7 @@ def show(visit: Visit) -> Response:
     listing = _listing(visit)
     current = current_round(visit.db)
     past = past_rounds(visit.db)
+    schedules = TIMETABLE.listed(visit.db, visit.now_ms)
     return visit.page(
         "rounds.html",
         listing=listing,
@@ -114,7 +115,8 @@ def show(visit: Visit) -> Response:
         series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
         states=STATES,
-        schedules=TIMETABLE.listed(visit.db, visit.now_ms),
+        schedules=schedules,
+        edited=edited(visit, schedules),
     )
 
 
@@ -270,7 +272,25 @@ def add(visit: Visit) -> Response:
         visit.form.get("method", ""),
         visit.actor,
         visit.now_ms,
+        probe=visit.form.get("no_probe") != "yes",
         moves=share(visit, "moves"),
+    )
+    return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
+
+
+def change(visit: Visit) -> Response:
+    """Let rounds begin by a schedule as the form has it now."""
+    made = change_schedule(
+        visit.db,
+        number_of(visit.form.get("schedule", "")),
+        visit.form.get("crontab", ""),
+        visit.form.get("zone", "").strip() or "UTC",
+        visit.form.get("method", ""),
+        visit.actor,
+        visit.now_ms,
+        probe=visit.form.get("no_probe") != "yes",
+        moves=share(visit, "moves"),
+        shown_ms=number_of(visit.form.get("shown", "")),
     )
     return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
 
@@ -290,5 +310,6 @@ PAGES: Final = (
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),
     Page("POST", "/rounds/schedules", "operator", add),
+    Page("POST", "/rounds/schedules/change", "operator", change),
     Page("POST", "/rounds/schedules/remove", "operator", remove),
 )

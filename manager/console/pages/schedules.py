@@ -1,8 +1,9 @@
-"""Schedules on the pages of their uses: how one is removed, and what their files have in common."""
+"""Schedules on the pages of their uses: changed, removed; what their files have in common."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
@@ -10,10 +11,12 @@ from manager.console import figures
 from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
 from manager.console.visit import Question, Visit
+from manager.db.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = ["SCHEDULE_HEADER", "number_of", "removed", "schedule_cells"]
+__all__ = ["SCHEDULE_HEADER", "edited", "number_of", "removed", "schedule_cells"]
 
+Row = TypeVar("Row", bound=Schedule)
 SCHEDULE_HEADER: Final = (
     "id",
     "times",
@@ -24,6 +27,12 @@ SCHEDULE_HEADER: Final = (
     "last time (UTC)",
     "last result",
 )
+
+
+def edited(visit: Visit, schedules: Sequence[Scheduled[Row]]) -> Row | None:
+    """Return the schedule that the form is filled with, by the URL; none: it makes a new one."""
+    number = number_of(visit.query.get("edit", ""))
+    return next((one.schedule for one in schedules if one.schedule.id == number), None)
 
 
 def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) -> Response:

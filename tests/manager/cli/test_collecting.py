@@ -42,6 +42,14 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "03:00 JST" in made
     prsm("collect", "schedule", "set", "@daily", "--agent", "a.example", "--pull")
     assert "pull" in prsm("collect", "schedule").stdout
+    changed = ("collect", "schedule", "change", "2", "0 5 * * *", "--zone", "Asia/Tokyo")
+    assert "05:00 JST" in prsm(*changed, "--agent", "a.example", "--pull").stdout
+    said = prsm("collect", "schedule", "run", "2").stdout
+    assert "1 agents are asked to send by schedule 2" in said
+    assert "nobody to ask" in prsm("collect", "schedule", "run", "2", code=1).stderr
+    assert "1 agents are asked" in prsm("collect", "now", "--all").stdout
+    prsm("collect", "now", code=2)
+    prsm("collect", "now", "a.example", "--all", code=2)
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
     assert "there is none" in prsm("collect", "schedule", "remove", "2", code=1).stderr
     assert "there is none" in prsm("collect", "give-up", "9", code=1).stderr

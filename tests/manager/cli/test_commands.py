@@ -191,6 +191,9 @@ def test_rounds_by_the_clock(prsm: Prsm, manager: Running) -> None:
     assert "five fields" in prsm("rounds", "schedule", "add", "nightly", code=1).stderr
     assert "02:00 JST" in prsm("rounds", "schedule").stdout
     assert json.loads(prsm("rounds", "schedule", "--json").stdout)[0]["schedule"]["id"] == 1
+    changed = prsm("rounds", "schedule", "change", "1", "0 4 * * *", "--no-probe").stdout
+    assert "04:00 UTC" in changed
+    assert "without probing" in changed
     assert "is removed" in prsm("rounds", "schedule", "remove", "1").stdout
     assert "there is none" in prsm("rounds", "report", code=1).stderr
     fill(manager, "x.example")

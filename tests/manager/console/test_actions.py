@@ -9,6 +9,7 @@ import pytest
 from manager.db.tables import rights, unit_rounds
 from manager.operations.agents import agent_detail, list_agents, set_next_list_limit
 from manager.operations.audit import audit_page
+from manager.operations.collection_orders import list_orders
 from manager.operations.fleet_rules import LimitsRow, fleet_rules_of
 from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.plans import list_plans, plan_detail
@@ -618,6 +619,51 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     said = _confirm(browser, here, f"{here}/transfers/give-up", {})
     assert "Transfer 1 is given up." in said
     assert "operator gave it up" in browser.page(f"{here}?state=cancelled").text
+
+
+def test_all_agents_are_asked_to_send_and_a_schedule_runs_now(
+    prsm: Running, person: Visitor
+) -> None:
+    """All of them after a question; a schedule's orders at once; how many is said."""
+    browser, here = person("operator"), "/console/collection"
+    wrong = browser.act(here, f"{here}/orders", {"condition": "since"})
+    assert wrong.status_code == 400
+    said = _confirm(browser, here, f"{here}/orders", {"condition": "full", "pull": "yes"})
+    asked = list_orders(prsm.manager.db, state="open")
+    assert len(asked) > 1
+    assert {(one.condition, one.way) for one in asked} == {("full", "pull")}
+    assert f"{len(asked)} agents are asked to send" in said
+    assert _last(prsm) == ("operator", "collection.order", "all agents")
+    browser.act(here, f"{here}/schedules", {"crontab": "0 3 * * *", "zone": "Asia/Tokyo"})
+    done = browser.act(here, f"{here}/schedules/run")
+    assert f"{len(asked)} agents are asked" in _result(browser, done.headers["location"])
+    assert _last(prsm) == ("operator", "collection.run", "1")
+    assert browser.act(here, f"{here}/schedules/run").status_code == 409
+
+
+@pytest.mark.parametrize("here", ["/console/collection", "/console/rounds"])
+def test_a_schedule_is_edited(prsm: Running, person: Visitor, here: str) -> None:
+    """The form has it; saved, it is another under its number; a stale form is refused."""
+    browser = person("operator")
+    first = {
+        "/console/collection": {"condition": "period", "first": "2026-11-20", "end": "2026-11-22"},
+        "/console/rounds": {"method": "keep", "moves": "12.5", "no_probe": "yes"},
+    }[here]
+    browser.act(here, f"{here}/schedules", {"crontab": "0 3 * * *", "zone": "Asia/Tokyo"} | first)
+    assert f"{here}?edit=1#schedule" in browser.page(here).links()
+    form = browser.page(f"{here}?edit=1").form(f"{here}/schedules/change")
+    assert form.fields.items() >= {"crontab": "0 3 * * *", "zone": "Asia/Tokyo", **first}.items()
+    prsm.clock.advance(1)
+    done = browser.submit(form, crontab="0 5 * * *")
+    assert "05:00 JST" in _result(browser, done.headers["location"])
+    action = "schedule.change" if here.endswith("rounds") else "collection.reschedule"
+    assert _last(prsm) == ("operator", action, "1")
+    now = browser.page(f"{here}?edit=1").form(f"{here}/schedules/change")
+    assert now.fields.items() >= {"crontab": "0 5 * * *", **first}.items()
+    stale = browser.submit(form, crontab="0 6 * * *")
+    assert stale.status_code == 409
+    assert "was changed since it was shown" in stale.text
+    assert not [one for one in browser.page(f"{here}?edit=9").forms if "/change" in one.action]
 
 
 def test_rounds_by_the_clock_are_kept_on_the_page_of_rounds(prsm: Running, person: Visitor) -> None:

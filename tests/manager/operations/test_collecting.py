@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
+from manager.operations.agents import retire
 from manager.operations.audit import audit_page
 from manager.operations.collection_orders import (
+    AskedAll,
     NewCollection,
     cancel_order,
+    collect_all_now,
     collect_now,
     list_orders,
     open_orders,
     report_order,
 )
-from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
+from manager.operations.collection_schedules import (
+    TIMETABLE,
+    add_collection_schedule,
+    change_collection_schedule,
+    run_collection_schedule,
+)
 from shared.errors import FormatError
 from shared.wire.sync import CollectionOrder, OrderReport
 from tests.manager.operations.world import ADMIN, World
@@ -119,6 +128,90 @@ def test_open_orders_of_all_ages_are_found(database: Database) -> None:
     assert list_orders(database, agent="b", state="open") == []
     assert len(list_orders(database, state="cancelled")) == 5
     assert open_orders(database) == 2
+
+
+def test_all_agents_are_asked_now(database: Database) -> None:
+    """One audit row with the number; who has too many open orders is left out, and counted."""
+    world = ready(database)
+    with pytest.raises(FormatError):
+        collect_all_now(database, NewCollection("since"), ADMIN, world.now_ms)
+    for _ in range(20):
+        collect_now(database, "a", NewCollection(), ADMIN, world.now_ms)
+    world.join("c")
+    retire(database, "c", ADMIN, world.now_ms)
+    world.join("d", kind="plain")
+    done = collect_all_now(database, NewCollection("full"), ADMIN, world.now_ms)
+    assert done == AskedAll(asked=1, skipped=1)
+    (heard,) = asked(world, "b")
+    assert heard.condition == "full"
+    row = audit_page(database, action="collection.order")[0]
+    assert (row.subject, json.loads(row.detail)["agents"]) == ("all agents", 1)
+    assert json.loads(row.detail)["skipped"] == 1
+    for _ in range(19):
+        collect_all_now(database, NewCollection(), ADMIN, world.now_ms)
+    with pytest.raises(ConflictError, match="20 open orders"):
+        collect_all_now(database, NewCollection(), ADMIN, world.now_ms)
+    for name in ("a", "b"):
+        retire(database, name, ADMIN, world.now_ms)
+    with pytest.raises(ConflictError, match="nobody to ask"):
+        collect_all_now(database, NewCollection(), ADMIN, world.now_ms)
+
+
+def test_a_schedule_runs_before_its_time(database: Database) -> None:
+    """Its orders are made at once, its next time stays; who has not answered is not asked again."""
+    world = ready(database)
+    pull = NewCollection("full", "pull")
+    made = add_collection_schedule(
+        database, None, "0 3 * * *", "UTC", pull, ADMIN, world.now_ms
+    ).schedule
+    add_collection_schedule(database, "b", "0 4 * * *", "UTC", pull, ADMIN, world.now_ms)
+    assert run_collection_schedule(database, made.id, ADMIN, world.now_ms) == 1
+    (heard,) = asked(world, "a")
+    assert (heard.condition, heard.way) == ("full", "pull")
+    (order,) = list_orders(database)
+    assert (order.schedule_id, order.made_by) == (made.id, ADMIN.name)
+    (row,) = audit_page(database, action="collection.run")
+    assert (row.subject, row.detail) == (str(made.id), '{"agents": 1}')
+    shown = TIMETABLE.listed(database, world.now_ms)[0].schedule
+    assert (shown.next_ms, shown.last_ms) == (made.next_ms, world.now_ms)
+    assert shown.last_result == "asked 1 agents"
+    with pytest.raises(ConflictError, match="nobody to ask"):
+        run_collection_schedule(database, made.id, ADMIN, world.now_ms)
+    with pytest.raises(NotFoundError, match="schedule 9"):
+        run_collection_schedule(database, 9, ADMIN, world.now_ms)
+    assert len(audit_page(database, action="collection.run")) == 1
+
+
+def test_a_schedule_is_changed_under_its_number(database: Database) -> None:
+    """Whole, with one audit row; not where somebody else changed it since it was shown."""
+    world = ready(database)
+    first = add_collection_schedule(
+        database, "a", "0 3 * * *", "UTC", NewCollection(), ADMIN, world.now_ms
+    ).schedule
+    run_collection_schedule(database, first.id, ADMIN, world.now_ms)
+    asked_now = ("30 4 * * *", "Asia/Tokyo", NewCollection("full"), ADMIN, world.now_ms + 5)
+    changed = change_collection_schedule(
+        database, first.id, None, *asked_now, shown_ms=first.made_ms
+    )
+    assert changed.next_runs[0] == "Sunday, 22 November 2026, 04:30 JST"
+    row = changed.schedule
+    assert (row.id, row.agent, row.condition, row.made_ms) == (
+        first.id, None, "full", world.now_ms + 5,
+    )  # fmt: skip
+    assert (row.next_ms, row.last_ms) == (changed.next_runs_ms[0], world.now_ms)
+    (told,) = audit_page(database, action="collection.reschedule")
+    assert json.loads(told.detail) == {
+        "agent": "all agents", "before": "0 3 * * * (UTC)", "condition": "full",
+        "crontab": "30 4 * * *", "way": "push", "zone": "Asia/Tokyo",
+    }  # fmt: skip
+    with pytest.raises(ConflictError, match="was changed since it was shown"):
+        change_collection_schedule(database, first.id, "a", *asked_now, shown_ms=first.made_ms)
+    with pytest.raises(NotFoundError, match="schedule 7"):
+        change_collection_schedule(database, 7, "a", *asked_now)
+    with pytest.raises(FormatError):
+        change_collection_schedule(database, first.id, None, "nightly", *asked_now[1:])
+    (only,) = TIMETABLE.listed(database, world.now_ms)
+    assert only.schedule == row
 
 
 @pytest.mark.parametrize(
