@@ -72,4 +72,4 @@ def test_acts_on_a_host_fit_a_phone(operator: Browser) -> None:
     assert operator.stick_out() == []
     operator.click("a[href='#acts']")
     top = operator.script("document.getElementById('acts').getBoundingClientRect().top")
-    assert 0 <= top < PHONE.height
+    assert -1 <= top < PHONE.height  # parts of a pixel
