@@ -1,13 +1,14 @@
 """Look for troubles by the clock, and hand messages to mail and webhook until they take them.
 
 Invariant: one way that fails, however it fails, does not hold up the other; what it did not take is
-tried again with the next look, bounded, while this manager leads. A way that takes nothing for a
-while is a trouble itself.
+tried again with the next look, bounded, also while this manager does not lead (`outages`). A way
+that takes nothing for a while is a trouble itself.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -57,9 +58,10 @@ class _Line:
 
 
 class Alerts:
-    """Tells administrators what is wrong; called by the clock, never twice at once.
+    """Tells administrators what is wrong; called by the clock.
 
-    Where nobody is to be told, what begins and ends is written down all the same.
+    `look` is never called twice at once; `tell` may be, beside it. Where nobody is to be told, what
+    begins and ends is written down all the same.
     """
 
     def __init__(self, db: Database, desk: AlertDesk, now_ms: Callable[[], int]) -> None:
@@ -67,6 +69,7 @@ class Alerts:
         self._desk = desk
         self._lines = [_Line(way) for way in desk.ways]
         self._now_ms = now_ms
+        self._sending = threading.Lock()
 
     def look(self) -> int:
         """Tell what is due; return how much.
@@ -79,10 +82,15 @@ class Alerts:
         try:
             made = self._made(now_ms)
         finally:
+            self.tell(made, now_ms)
+        return len(made)
+
+    def tell(self, made: Sequence[Message], now_ms: int) -> None:
+        """Hand messages to each way, after what waits for it. Asks no database."""
+        with self._sending:
             for line in self._lines:
                 line.waiting.extend(made)
                 line.send(now_ms)
-        return len(made)
 
     def _made(self, now_ms: int) -> list[Message]:
         desk = self._desk

@@ -70,6 +70,8 @@ class Leadership:
         """term_s: how long a leader may be silent. identity: None: a new one."""
         identity = identity or Identity()
         self.name: Final = identity.name
+        self.host: Final = socket.gethostname()
+        self.place: Final = f"{self.host}, process {os.getpid()}"
         self._dead: Final = identity.dead
         self._db = db
         self._term_s = term_s
@@ -133,8 +135,8 @@ class Leadership:
         """Give one sign of life; take the lead where nobody has it."""
         sent_s = self._sent_s = self._clock_s()
         try:
-            place = f"{socket.gethostname()}, process {os.getpid()}"
-            seen = live(self._db, self.name, place, version("prsm"), self._now_ms(), self._dead)
+            now_ms = self._now_ms()
+            seen = live(self._db, self.name, self.place, version("prsm"), now_ms, self._dead)
             self._found(seen, sent_s)
         except BusyError as error:
             self._is_gone(error, sent_s)

@@ -25,6 +25,7 @@ from manager.app.leadership import Identity
 from manager.app.learning import ChildLearner
 from manager.app.lock import held_by_us
 from manager.app.logs import log_to_stderr
+from manager.app.outages import Outages, Signs
 from manager.app.planning import ChildPlanner
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.app.web import build_app, wrapped
@@ -107,7 +108,7 @@ def _serve(
 ) -> None:
     """Serve until a signal. thinking: what the clock's jobs may wait minutes for."""
     listeners = open_listeners(manager.settings.server, _socket_path(manager))
-    clock = _clock(manager, workers)
+    clocks = _clocks(manager, workers)
     stop_metrics = manager.metrics.serve(manager.settings.server)
     try:
         app = build_app(manager)
@@ -116,7 +117,8 @@ def _serve(
             # What lives as long as the process: to look through it stops everybody for 0.1 s.
             gc.collect()
             gc.freeze()
-            clock.start()
+            for clock in clocks:
+                clock.start()
             _say_ready(manager, listeners, as_json=as_json)
 
         asyncio.run(
@@ -134,9 +136,33 @@ def _serve(
     finally:
         for one in thinking:
             one.end()
-        clock.stop()
+        for clock in clocks:
+            clock.stop()
         stop_metrics()
         listeners.close()
+
+
+def _clocks(manager: Manager, workers: Workers) -> list[Clock]:
+    """Return the clock, and one beside it for what happens while the database hangs.
+
+    All threads of the first may wait for it then.
+    """
+    leadership, settings = manager.leadership, manager.settings.alerts
+    alerts = Alerts(manager.led, manager.alerts, manager.now_ms)
+    signs = Signs(
+        leadership.host,
+        leadership.place,
+        lambda: leadership.gone_s,
+        lambda: bool(leadership.epoch),
+    )
+    outages = Outages(
+        manager.db, alerts, signs, settings.database_s, settings.resend_s, manager.now_ms
+    )
+    clock, beside = _clock(manager, workers), Clock(manager.metrics.timed)
+    clock.every(settings.look_s, "alerts", leadership.only(alerts.look))
+    clock.every(settings.look_s, "silences", outages.remember)
+    beside.every(settings.look_s, "outages", outages.look)
+    return [clock, beside]
 
 
 def _clock(manager: Manager, workers: Workers) -> Clock:
@@ -177,8 +203,6 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
     # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
-    alerts = Alerts(db, manager.alerts, now_ms)
-    once(manager.settings.alerts.look_s, "alerts", alerts.look)
     keep_s = manager.settings.intake.keep_logs_s
     once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))

@@ -197,6 +197,7 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("what goes on is told again"),
     lazy("an agent that did not call as promised"),
     lazy("another manager that gives no sign of life: one is left, or none"),
+    lazy("the database does not answer: each manager tells it by itself"),
     lazy("changed hands: agents come and go"),
     lazy("of the centre's disk left"),
     lazy("before a certificate ends"),

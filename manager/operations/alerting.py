@@ -31,6 +31,7 @@ __all__ = [
     "due",
     "look",
     "messages",
+    "note_message",
     "troubles",
 ]
 
@@ -219,8 +220,18 @@ def messages(
                 alerting.forget(tx, message.key)
             else:
                 alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
-            note(tx, now_ms, CLOCK, f"alert.{message.state}", message.key, text=message.text[:TEXT])
+            _note(tx, message, now_ms)
     return made
+
+
+def note_message(db: Database, message: Message, now_ms: int) -> None:
+    """Write down that people were told of something at a moment. Raises BusyError."""
+    with db.write() as tx:
+        _note(tx, message, now_ms)
+
+
+def _note(tx: Transaction, message: Message, now_ms: int) -> None:
+    note(tx, now_ms, CLOCK, f"alert.{message.state}", message.key, text=message.text[:TEXT])
 
 
 def look(

@@ -22,6 +22,7 @@ __all__ = [
     "end_quiet",
     "end_silence",
     "list_silences",
+    "open_silences",
     "silence",
     "tell_nobody",
 ]
@@ -100,6 +101,12 @@ def list_silences(db: Database, now_ms: int) -> list[SilenceRow]:
     """Return what goes on, what is to come, and what was over within a month."""
     with db.read() as tx:
         return alerting.silences_since(tx, now_ms - SHOWN_MS)
+
+
+def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
+    """Return what goes on and what is to come. Raises BusyError."""
+    with db.read() as tx:
+        return [row for row in alerting.silences_since(tx, now_ms) if row.ended_ms is None]
 
 
 def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:

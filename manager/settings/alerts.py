@@ -42,6 +42,13 @@ class AlertSettings:
         most=30 * DAY_S,
         reason="another manager that gives no sign of life: one is left, or none",
     )
+    database_s: float = setting(
+        120.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="the database does not answer: each manager tells it by itself",
+    )
     moves_a_day: int = setting(
         100_000, unit="units", least=0, most=10**9, reason="changed hands: agents come and go"
     )

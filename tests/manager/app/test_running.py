@@ -39,7 +39,7 @@ def test_the_manager_beside_the_signer_renews_while_another_leads(
         begin_releases(db, signer, root, targets, LOCAL, prsm.clock())
         before = version_of(metadata_file(db, "timestamp.json"))
         beside = replace(prsm.manager, signing=cast("SigningClient", signer))
-        app_running._clock(beside, Workers(1))
+        app_running._clocks(beside, Workers(1))
         prsm.clock.advance(86_401)
         jobs["timestamp"]()
         assert version_of(metadata_file(db, "timestamp.json")) == before + 1
