@@ -133,7 +133,7 @@ def signature(secret: str, seconds: int, body: bytes) -> str:
 
 
 def _line(message: Message) -> str:
-    state = {"begun": "", "still": "still: ", "over": "over: "}[message.state]
+    state = {"begun": "", "event": "", "still": "still: ", "over": "over: "}[message.state]
     return state + _printable(message.text)
 
 

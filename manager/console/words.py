@@ -119,6 +119,7 @@ def _words(_language: str) -> dict[str, str]:
         "round": pgettext("kind", "round"),
         "expiry": pgettext("kind", "expiry"),
         "way": pgettext("kind", "way"),
+        "event": pgettext("kind", "event"),
         "backup": pgettext("kind", "backup"),
         "full": pgettext("condition", "full"),
         "difference": pgettext("condition", "difference"),

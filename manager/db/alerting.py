@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
@@ -9,16 +11,30 @@ from manager.db.tables import alert_silences, alerts_told
 from shared.frozen import frozen
 
 __all__ = [
+    "EventsTold",
     "SilenceRow",
     "ToldRow",
     "add_silence",
     "all_told",
     "end_silence",
+    "events_told",
     "forget",
+    "note_events",
     "note_told",
     "silence_by_id",
     "silences_since",
 ]
+
+_EVENTS: Final = "events"
+"""The row that is no trouble: its text is the number of the last audit row that was told."""
+
+
+@frozen
+class EventsTold:
+    """Up to which number of the audit events were told; told_ms: when the last was, 0: never."""
+
+    upto: int
+    told_ms: int
 
 
 @frozen
@@ -51,7 +67,19 @@ class SilenceRow:
 
 def all_told(tx: Transaction) -> list[ToldRow]:
     """Return the troubles that go on, the oldest first."""
-    return tx.rows(ToldRow, sa.select(alerts_told).order_by(alerts_told.c.since_ms))
+    query = sa.select(alerts_told).where(alerts_told.c.key != _EVENTS)
+    return tx.rows(ToldRow, query.order_by(alerts_told.c.since_ms))
+
+
+def events_told(tx: Transaction) -> EventsTold | None:
+    """Return which events were told; None: there was none yet."""
+    row = tx.row(ToldRow, sa.select(alerts_told).where(alerts_told.c.key == _EVENTS))
+    return None if row is None else EventsTold(int(row.text), row.told_ms)
+
+
+def note_events(tx: Transaction, upto: int, told_ms: int) -> None:
+    """Note which events were told."""
+    note_told(tx, _EVENTS, str(upto), told_ms, told_ms)
 
 
 def note_told(tx: Transaction, key: str, text: str, since_ms: int, now_ms: int) -> None:

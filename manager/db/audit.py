@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import audit
 from shared.frozen import frozen
 
-__all__ = ["TOLD", "AuditRow", "add", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "newest"]
 
 TOLD: Final = "alert."
 """How the actions begin that say who was told of what."""
@@ -89,3 +89,13 @@ def newest(
     if alerts:
         query = query.where(audit.c.alert)
     return tx.rows(AuditRow, query)
+
+
+def alerts_after(tx: Transaction, after_id: int, since_ms: int, limit: int) -> list[AuditRow]:
+    """Return the rows behind a number and of a moment or later that a person should look at.
+
+    The oldest first, at most `limit`.
+    """
+    c = audit.c
+    query = sa.select(audit).where(c.alert, c.id > after_id, c.at_ms >= since_ms)
+    return tx.rows(AuditRow, query.order_by(c.id).limit(limit))

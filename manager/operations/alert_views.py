@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from manager.db import alerting
-from manager.db.alerting import SilenceRow
+from manager.db.alerting import EventsTold, SilenceRow
 from manager.db.engine import Database
 from manager.errors import PrsmError
 from manager.operations.actor import Actor, note_alone
+from manager.operations.alert_events import HOLD_MS, Event, events_of_a_day
 from manager.operations.alerting import Expiry, Limits, Message, Trouble, look
 from manager.operations.silences import list_silences
 from manager.operations.standing import Standing
@@ -56,7 +57,7 @@ class AlertDesk:
 
 @frozen
 class Going:
-    """A trouble that goes on.
+    """A trouble that goes on, or events of one kind within a day.
 
     since_ms, told_ms: None: it was not told yet. next_ms: when it is told (again); None: it is not.
     silence: why not, where somebody said so.
@@ -90,10 +91,14 @@ class SentTest:
 
 
 def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
-    """Return what is wrong now; what was told and is over since the last look is left out."""
+    """Return what is wrong now, and what happened within a day.
+
+    What was told and is over since the last look is left out.
+    """
     found = look(db, desk.standing(), desk.expiries(), desk.limits, now_ms)
     silences = list_silences(db, now_ms)
     with db.read() as tx:
+        happened, mark = events_of_a_day(tx, now_ms), alerting.events_told(tx)
         told = {row.key: row for row in alerting.all_told(tx)}
     # Only who sends knows of these, and that is another manager, maybe.
     found += [Trouble(row.key, row.text) for row in told.values() if row.key.startswith(WAY)]
@@ -118,12 +123,29 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
                 silence,
             )
         )
+    for event in happened:
+        silence = open_now.get(event.key) or window
+        going.append(_of_event(event, mark, silence, now_ms, tells=bool(desk.ways)))
     return Alerts(
         sorted(going, key=lambda one: (one.silence is not None, -(one.since_ms or now_ms))),
         silences,
         max((row.until_ms for row in silences if not row.key and row.holds(now_ms)), default=0),
         [f"{way.name}: {way.to}" for way in desk.ways],
     )
+
+
+def _of_event(
+    event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
+) -> Going:
+    """Return events of one kind, which are told once. tells: whether anybody is told."""
+    if mark is not None and event.last_id <= mark.upto:
+        told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
+        return Going(event.key, event.text, event.since_ms, told_ms, None, silence)
+    next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
+    if silence is not None:
+        # Of a kind that somebody knows of nobody is told; a window only puts it off.
+        next_ms = None if silence.key else silence.until_ms
+    return Going(event.key, event.text, event.since_ms, None, next_ms if tells else None, silence)
 
 
 def why_not_sent(error: Exception) -> str:

@@ -5,7 +5,7 @@ is due. Invariant: a trouble has one key as long as it lasts, is told when it be
 `resend_s`, and once when it is over; in a maintenance window nothing is told, and what is still so
 when it ends is told then. A trouble that is silenced is told only when it is over. What was told is
 written down before it is sent: a leader that ends in between sends it never, not twice, and the
-reminder makes up for it.
+reminder makes up for it. What happened once, and is never over, is `alert_events`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from manager.db.alerting import ToldRow
 from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow
 from manager.operations.actor import CLOCK, note
+from manager.operations.alert_events import News, news, note_news
 from manager.operations.standing import Standing
 from shared.frozen import frozen
 
@@ -72,7 +73,7 @@ class Trouble:
 
 @frozen
 class Message:
-    """What a person is told. state: begun, still, over."""
+    """What a person is told. state: begun, still, over; event: it happened, and is never over."""
 
     key: str
     state: str
@@ -211,14 +212,18 @@ def messages(
     with db.read() as tx:
         told = alerting.all_told(tx)
         open_keys = {row.key for row in alerting.silences_since(tx, now_ms) if row.holds(now_ms)}
-    made = due(found, told, resend_s, now_ms, quiet="" in open_keys, silenced=open_keys)
-    if not made:
+        quiet = "" in open_keys
+        happened = News([], 0, 0) if quiet else news(tx, open_keys, now_ms)
+    made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
+    made += [Message(one.key, "event", one.text, one.since_ms) for one in happened.events]
+    if not made and not happened.upto:
         return []
     with db.write() as tx:
+        note_news(tx, happened)
         for message in made:
             if message.state == "over":
                 alerting.forget(tx, message.key)
-            else:
+            elif message.state != "event":
                 alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
             _note(tx, message, now_ms)
     return made

@@ -31,7 +31,10 @@ __all__ = ["PAGES"]
 HERE: Final = "/console/alerts"
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
-KINDS: Final = ("agent", "update", "churn", "disk", "round", "expiry", "way")
+KINDS: Final = (
+    *("agent", "update", "manager", "churn", "disk", "round", "backup", "expiry", "way"),
+    "event",
+)
 TOLD: Final = ("yes", "silent")
 KEYS: Final[dict[str, Callable[[Going], Any]]] = {
     "what": lambda one: one.key,

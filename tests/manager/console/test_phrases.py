@@ -24,6 +24,7 @@ from manager.console.language import speak
 from manager.console.phrases import CLAUSE, PHRASES, pattern, spoken
 from manager.console.words import word
 from manager.db.tables import metadata
+from manager.operations.alert_events import _SAID
 from manager.operations.update_reports import OUTCOMES
 from shared.wire.sync import CommandName
 
@@ -175,6 +176,14 @@ def test_clauses_are_said_one_by_one(english: str, japanese: str) -> None:
     """A clause that is not known stays as it came, beside those that are."""
     assert _japanese(english) == japanese
     assert spoken(english) == english
+
+
+@pytest.mark.parametrize("action", _SAID)
+def test_whatever_happens_once_is_said_in_japanese(action: str) -> None:
+    """What it was, with whose it was, and what to do; names and commands stay as they are."""
+    what, remedy = _SAID[action]
+    assert any(KANA.search(_japanese(text)) for text in (what, f"{what}: h.jp"))
+    assert KANA.search(_japanese(remedy))
 
 
 CONSOLE, OPERATIONS = (FOLDERS[0] / name for name in ("console", "operations"))
