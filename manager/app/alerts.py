@@ -17,8 +17,9 @@ from typing import Final
 from manager.db import Database
 from manager.errors import PrsmError
 from manager.operations.alert_views import WAY, AlertDesk, Way, why_not_sent
-from manager.operations.alerting import Expiry, Limits, Message, Trouble, messages
+from manager.operations.alerting import Expiry, Limits, Message, messages
 from manager.operations.standing import Standing
+from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
 
 __all__ = ["Alerts", "alert_desk"]
@@ -138,4 +139,5 @@ def _limits(settings: AlertSettings) -> Limits:
         expiry_days=settings.expiry_days,
         round_days=settings.round_days,
         backup_days=settings.backup_days,
+        agent_s=settings.agent_s,
     )

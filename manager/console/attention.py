@@ -18,6 +18,7 @@ from manager.console.language import _
 from manager.console.phrases import spoken
 from manager.console.visit import link
 from manager.console.words import step, word
+from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
 from manager.operations.managers import Managers
@@ -26,9 +27,6 @@ from manager.operations.unheld import Unheld
 from shared.frozen import frozen
 
 __all__ = [
-    "DISK_BYTES",
-    "REPORTS_WAITING",
-    "SKEW_MS",
     "Notice",
     "agent_notices",
     "alert_notices",
@@ -44,12 +42,8 @@ _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
 
 UPDATE: Final = "agent.update-"
 LOST: Final = "agent.lost"
-SKEW_MS: Final = 60_000
-"""Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
 TICK_MS: Final = 120_000
 """A tick may wait for a large plan to be written; a take-over of the lead takes seconds."""
-DISK_BYTES: Final = 1_000_000_000
-REPORTS_WAITING: Final = 20
 ORDER_MS: Final = 2 * 3_600_000
 """A plain agent asks for its restart every hour."""
 EPOCH_MS: Final = 1_000_000_000_000

@@ -157,6 +157,12 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     # Alerts, releases, what became of something
     lazy("agent %(name)s is %(state)s: %(why)s"),
     lazy("agent %(name)s did not update to %(said)s"),
+    lazy("agent %(name)s has %(size)s of disk left"),
+    lazy("its site must free some, or it fetches nothing any more"),
+    lazy("agent %(name)s has a clock that differs by %(time)s"),
+    lazy("its site must set it, and keep it right by NTP"),
+    lazy("agent %(name)s holds %(number)s reports that did not arrive"),
+    lazy("its log, or `prs status` there, says why"),
     lazy("manager %(place)s has given no sign of life for %(time)s"),
     lazy("if it was taken away for good, run `prsm managers forget %(name)s`"),
     lazy("the database answers manager %(place)s again, after %(time)s"),
@@ -166,7 +172,13 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(number)s units changed hands in a day, more than %(limit)s"),
     lazy("the centre has %(size)s of disk left"),
     lazy("no round has begun for %(days)s days"),
+    lazy("no round has ever begun, and the first agent joined %(days)s days ago"),
+    lazy("begin one by `prsm rounds start`, or set alerts.round_days = 0"),
     lazy("no backup was made for %(days)s days"),
+    lazy("no backup was ever made, and the first agent joined %(days)s days ago"),
+    lazy(
+        "run `prsm backup` by cron, or set alerts.backup_days = 0 where backups are made otherwise"
+    ),
     lazy("the log of prsm-backup.service, or of cron, says why"),
     lazy("%(what)s ends in %(days)s days"),
     lazy("%(what)s ended %(days)s days ago"),

@@ -39,7 +39,7 @@ class EventsTold:
 
 @frozen
 class ToldRow:
-    """A trouble. told_ms: when it was told last."""
+    """A trouble. told_ms: when it was told last; 0: it was seen, but lasts not long enough yet."""
 
     key: str
     text: str

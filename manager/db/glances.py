@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import agents
 from shared.frozen import frozen
 
-__all__ = ["GlanceRow", "all_glances", "column", "with_trouble"]
+__all__ = ["GlanceRow", "MachineRow", "all_glances", "column", "odd_machines", "with_trouble"]
 
 
 @frozen
@@ -35,6 +35,16 @@ class GlanceRow:
     def is_plain(self) -> bool:
         """Tell whether it speaks only the five messages."""
         return self.kind == "plain"
+
+
+@frozen
+class MachineRow:
+    """How the machine of an agent is, as it said last. skew_ms: its clock minus the manager's."""
+
+    id: int
+    skew_ms: int
+    disk_free_bytes: int | None
+    reports_waiting: int
 
 
 def all_glances(tx: Transaction) -> list[GlanceRow]:
@@ -84,3 +94,18 @@ def with_trouble(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
             )
         )
     )
+
+
+def odd_machines(
+    tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
+) -> list[MachineRow]:
+    """Return agents whose machine has one of these: limits as `with_trouble` has them."""
+    c = agents.c
+    query = sa.select(c.id, c.skew_ms, c.disk_free_bytes, c.reports_waiting).where(
+        sa.or_(
+            sa.func.abs(c.skew_ms) > skew_ms,
+            c.disk_free_bytes < disk_bytes,
+            c.reports_waiting >= reports,
+        )
+    )
+    return tx.rows(MachineRow, query)

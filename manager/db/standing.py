@@ -7,11 +7,21 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import assignments, audit, reports, rounds, segments, transfers, unit_rounds
+from manager.db.tables import (
+    assignments,
+    audit,
+    hosts,
+    reports,
+    rounds,
+    segments,
+    transfers,
+    unit_rounds,
+)
 from shared.frozen import frozen
 
 __all__ = [
     "Totals",
+    "has_hosts",
     "last_backup_ms",
     "last_round_ms",
     "moved_since",
@@ -48,6 +58,11 @@ def totals(tx: Transaction) -> Totals:
         )
     ).one()
     return Totals(*(int(value or 0) for value in summed))
+
+
+def has_hosts(tx: Transaction) -> bool:
+    """Tell whether there is anything to crawl."""
+    return tx.value(sa.select(hosts.c.id).limit(1)) is not None
 
 
 def last_round_ms(tx: Transaction) -> int:

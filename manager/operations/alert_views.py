@@ -11,9 +11,10 @@ from manager.db.engine import Database
 from manager.errors import PrsmError
 from manager.operations.actor import Actor, note_alone
 from manager.operations.alert_events import HOLD_MS, Event, events_of_a_day
-from manager.operations.alerting import Expiry, Limits, Message, Trouble, look
+from manager.operations.alerting import Expiry, Limits, Message, look
 from manager.operations.silences import list_silences
 from manager.operations.standing import Standing
+from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 
 __all__ = [
@@ -107,9 +108,12 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     going = []
     for trouble in found:
         row = told.get(trouble.key)
+        lasted_ms = 0 if row is None else now_ms - row.since_ms
+        if (row is None or not row.told_ms) and lasted_ms < trouble.after_s * 1000:
+            continue
         silence = open_now.get(trouble.key) or window
         due_ms: int | None = now_ms
-        if row is not None:
+        if row is not None and row.told_ms:
             due_ms = row.told_ms + round(desk.resend_s * 1000) if desk.resend_s else None
         if silence is not None and due_ms is not None:
             due_ms = max(due_ms, silence.until_ms)
@@ -118,7 +122,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
                 trouble.key,
                 trouble.text,
                 None if row is None else row.since_ms,
-                None if row is None else row.told_ms,
+                None if row is None else row.told_ms or None,
                 due_ms if desk.ways else None,
                 silence,
             )

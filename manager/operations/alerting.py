@@ -2,7 +2,8 @@
 
 Pure rules first: `troubles` names what is wrong from what is known; `due` says of which a message
 is due. Invariant: a trouble has one key as long as it lasts, is told when it begins, again after
-`resend_s`, and once when it is over; in a maintenance window nothing is told, and what is still so
+`resend_s`, and once when it is over; one that must last for a while is written down when it is
+seen, and told when it has lasted; in a maintenance window nothing is told, and what is still so
 when it ends is told then. A trouble that is silenced is told only when it is over. What was told is
 written down before it is sent: a leader that ends in between sends it never, not twice, and the
 reminder makes up for it. What happened once, and is never over, is `alert_events`.
@@ -15,20 +16,26 @@ from typing import Final
 
 from manager.assignment import LivenessState
 from manager.assignment.words import spoken_duration
-from manager.db import alerting, releases, standing
+from manager.db import alerting, glances, releases, standing
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow
 from manager.operations.actor import CLOCK, note
+from manager.operations.agent_troubles import (
+    DISK_BYTES,
+    REPORTS_WAITING,
+    SKEW_MS,
+    agent_troubles,
+)
 from manager.operations.alert_events import News, news, note_news
 from manager.operations.standing import Standing
+from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 
 __all__ = [
     "Expiry",
     "Limits",
     "Message",
-    "Trouble",
     "due",
     "look",
     "messages",
@@ -52,6 +59,7 @@ class Limits:
     expiry_days: float
     round_days: float
     backup_days: float
+    agent_s: float = 0.0
 
 
 @frozen
@@ -61,14 +69,6 @@ class Expiry:
     name: str
     until_ms: int | None
     wrong: str = ""
-
-
-@frozen
-class Trouble:
-    """key: `kind:subject`. text: one sentence, which may hold what others chose."""
-
-    key: str
-    text: str
 
 
 @frozen
@@ -103,21 +103,39 @@ def troubles(
     elif limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
         text = f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left"
         found.append(Trouble("disk:", text))
-    if limits.round_days and seen.last_round_ms:
-        days = (now_ms - seen.last_round_ms) / DAY_MS
-        if days > limits.round_days:
-            found.append(Trouble("round:", f"no round has begun for {days:.0f} days"))
-    if limits.backup_days and seen.last_backup_ms:
-        days = (now_ms - seen.last_backup_ms) / DAY_MS
-        if days > limits.backup_days:
-            text = (
-                f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of "
-                "cron, says why"
-            )
-            found.append(Trouble("backup:", text))
+    found.extend(_of_habits(seen, limits, now_ms))
     if limits.expiry_days:
         found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
     return found
+
+
+def _of_habits(seen: Standing, limits: Limits, now_ms: int) -> Iterable[Trouble]:
+    """Yield what was not done for long, or never since the first agent joined."""
+    joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
+    joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
+    days = (now_ms - seen.last_round_ms) / DAY_MS
+    most = limits.round_days
+    if most and seen.last_round_ms and days > most:
+        yield Trouble("round:", f"no round has begun for {days:.0f} days")
+    elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
+        text = (
+            f"no round has ever begun, and the first agent joined {joined_days:.0f} days ago; "
+            "begin one by `prsm rounds start`, or set alerts.round_days = 0"
+        )
+        yield Trouble("round:", text)
+    days = (now_ms - seen.last_backup_ms) / DAY_MS
+    if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
+        text = (
+            f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of cron, "
+            "says why"
+        )
+        yield Trouble("backup:", text)
+    elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
+        text = (
+            f"no backup was ever made, and the first agent joined {joined_days:.0f} days ago; run "
+            "`prsm backup` by cron, or set alerts.backup_days = 0 where backups are made otherwise"
+        )
+        yield Trouble("backup:", text)
 
 
 def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Trouble]:
@@ -187,11 +205,15 @@ def due(
         row = before.pop(trouble.key, None)
         if trouble.key in silenced:
             continue
-        if row is None:
-            made.append(Message(trouble.key, "begun", trouble.text, now_ms))
+        if row is None or not row.told_ms:
+            since_ms = now_ms if row is None else row.since_ms
+            if now_ms - since_ms >= trouble.after_s * 1000:
+                made.append(Message(trouble.key, "begun", trouble.text, since_ms))
         elif resend_s and now_ms - row.told_ms >= resend_s * 1000:
             made.append(Message(trouble.key, "still", trouble.text, row.since_ms))
-    made += [Message(row.key, "over", row.text, row.since_ms) for row in before.values()]
+    made += [
+        Message(row.key, "over", row.text, row.since_ms) for row in before.values() if row.told_ms
+    ]
     return made
 
 
@@ -216,10 +238,18 @@ def messages(
         happened = News([], 0, 0) if quiet else news(tx, open_keys, now_ms)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
     made += [Message(one.key, "event", one.text, one.since_ms) for one in happened.events]
-    if not made and not happened.upto:
+    seen_now = {one.key for one in found}
+    known = {row.key for row in told}
+    begins = [one for one in found if one.after_s and one.key not in known]
+    ends = [row.key for row in told if not row.told_ms and row.key not in seen_now]
+    if not (made or happened.upto or begins or ends):
         return []
     with db.write() as tx:
         note_news(tx, happened)
+        for one in begins:
+            alerting.note_told(tx, one.key, one.text[:TEXT], now_ms, 0)
+        for key in ends:
+            alerting.forget(tx, key)
         for message in made:
             if message.state == "over":
                 alerting.forget(tx, message.key)
@@ -246,12 +276,16 @@ def look(
     limits: Limits,
     now_ms: int,
 ) -> list[Trouble]:
-    """Return what is wrong now, whether anybody is told of it or not."""
+    """Return what is wrong now, whether anybody is told of it or not, however long it lasts."""
     moves = db.kept.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
-    return troubles(seen, moves, ends, updates, limits, now_ms)
+        machines = glances.odd_machines(
+            tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
+        )
+    found = troubles(seen, moves, ends, updates, limits, now_ms)
+    return [*found, *agent_troubles(seen.views, machines, limits.agent_s)]
 
 
 def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:

@@ -26,6 +26,7 @@ class Standing:
     disk_free_bytes: int | None
     disk_problem: str
     round: int
+    has_hosts: bool
     last_round_ms: int
     last_backup_ms: int
     alerts: int
@@ -62,6 +63,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             disk_free_bytes=free_bytes,
             disk_problem=problem,
             round=rounds.last_number(tx),
+            has_hosts=standing.has_hosts(tx),
             last_round_ms=standing.last_round_ms(tx),
             last_backup_ms=backup_ms,
             alerts=counted.alerts,

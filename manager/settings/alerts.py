@@ -35,6 +35,13 @@ class AlertSettings:
     late_s: float = setting(
         600.0, unit="s", least=0, most=30 * DAY_S, reason="an agent that did not call as promised"
     )
+    agent_s: float = setting(
+        6.0 * HOUR_S,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="an agent that fetches nothing, or whose disk, clock or reports are amiss",
+    )
     manager_s: float = setting(
         600.0,
         unit="s",
@@ -58,9 +65,5 @@ class AlertSettings:
     expiry_days: float = setting(
         21.0, unit="days", least=0, most=400, reason="before a certificate ends"
     )
-    round_days: float = setting(
-        14.0, unit="days", least=0, most=3650, reason="without a new round, after the first"
-    )
-    backup_days: float = setting(
-        3.0, unit="days", least=0, most=3650, reason="without a backup, after the first"
-    )
+    round_days: float = setting(14.0, unit="days", least=0, most=3650, reason="without a new round")
+    backup_days: float = setting(3.0, unit="days", least=0, most=3650, reason="without a backup")

@@ -32,7 +32,21 @@ HERE: Final = "/console/alerts"
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
 KINDS: Final = (
-    *("agent", "update", "manager", "churn", "disk", "round", "backup", "expiry", "way"),
+    *(
+        "agent",
+        "idle",
+        "agent-disk",
+        "agent-clock",
+        "reports",
+        "update",
+        "manager",
+        "churn",
+        "disk",
+        "round",
+        "backup",
+        "expiry",
+        "way",
+    ),
     "event",
 )
 TOLD: Final = ("yes", "silent")

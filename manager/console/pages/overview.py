@@ -14,9 +14,6 @@ from starlette.responses import Response
 from manager.assignment import LivenessState
 from manager.console.access import Page
 from manager.console.attention import (
-    DISK_BYTES,
-    REPORTS_WAITING,
-    SKEW_MS,
     Notice,
     manager_notices,
     notices,
@@ -27,6 +24,7 @@ from manager.console.pages.activity import activity_of
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
+from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.agents import AgentView, agent_views
 from manager.operations.audit import audit_page
 from manager.operations.glances import AgentGlance, agent_glances, agents_with_trouble

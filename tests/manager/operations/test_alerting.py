@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from manager.db import alerting, releases
+from manager.assignment import AgentFacts, liveness
+from manager.db import agents, alerting, releases
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database
 from manager.db.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
+from manager.operations.agent_troubles import agent_troubles
 from manager.operations.alerting import (
     Expiry,
     Limits,
     Message,
-    Trouble,
     due,
     messages,
     troubles,
@@ -39,10 +40,12 @@ from manager.operations.silences import (
     tell_nobody,
 )
 from manager.operations.standing import Standing, how_it_stands
+from manager.operations.trouble import Trouble
 from manager.operations.update_reports import report_update
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
+OFF = Limits(0, 0, 0, 0, 0, 0, 0)
 DAY_S = 86_400
 DAY_MS = 86_400_000
 LIMITS = Limits(
@@ -208,8 +211,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     unknown = [Expiry("x", None, "cannot be read: no such file")]
     (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
     assert found_ == Trouble("expiry:x", "x cannot be read: no such file")
-    off = Limits(0, 0, 0, 0, 0, 0, 0)
-    assert [one.key for one in troubles(bad, 99, expiries, updates, off, world.now_ms)] == [
+    assert [one.key for one in troubles(bad, 99, expiries, updates, OFF, world.now_ms)] == [
         "update:a"
     ]
 
@@ -247,6 +249,84 @@ def test_backups_are_watched_from_the_first_on(database: Database) -> None:
     assert [(one.key, one.state) for one in told(world)] == [("backup:", "begun")]
     made("manager.backup")
     assert [(one.key, one.state) for one in told(world)] == [("backup:", "over")]
+
+
+def test_what_was_never_done_is_told_from_the_first_agent_on(database: Database) -> None:
+    """A backup, and a round where there are hosts; the first of each ends it, and so does 0."""
+    world = World(database)
+    world.join("a")
+    limits = replace(LIMITS, late_s=0)
+
+    def found(limits: Limits) -> dict[str, str]:
+        made = troubles(standing(world), 0, [], {}, limits, world.now_ms)
+        return {one.key: one.text for one in made if one.key in ("round:", "backup:")}
+
+    world.wait(3 * DAY_S)
+    assert found(limits) == {}
+    world.wait(1)
+    assert list(found(limits)) == ["backup:"]
+    assert found(limits)["backup:"].startswith(
+        "no backup was ever made, and the first agent joined 3 days ago; run `prsm backup`"
+    )
+    world.wait(11 * DAY_S)
+    assert list(found(limits)) == ["backup:"], "there is nothing to crawl"
+    world.hosts("h1.jp")
+    assert found(limits)["round:"].startswith(
+        "no round has ever begun, and the first agent joined 14 days ago; begin one by"
+    )
+    assert found(replace(limits, round_days=0, backup_days=0)) == {}
+    note_alone(database, world.now_ms, ADMIN, "manager.backup", "x.tar")
+    world.wait(600)
+    assert list(found(limits)) == ["round:"]
+
+
+def test_an_agent_that_calls_and_is_amiss_is_told_after_hours(database: Database) -> None:
+    """Idle with work, a full disk, a wrong clock, reports that wait: each with its own key."""
+    world = World(database)
+    world.join("a")
+    limits = replace(OFF, agent_s=6 * 3600)
+
+    def look_on(hours: float, **changed: int) -> list[tuple[str, str]]:
+        world.wait(hours * 3600)
+        world.sync("a")
+        with database.write() as tx:
+            agents.update(tx, world.agents["a"].identity.id, **changed)
+        return [(one.key, one.state) for one in told(world, limits)]
+
+    bad = {"disk_free_bytes": 500_000_000, "skew_ms": 120_000, "reports_waiting": 20}
+    good = {"disk_free_bytes": 2_000_000_000, "skew_ms": 60_000, "reports_waiting": 19}
+    keys = ["agent-disk:a", "agent-clock:a", "reports:a"]
+    assert look_on(0, **bad) == []
+    assert look_on(3, **bad) == []
+    assert look_on(1, **good) == []
+    assert told_keys(database) == []
+    assert look_on(1, **bad) == []
+    tell_nobody(database, world.now_ms + 7 * 3_600_000, "new disks", ADMIN, world.now_ms)
+    assert look_on(6, **bad) == []
+    assert look_on(1, **bad) == [(key, "begun") for key in keys]
+    assert look_on(0.5, **bad) == []
+    assert look_on(1, **bad) == [(key, "still") for key in keys]
+    assert sorted(look_on(1, **good)) == sorted((key, "over") for key in keys)
+    assert told_keys(database) == []
+
+
+def test_an_agent_that_holds_work_and_fetches_nothing_is_told(database: Database) -> None:
+    """By its liveness; what it says itself, or that it has nothing to do, is a reason."""
+    world = World(database)
+    world.join("a", "b")
+    one, other = standing(world).views
+    row = replace(one.row, last_contact_ms=world.now_ms)
+    facts = AgentFacts("sync", world.now_ms, 60_000, units_held=3)
+    idle = replace(one, row=row, liveness=liveness(facts, world.now_ms))
+    says = replace(other, liveness=liveness(replace(facts, says="its hours"), world.now_ms))
+    (trouble,) = agent_troubles([idle, says], [], 3600)
+    assert trouble == Trouble(
+        "idle:a",
+        "agent a is idle: it calls, holds 3 units, but never fetched a page; its log, or "
+        "`prs status` there, says why",
+        3600,
+    )
+    assert list(agent_troubles([idle, says], [], 0)) == []
 
 
 def test_what_is_over_is_told_even_without_reminders() -> None:
