@@ -77,8 +77,10 @@ class Outages:
     def remember(self) -> None:
         """Learn when nobody is to be told, for when the database is away; write down what was told.
 
-        Raises BusyError.
+        Does nothing while it is. Raises BusyError.
         """
+        if self._signs.gone_s():
+            return
         self._silences = open_silences(self._db, self._now_ms())
         while self._unwritten:
             message, told_ms = self._unwritten[0]

@@ -105,6 +105,9 @@ def test_a_short_outage_and_one_of_which_nobody_wants_to_know_are_not_told(tmp_p
         now_ms = prsm.clock()
         add_window(db, now_ms, now_ms + 7_200_000, "", LOCAL, now_ms)
         known.outages.remember()
+        assert not audit_page(db, action="alert.begun"), "as if it could be asked"
+        known.gone_s = 0.0
+        known.outages.remember()
         assert known.wait(60, away=False) == []
         end_quiet(db, LOCAL, prsm.clock())
         known.outages.remember()
