@@ -167,7 +167,7 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
             row.name,
             url,
             _("is %(state)s: %(why)s.", state=word(how.state.value), why=spoken(how.reason)),
-            f"agent:{row.name}",
+            f"idle:{row.name}" if how.state is LivenessState.IDLE else f"agent:{row.name}",
         )
     if row.clone_reason:
         yield Notice("bad", row.name, url, _("runs twice: %(why)s.", why=spoken(row.clone_reason)))
@@ -179,14 +179,16 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
         return
     if abs(row.skew_ms) > SKEW_MS:
         apart = figures.skew(row.skew_ms)
-        yield Notice("warn", row.name, url, _("has a clock that differs by %(time)s.", time=apart))
+        text = _("has a clock that differs by %(time)s.", time=apart)
+        yield Notice("warn", row.name, url, text, f"agent-clock:{row.name}")
     if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
         free = figures.amount(row.disk_free_bytes)
-        yield Notice("warn", row.name, url, _("has only %(size)s of disk left.", size=free))
+        text = _("has only %(size)s of disk left.", size=free)
+        yield Notice("warn", row.name, url, text, f"agent-disk:{row.name}")
     if row.reports_waiting >= REPORTS_WAITING:
         waiting = figures.count(row.reports_waiting)
         text = _("holds %(number)s reports that did not arrive.", number=waiting)
-        yield Notice("warn", row.name, url, text)
+        yield Notice("warn", row.name, url, text, f"reports:{row.name}")
     yield from _order_notices(view, now_ms, url)
 
 
