@@ -59,14 +59,15 @@ class CrawlLimits:
     """Addresses that are crawled at a time. Source: seed 004, 5.1.4."""
 
     retries: int = 2
-    """Further attempts for a URL without an answer, or with 429 or 503; the source had none."""
+    """Further attempts for a URL without an answer, or with 429, 500, 502, 503, 504 or 520 to 524;
+    the source had none."""
 
     retry_s: float = 60.0
     """Seconds until the first further attempt of a URL; each one waits four times as long."""
 
     failures_in_a_row: int = 8
-    """Requests to a host without any answer until it is given up; with doubling intervals from
-    20 s that takes an hour and a half."""
+    """Requests to a host without any answer, or with 502, 503, 504 or 520 to 524, until it is given
+    up; with doubling intervals from 20 s that takes an hour and a half."""
 
     offline_addresses: int = 5
     """Addresses that do not answer, one after the other, until it is taken to be our own network;

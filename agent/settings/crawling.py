@@ -89,7 +89,7 @@ class LimitSettings:
         100, unit="bytes/s", least=0, reason="over 30 s; a tarpit holds a connection no longer"
     )
     retries: int = setting(
-        2, unit="times", least=0, most=20, reason="for a page without an answer, or with 429 or 503"
+        2, unit="times", least=0, most=20, reason="for a page without an answer, or with 429 or 50x"
     )
     retry_s: float = setting(
         60.0, unit="s", least=0, most=DAY_S, reason="until the first; each waits four times as long"

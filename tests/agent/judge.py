@@ -2,7 +2,7 @@
 
 - two requests to one address at once, or closer than the interval, a restart or not
 - closer than what its last answer asks for: `Retry-After`, twice the interval after an error, 429
-  or 503, ten times as long as the answer took
+  or 503, or the second 500, 502, 504 in a row, ten times as long as the answer took
 - closer than the Crawl-delay of its host, or the interval of its unit
 - a request before an address has rested after a start or a gap
 - a request while fetching is not allowed
@@ -21,6 +21,8 @@ from agent.pipeline.messages import Job, UnitClosed, UnitFinished
 from agent.pipeline.ports import LEVELS, FetchAnswer, FetchRequest
 from shared.urls import host_of
 from tests.agent.fakes import FakeClock, FakeFetcher, FakeLedger, FakeReports, Page
+
+TROUBLE = (429, 500, 502, 503, 504)
 
 
 @dataclass
@@ -42,6 +44,8 @@ class Judge:
     fetching: bool = False  # as the last tick said
     burst: int = 1  # requests in a row on one open connection; 0: without limit
     in_a_row: dict[str, int] = field(default_factory=dict)  # by address
+    faults_s: dict[str, float] = field(default_factory=dict)  # by address: when it gave such a one
+    started_s: dict[str, float] = field(default_factory=dict)  # by address
     open_to: dict[str, str] = field(default_factory=dict)  # by address: the host of the connection
     resumed_s: float = 0.0
     gap_rest_s: float = 0.0  # the shortest interval that was in force since
@@ -78,6 +82,7 @@ class Judge:
             wanted_s = self.unit_delays_s.get(unit, 0.0)
             assert delay_s >= wanted_s - 1e-6, f"{unit} rested {delay_s} s"
         self.in_flight[address] = url
+        self.started_s[address] = now
 
     def resumes(self) -> None:
         """Note that fetching begins, or begins again after a gap."""
@@ -118,7 +123,13 @@ class Judge:
         """Return the least that an address rests after an answer; errors in a row make it more."""
         rest_s = self.interval_s
         answered = answer.outcome in ("answered", "truncated")
-        if not answered or answer.status in (429, 503):
+        address = answer.request.address
+        since_s = self.started_s[address] - self.faults_s.pop(address, -1e9)
+        if answered and answer.status in (500, 502, 504):
+            self.faults_s[address] = self.clock.now_s
+            # An address without work is forgotten when it has rested, and begins with a rest.
+            rest_s *= 2 if since_s < 2 * self.gap_rest_s - 1e-6 else 1
+        elif not answered or answer.status in (429, 503):
             rest_s *= 2
         elif self.times_last:
             rest_s = max(rest_s, self.times_last * answer.elapsed_ms / 1000)
@@ -140,6 +151,7 @@ class Judge:
             self.host_ended_s[host_of(url)] = self.clock.now_s
         self.in_flight.clear()
         self.open_to.clear()
+        self.faults_s.clear()
         # A new process begins with one interval for everybody, but for those that had asked for
         # more, or did not answer, before the last commit.
         self.rest_s.clear()
@@ -153,7 +165,7 @@ class Judge:
 def _invites(answer: FetchAnswer) -> bool:
     """Tell whether an answer asks for no more distance: another request may follow at once."""
     answered = answer.outcome in ("answered", "truncated")
-    return answered and answer.status not in (429, 503) and answer.retry_after_s is None
+    return answered and answer.status not in TROUBLE and answer.retry_after_s is None
 
 
 def _holds(unit: str, url: str) -> bool:

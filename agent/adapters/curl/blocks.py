@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_RETRY_AFTER_S: Final = 10 * 365 * 86400.0
-_MAY_SAY_LATER: Final = (429, 503)
+_MAY_SAY_LATER: Final = frozenset({413, 429, 500, 502, 503, 504, *range(520, 525)})
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -144,8 +144,9 @@ def _options(header: bytes) -> bytes:
 def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:
     """Return how long a server asks to be left alone; None where it does not, readably.
 
-    Only a server that is busy or sends us elsewhere can ask for it. A date is taken from now on,
-    and is 0 where it is past. Source: RFC 9110, 10.2.3; RFC 6585, 4.
+    Only a server that is busy or broken, finds a request too large, or sends us elsewhere can ask
+    for it. A date is taken from now on,
+    and is 0 where it is past. Source: RFC 9110, 10.2.3 and 15.5.14; RFC 6585, 4.
     """
     if status not in _MAY_SAY_LATER and not 300 <= status <= 399:
         return None

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from agent.modules.attempts import ANSWERED
-from agent.modules.frontier.pace import is_strike
+from agent.modules.frontier.pace import is_first_fault, is_strike
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.pipeline.messages import Tick
@@ -78,7 +78,9 @@ class BackingOff:
     def note(self, address: AddressQueue, ended: FetchAnswer) -> BackedOff | None:
         """Take note of the end of a request, after the rest that follows was computed."""
         known = self._by_address.pop(address.name, None)
-        if not address.strikes and ended.retry_after_s is None:
+        if ended.retry_after_s is None and (
+            not address.strikes or is_first_fault(ended, address.strikes)
+        ):
             if known is not None:
                 self._ledger.forget_rest(address.name)
             return None

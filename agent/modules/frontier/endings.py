@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from agent.modules.attempts import ANSWERED, SLOW_DOWN, UNTOUCHED, gets_another_attempt
+from agent.modules.attempts import ANSWERED, DOWN, TROUBLE, UNTOUCHED, gets_another_attempt
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.front import Front
@@ -193,22 +193,40 @@ class Endings:
         queue.response_bytes += ended.response_bytes
         has.ledger.count(number, pages=1, kept=0, response_bytes=ended.response_bytes)
         if outcome in ANSWERED:
-            host.failures = 0
-            if ended.status in SLOW_DOWN:
-                self._try_again(queue, ended)
+            if ended.status in TROUBLE:
+                self._answered_badly(host, queue, ended)
+            else:
+                host.failures = 0
         else:
             host.failures += 1
             if not self._try_again(queue, ended):
+                queue.trouble = outcome
                 found = has.gone(queue, url)
                 if found is not None:
                     has.ledger.remove(number, found.position)
                     self._given_up.add(outcome, url)
             if outcome == "forbidden_address":
                 has.stop(host, "unreachable: its address must not be crawled")
-            elif host.failures >= has.limits.failures_in_a_row:
-                has.stop(host, f"unreachable: {outcome}, {host.failures} requests in a row")
+            else:
+                self._stop_dead(host, outcome)
         if not front.under_way:  # otherwise `kept` sees to it
             has.dirty[number] = None
+
+    def _answered_badly(self, host: HostQueue, queue: JobQueue, ended: FetchAnswer) -> None:
+        """Try a URL again whose host has trouble, and give up a host that is down."""
+        said = f"status {ended.status}"
+        if not self._try_again(queue, ended):
+            queue.trouble = said
+            queue.faults += 1
+        if ended.status in DOWN:
+            host.failures += 1
+            self._stop_dead(host, said)
+        else:
+            host.failures = 0
+
+    def _stop_dead(self, host: HostQueue, said: str) -> None:
+        if host.failures >= self._has.limits.failures_in_a_row:
+            self._has.stop(host, f"unreachable: {said}, {host.failures} requests in a row")
 
     def _try_again(self, queue: JobQueue, ended: FetchAnswer) -> bool:
         """Put a URL back that gets another attempt; tell whether it does."""

@@ -1,7 +1,8 @@
 """When a job is done: looked at with the ticks, when nothing is on its way inside.
 
 Invariant: a job is done only when nothing of it waits or is under way, or when it has stopped for
-a reason and nothing is under way. A piece of a split host is done in the same way, but stays:
+a reason and nothing is under way. One of which not a single page was had is not complete but
+unreachable. A piece of a split host is done in the same way, but stays:
 others may find more of it.
 """
 
@@ -72,7 +73,10 @@ class Finishing:
         row = self._has.ledger.job(job.number)
         if row is None or not row.address:
             return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
-        return _finished(job, row.host, row.pages, row.response_bytes, "complete")
+        reason = COMPLETE
+        if row.pages and not row.kept and not job.is_piece:
+            reason = "unreachable: no page answered"
+        return _finished(job, row.host, row.pages, row.response_bytes, reason)
 
     def _reason(self, queue: JobQueue) -> str:
         """Return why a job is done; "": it is not."""
@@ -84,20 +88,32 @@ class Finishing:
             if queue.waits:
                 return ""
             if not self._has.ledger.queued(number):
-                return COMPLETE
+                return self._no_page(queue) or COMPLETE
             assert queue.front is not None  # nothing waits
             queue.front.begin_again()
             self._has.turns.offer_job(queue)
             return ""
         left = self._has.ledger.queued(number)
         if not left and not queue.stopped:
-            return COMPLETE
-        reason = queue.stopped or "page limit"
+            return self._no_page(queue) or COMPLETE
+        reason = queue.stopped or self._no_page(queue) or "page limit"
         if left:
             kind, _, why = reason.partition(": ")
             unit = queue.job.unit
             self._given_up.add(kind, f"{unit} ({why})" if why else unit, left)
         return reason
+
+    def _no_page(self, queue: JobQueue) -> str:
+        """Return why not a single page of a job was had; "": one was, or there was none.
+
+        A piece of a split host goes on, whatever its first pages were: others find more of it.
+        """
+        if not queue.trouble or queue.job.is_piece:
+            return ""
+        row = self._has.ledger.job(queue.job.number)
+        if row is None or row.kept > queue.faults:
+            return ""
+        return f"unreachable: {queue.trouble}"
 
 
 def _finished(job: Job, host: str, pages: int, response_bytes: int, reason: str) -> UnitFinished:

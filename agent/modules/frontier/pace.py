@@ -3,6 +3,8 @@
     20 s; 10 s for the fastest fifth of the hosts
     ten times as long as the answer took, where that is longer
     twice as long for each error, 429 or 503, and half as long again for each success
+    twice as long for each 500, 502, 504 but the first in a row, which may be of one page; 500 up to
+    four times: a broken part of a site must not hold up the others
     as long as `Retry-After` says
 Crawl-delay and the share of a split host's rate are rests of the host, not of the address.
 
@@ -15,20 +17,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.modules.attempts import ANSWERED, SLOW_DOWN
+from agent.modules.attempts import ANSWERED, FAULTS, PAGE_FAULT, TROUBLE
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.pipeline.ports import FetchAnswer
 
-__all__ = ["Pace", "is_strike"]
+__all__ = ["Pace", "is_first_fault", "is_strike"]
 
 MAX_STRIKES: Final = 30  # doublings; far beyond any cap
+PAGE_FAULT_STRIKES: Final = 3  # by 500 alone: the first is free, so they make two doublings
 SPEEDS_KEPT: Final = 100_000
 
 
 def is_strike(ended: FetchAnswer) -> bool:
     """Tell whether a request's end asks for more distance: no answer, or one that says so."""
-    return ended.outcome not in ANSWERED or ended.status in SLOW_DOWN
+    return ended.outcome not in ANSWERED or ended.status in TROUBLE
+
+
+def is_first_fault(ended: FetchAnswer, strikes: int) -> bool:
+    """Tell whether an address need not rest longer for this error, which may be its page's own.
+
+    strikes: of the address, with this one.
+    """
+    return strikes == 1 and ended.status in FAULTS and ended.outcome in ANSWERED
 
 
 class Pace:
@@ -97,15 +108,19 @@ class Pace:
             return base if rest <= base else min(rest, max(base, politeness.backoff_cap_s))
         if ours and not answered:
             return base
-        if strike:
+        fault = answered and ended.status in FAULTS
+        if fault and ended.status == PAGE_FAULT:
+            address.strikes = max(address.strikes, min(address.strikes + 1, PAGE_FAULT_STRIKES))
+        elif strike:
             address.strikes = min(address.strikes + 1, MAX_STRIKES)
         else:
             address.strikes = max(address.strikes - 1, 0)
         rest = base
         if answered:  # how long we waited for nothing is a limit of ours, no measure of theirs
             rest = max(rest, politeness.times_last * ended.elapsed_ms / 1000)
-        if address.strikes:
-            rest = max(rest, politeness.backoff_least_s) * 2.0**address.strikes
+        doublings = address.strikes - fault  # an address has a strike after its own
+        if doublings:
+            rest = max(rest, politeness.backoff_least_s) * 2.0**doublings
         rest = min(rest, max(base, politeness.backoff_cap_s))
         if ended.retry_after_s is not None:
             rest = max(rest, min(ended.retry_after_s, politeness.retry_after_cap_s))

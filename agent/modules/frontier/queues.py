@@ -38,6 +38,8 @@ class JobQueue:
     in_flight: int = 0
     front: Front | None = None  # from its first turn on
     stopped: str = ""  # why no more of it is fetched
+    trouble: str = ""  # what a URL of it had as the end of its last attempt, if that was no page
+    faults: int = 0  # of these, answers that are kept
     listed: bool = False
     sleeping: bool = False
     behind: Any = None  # in the host's ring

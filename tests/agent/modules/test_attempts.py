@@ -19,7 +19,14 @@ from agent.pipeline.messages import Outcome
         ("truncated", 503, 1, True),
         ("answered", 503, 3, False),
         ("answered", 200, 1, False),
-        ("answered", 500, 1, False),
+        ("answered", 500, 1, True),
+        ("answered", 502, 2, True),
+        ("answered", 504, 3, False),
+        ("answered", 524, 1, True),
+        ("answered", 501, 1, False),
+        ("answered", 505, 1, False),
+        ("answered", 525, 1, False),
+        ("answered", 413, 1, False),
         ("answered", 404, 1, False),
         ("tls", 0, 1, False),
         ("malformed", 0, 1, False),
@@ -29,5 +36,5 @@ from agent.pipeline.messages import Outcome
 def test_what_may_pass_is_tried_again(
     outcome: Outcome, status: int, attempt: int, again: bool
 ) -> None:
-    """No answer, 429 and 503 may pass; what will be the same next time is not tried again."""
+    """No answer, 429 and errors of the host may pass; what will be the same next time is not tried again."""
     assert gets_another_attempt(outcome, status, attempt, retries=2) is again

@@ -127,9 +127,10 @@ def test_says_whether_the_connection_stays_open(header: bytes, open_: bool) -> N
 def test_reads_how_long_to_stay_away(value: bytes, wait_s: float | None) -> None:
     """Seconds or a date, within ten years; anything else says nothing."""
     header = b"HTTP/1.1 503 x\r\nRetry-After: " + value + b"\r\n\r\n"
-    for status in (503, 429, 301):
+    for status in (503, 429, 301, 413, 500, 502, 504, 522):
         assert retry_after_s(header, status, NOW_MS) == wait_s
-    assert retry_after_s(header, 200, NOW_MS) is None
+    for status in (200, 404, 501):
+        assert retry_after_s(header, status, NOW_MS) is None
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda line: line + b"\r\n"), max_size=20))

@@ -71,6 +71,8 @@ def the_web() -> dict[str, Page]:
     web["http://a.example/"] = replace(web["http://a.example/"], elapsed_ms=9000.0)
     web["http://c.example/p1"] = Page((), status=429, retry_after_s=900.0)
     web["http://a.example/p4"] = Page((), outcome="disconnected")
+    web["http://b.example/p3"] = Page((), status=502)
+    web["http://b.example/p4"] = Page((), status=500)
     web["http://e.example/x/"] = Page(("http://e.example/x/1", "http://e.example/p1"))
     web["http://e.example/x/1"] = Page(("http://e.example/x/2", "http://b.example/p2"))
     web["http://e.example/x/2"] = Page(("http://new.example/",), retry_after_s=50.0)

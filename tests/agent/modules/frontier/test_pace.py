@@ -99,8 +99,28 @@ def test_errors_double_and_successes_halve(strike: FetchAnswer) -> None:
 
 
 def test_other_errors_of_a_page_are_no_strike() -> None:
-    """A broken page (404, 500) says nothing about the load of its server."""
-    assert rest(Pace(Politeness()), ended(status=500), ended(status=404)) == 20.0
+    """What the page will say later, too (404, 501), says nothing about the load of its server."""
+    assert rest(Pace(Politeness()), ended(status=501), ended(status=404)) == 20.0
+
+
+@pytest.mark.parametrize("status", [502, 504, 522])
+def test_errors_of_a_host_double_from_the_second_in_a_row_on(status: int) -> None:
+    """The first one may be of its page; it is forgotten with the next answer."""
+    pace, broken, good = Pace(Politeness()), ended(status=status), ended()
+    assert rest(pace, broken) == 20.0
+    assert rest(pace, broken, good, broken, good, broken) == 20.0
+    assert rest(pace, broken, broken) == 40.0
+    assert rest(pace, *[broken] * 4) == 160.0
+    assert rest(pace, *[broken] * 40) == 3600.0
+    assert rest(pace, broken, good) == 20.0
+
+
+def test_a_broken_part_of_a_site_does_not_hold_up_the_others() -> None:
+    """500 alone makes a rest four times as long at most; it takes nothing back of other errors."""
+    pace, broken, silent = Pace(Politeness()), ended(status=500), ended("timeout", 0)
+    assert rest(pace, broken) == 20.0
+    assert rest(pace, *[broken] * 40) == 80.0
+    assert rest(pace, *[silent] * 6, broken) == 640.0
 
 
 def test_rests_are_capped() -> None:
