@@ -242,7 +242,7 @@ class WorkerPages:
         self._failed_starts = 0
         for task, work in results:
             if isinstance(work, Failed):
-                self._blame(task, work.reason)
+                self._archive_unread(task, work.reason)
             else:
                 self._hand_on(task, work)
         if self._waiting:
@@ -278,9 +278,12 @@ class WorkerPages:
                 self._put_in_front(guilty)
                 return
             reason = PARSE_CRASH
-        self._blame(guilty, reason)
+        host = guilty.page.host
+        if not guilty.unread and self._suspects.note(host):
+            self._remark("hosts whose pages are not read any more", host)
+        self._archive_unread(guilty, reason)
 
-    def _blame(self, task: Task, reason: str) -> None:
+    def _archive_unread(self, task: Task, reason: str) -> None:
         """Have a page that could not be read archived as it came."""
         if task.unread:
             try:
@@ -290,10 +293,7 @@ class WorkerPages:
             else:
                 self._hand_on(task, work)
             return
-        host = task.page.host
         self._remark(f"pages not read: {reason}", task.page.url)
-        if self._suspects.note(host):
-            self._remark("hosts whose pages are not read any more", host)
         task.unread = reason
         self._put_in_front(task)
 

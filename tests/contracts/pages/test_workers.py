@@ -114,6 +114,26 @@ def test_a_host_with_three_such_pages_is_set_aside(workers: MakeWorkers) -> None
     assert sorted(skipped) == [f"http://bad.example/d/{n}" for n in range(3, 6)]
 
 
+def test_an_exception_of_ours_is_not_its_hosts_blame(workers: MakeWorkers) -> None:
+    """It costs its page's links and is counted; the host's other pages are read."""
+    remarks = Remarks()
+
+    async def scenario() -> tuple[list[PageWork], list[PageWork]]:
+        door = workers(OPTIONS, remarks)
+        try:
+            bad = await all_done(door, [page(n, b"raise", "odd.example") for n in range(5)])
+            later = await all_done(door, [page(n, host="odd.example") for n in range(5, 8)])
+        finally:
+            door.close()
+        return bad, later
+
+    bad, later = asyncio.run(scenario())
+    assert {one.processed.note[:21] for one in bad} == {"parse-error: KeyError"}
+    assert {one.processed.note for one in later} == {""}
+    assert all(one.links.urls for one in later)
+    assert len([1 for reason, _ in remarks.said if "parse-error" in reason]) == 5
+
+
 def test_killed_workers_are_replaced(workers: MakeWorkers) -> None:
     """Whoever kills workers again and again, nothing is lost."""
 
