@@ -70,8 +70,9 @@ class CrawlLimits:
     up; with doubling intervals from 20 s that takes an hour and a half."""
 
     offline_addresses: int = 5
-    """Addresses that do not answer, one after the other, until it is taken to be our own network;
-    no host is given up then."""
+    """Addresses that had answered and do not any more, while nobody does, until it is taken to be
+    our own network; no host is given up then. Where all that had answered are fewer, they must be
+    silent for as many requests as nearly give a host up."""
 
     offline_s: float = 9000.0
     """Seconds for which that is believed at most: longer than a permit lasts."""

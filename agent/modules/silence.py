@@ -1,9 +1,8 @@
-"""Tells a dead host from a dead network: when nobody answers any more, it is probably us.
+"""Tells dead names from a dead network: when no name server answers any more, it is probably us.
 
-While it is us, no host is given up and no attempt counts. It is taken to be us when several
-addresses in a row did not answer, and for a bounded time only: an agent whose last hosts are all
-dead must come to an end too. A permit lasts shorter than that, so an agent that is really cut
-off has stopped asking by then.
+While it is us, no host is given up. It is taken to be us when the look-ups of several names in a
+row failed, and for a bounded time only: an agent whose last names are all dead must come to an end
+too. What requests without an answer mean is told by `frontier.outage`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ __all__ = ["Silence"]
 class Silence:
     """What has not answered since the last answer from anywhere."""
 
-    def __init__(self, addresses: int, longest_s: float) -> None:
-        """Take how many silent addresses mean us, and for how long."""
-        self._addresses = addresses
+    def __init__(self, names: int, longest_s: float) -> None:
+        """Take how many silent names mean us, and for how long."""
+        self._names = names
         self._longest_s = longest_s
         self._silent: set[str] = set()
         self._since_s = 0.0
@@ -25,13 +24,13 @@ class Silence:
         """Note that somebody is there."""
         self._silent.clear()
 
-    def failed(self, address: str, now_s: float) -> None:
-        """Note that an address did not answer."""
+    def failed(self, name: str, now_s: float) -> None:
+        """Note that a look-up failed."""
         if not self._silent:
             self._since_s = now_s
-        if len(self._silent) < self._addresses:
-            self._silent.add(address)
+        if len(self._silent) < self._names:
+            self._silent.add(name)
 
     def is_ours(self, now_s: float) -> bool:
         """Tell whether it is our own network that is down."""
-        return len(self._silent) >= self._addresses and now_s - self._since_s <= self._longest_s
+        return len(self._silent) >= self._names and now_s - self._since_s <= self._longest_s

@@ -16,7 +16,6 @@ from agent.modules.frontier.front import Front
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.rulings import Rulings
-from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
     Due,
@@ -35,21 +34,11 @@ NO_CONNECTION: Final = frozenset({"refused", "timeout"})
 
 
 class Endings:
-    """Ends requests.
+    """Ends requests. given_up: counts URLs that are not fetched."""
 
-    given_up: counts URLs that are not fetched. silence: tells a dead host from a dead network.
-    """
-
-    def __init__(
-        self,
-        holdings: Holdings,
-        given_up: StopCounts,
-        silence: Silence,
-        rulings: Rulings,
-    ) -> None:
+    def __init__(self, holdings: Holdings, given_up: StopCounts, rulings: Rulings) -> None:
         self._has = holdings
         self._given_up = given_up
-        self._silence = silence
         self._rulings = rulings
 
     def ended(self, due: Due | RulesDue, ended: FetchAnswer) -> Sequence[UnitClosed]:
@@ -64,7 +53,7 @@ class Endings:
         has.take_token_back(address)
         has.turns.note_time(ended.ended_s)
         self._listen(ended, due.address)
-        ours = self._silence.is_ours(ended.ended_s)
+        ours = has.outage.is_ours(ended.ended_s)
         closing, address.closing = address.closing, ()
         if isinstance(holder, RulesDue):
             # Behind a redirect it was another host that was asked.
@@ -124,9 +113,9 @@ class Endings:
     def _listen(self, ended: FetchAnswer, address: str) -> None:
         # Half a header is an answer too: whoever breaks off is there, however often.
         if ended.outcome in SILENT and not ended.response_bytes:
-            self._silence.failed(address, ended.ended_s)
+            self._has.outage.failed(address, ended.ended_s)
         elif ended.outcome not in UNTOUCHED:
-            self._silence.answered()
+            self._has.outage.answered(address)
 
     def _rest(
         self,
@@ -186,7 +175,8 @@ class Endings:
             host.failures += outcome not in UNTOUCHED
             found = has.gone(queue, url)
             if found is not None:
-                front.put_back(found)
+                # One URL that hangs says nothing of the others: they are asked for before it.
+                front.put_back(found, last=ours)
             has.dirty[number] = None
             return
         queue.pages += 1

@@ -86,12 +86,15 @@ class Front:
                 heapq.heappush(self._later, (later_s, url.position, url))
         return None
 
-    def put_back(self, url: QueuedUrl) -> None:
-        """Give back a URL that was not fetched: it keeps its place."""
+    def put_back(self, url: QueuedUrl, *, last: bool = False) -> None:
+        """Give back a URL that was not fetched: it keeps its place, or is last of those here."""
         window = self._windows[url.level]
         if window is None:
             window = self._windows[url.level] = deque()
-        window.appendleft(url)
+        if last:
+            window.append(url)
+        else:
+            window.appendleft(url)
 
     def _levels(self) -> tuple[int, ...]:
         turn, rest = divmod(self._turn, TURNS_TO_OTHERS)

@@ -23,7 +23,6 @@ from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.rulings import Rulings
 from agent.modules.frontier.starts import Starts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.silence import Silence
 from agent.pipeline.messages import (
     Denied,
     HandedOver,
@@ -84,9 +83,8 @@ class Frontier:
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
         self._has = has = Holdings(scope, ledger, limits, Pace(politeness))
         self._starts = Starts(has)
-        silence = Silence(limits.offline_addresses, limits.offline_s)
-        self._rulings = Rulings(has, politeness, silence, remarks)
-        self._endings = Endings(has, given_up, silence, self._rulings)
+        self._rulings = Rulings(has, politeness, remarks)
+        self._endings = Endings(has, given_up, self._rulings)
         self._finishing = Finishing(has, given_up)
         self._moving = Moving(has, partition)
         self._denials_left = DENIALS_A_TICK

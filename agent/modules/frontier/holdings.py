@@ -13,6 +13,7 @@ from typing import Final
 
 from agent.modules.frontier.backing_off import BackedOff, BackingOff
 from agent.modules.frontier.dormant import Dormant, key_of
+from agent.modules.frontier.outage import Outage
 from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.turns import Turns
@@ -44,6 +45,8 @@ class Holdings:
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.wall = WallClock()
         self.backing_off = BackingOff(ledger, self.wall)
+        few = max(1, limits.failures_in_a_row - 1)  # before a host is given up
+        self.outage = Outage(limits.offline_addresses, few, limits.offline_s)
         self.lookups_ms: dict[str, float] = {}  # by host, of which no request has told yet
         self.told_to_wait: dict[str, BackedOff] = {}  # by host: those that others fetch from too
         self.tokens_out = 0  # addresses of which a request is under way
@@ -146,6 +149,7 @@ class Holdings:
         address = queue.host.address
         if address.at_rest:
             self.turns.give_up_place(address)
+            self.outage.forget(address.name)
 
     def drop_host(self, host: HostQueue) -> None:
         """Let go of a host with all its jobs: it answers at another address."""
@@ -183,6 +187,7 @@ class Holdings:
         if not address.empty:
             return
         self.turns.give_up_place(address)
+        self.outage.forget(address.name)
         if address.hosts:
             return
         if address.sleeping or address.listed:

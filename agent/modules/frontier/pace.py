@@ -99,26 +99,28 @@ class Pace:
     ) -> float:
         """Return how long an address rests after a request, and remember its strikes.
 
-        ours: it is our own network that is down, so silence says nothing of the address.
+        ours: it is our own network that is down, so silence is no strike of the address; but it
+        keeps those that it has.
         """
         politeness, base = self.politeness, self.base_s(host)
         answered, strike = ended.outcome in ANSWERED, is_strike(ended)
         if not (strike or address.strikes) and ended.retry_after_s is None:  # nearly always
             rest = politeness.times_last * ended.elapsed_ms / 1000
             return base if rest <= base else min(rest, max(base, politeness.backoff_cap_s))
-        if ours and not answered:
-            return base
-        fault = answered and ended.status in FAULTS
-        if fault and ended.status == PAGE_FAULT:
-            address.strikes = max(address.strikes, min(address.strikes + 1, PAGE_FAULT_STRIKES))
-        elif strike:
-            address.strikes = min(address.strikes + 1, MAX_STRIKES)
-        else:
+        if not strike:
             address.strikes = max(address.strikes - 1, 0)
+        elif answered and ended.status == PAGE_FAULT:
+            address.strikes = max(address.strikes, min(address.strikes + 1, PAGE_FAULT_STRIKES))
+        elif answered or not ours:
+            address.strikes = min(address.strikes + 1, MAX_STRIKES)
+        doublings = address.strikes
+        if not answered:
+            doublings = max(doublings, 1)  # also where it was us
+        elif ended.status in FAULTS:
+            doublings -= 1  # the first one is free
         rest = base
         if answered:  # how long we waited for nothing is a limit of ours, no measure of theirs
             rest = max(rest, politeness.times_last * ended.elapsed_ms / 1000)
-        doublings = address.strikes - fault  # an address has a strike after its own
         if doublings:
             rest = max(rest, politeness.backoff_least_s) * 2.0**doublings
         rest = min(rest, max(base, politeness.backoff_cap_s))

@@ -16,7 +16,6 @@ from agent.modules.counts import StopCounts
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
-from agent.modules.silence import Silence
 from agent.pipeline.messages import RulesDue, RulesKnown
 from agent.pipeline.ports import FetchAnswer
 
@@ -31,12 +30,9 @@ class Rulings:
     remarks: what else a person should know.
     """
 
-    def __init__(
-        self, holdings: Holdings, politeness: Politeness, silence: Silence, remarks: StopCounts
-    ) -> None:
+    def __init__(self, holdings: Holdings, politeness: Politeness, remarks: StopCounts) -> None:
         self._has = holdings
         self.politeness = politeness
-        self._silence = silence
         self._remarks = remarks
 
     def known(self, known: RulesKnown) -> None:
@@ -73,7 +69,7 @@ class Rulings:
     def _without(self, host: HostQueue, reason: str) -> float:
         """Count an attempt without rules, or give up; return how many seconds until the next."""
         limits = self._has.limits
-        if self._silence.is_ours(self._has.turns.now_s):
+        if self._has.outage.is_ours(self._has.turns.now_s):
             return limits.rules_retry_s
         host.rules_failures += 1
         said = f"unreachable: robots.txt: {reason}"

@@ -7,10 +7,12 @@ After a gap every address first rests for one full interval.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from typing import Final
 
 from agent.modules.frontier.holdings import Holdings
+from agent.modules.frontier.outage import ASKED
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.pipeline.messages import Due, RulesDue, Tick
 from agent.pipeline.ports import QueuedUrl
@@ -64,7 +66,10 @@ class Starts:
             return
         has, turns = self._has, self._has.turns
         turns.give_places()
-        for _ in range(len(turns.ready)):
+        most = len(turns.ready)
+        if most and has.outage.is_ours(turns.now_s):
+            most = self._choose_few()
+        for _ in range(most):
             if has.under_way >= has.limits.under_way:
                 return  # the workers are behind; the others stay ready
             address = turns.ready.popleft()
@@ -74,6 +79,19 @@ class Starts:
                 yield started
             else:
                 self._look_at(address)
+
+    def _choose_few(self) -> int:
+        """Put first who shows best whether our network is back; return how many may be asked."""
+        ready, outage = self._has.turns.ready, self._has.outage
+        if not outage.may_ask(self._has.turns.now_s):
+            return 0
+        best = heapq.nsmallest(
+            ASKED, ready, key=lambda one: (not outage.is_witness(one.name), one.strikes)
+        )
+        for address in best:
+            ready.remove(address)
+        ready.extendleft(reversed(best))
+        return len(best)
 
     def _note_gap(self, tick: Tick) -> None:
         last, self._last = self._last, tick

@@ -36,5 +36,5 @@ from agent.pipeline.messages import Outcome
 def test_what_may_pass_is_tried_again(
     outcome: Outcome, status: int, attempt: int, again: bool
 ) -> None:
-    """No answer, 429 and errors of the host may pass; what will be the same next time is not tried again."""
+    """No answer, 429 and errors of the host may pass; what will be the same later may not."""
     assert gets_another_attempt(outcome, status, attempt, retries=2) is again

@@ -239,16 +239,18 @@ def test_attempts_are_counted_and_grow_apart() -> None:
 
 def test_a_dead_host_is_given_up() -> None:
     """After so many requests without any answer its jobs end, with the reason."""
-    world = world_of("a", pages=30, limits=replace(ANY_NAME, failures_in_a_row=4))
-    world.give_list([order(A)])
-    while len(world.started) < 4:
+    world = world_of("a", "b", pages=30, limits=replace(ANY_NAME, failures_in_a_row=4))
+    spaced(world, A, B)
+    world.give_list([order(A), order(B)])
+    while len(world.started) < 8:
         world.complete()
         world.tick(1.0)
     for url in world.web:
-        world.web[url] = Page(outcome="timeout")
+        if "//a." in url:
+            world.web[url] = Page(outcome="timeout")
     world.run()
-    (unit,) = world.reports.units
-    assert unit.reason == "unreachable: timeout, 4 requests in a row"
+    reasons = {unit.unit: unit.reason for unit in world.reports.units}
+    assert reasons == {A: "unreachable: timeout, 4 requests in a row", B: "complete"}
     assert world.crawl.given_up.count("unreachable") > 0
 
 

@@ -56,6 +56,7 @@ LIMITS = replace(
     rules_s=500.0,
     rules_retry_s=10.0,
     failures_in_a_row=5,
+    offline_addresses=2,
     pages_per_host=40,
 )
 
@@ -71,8 +72,8 @@ def the_web() -> dict[str, Page]:
     web["http://a.example/"] = replace(web["http://a.example/"], elapsed_ms=9000.0)
     web["http://c.example/p1"] = Page((), status=429, retry_after_s=900.0)
     web["http://a.example/p4"] = Page((), outcome="disconnected")
-    web["http://b.example/p3"] = Page((), status=502)
-    web["http://b.example/p4"] = Page((), status=500)
+    web["http://b.example/p1"] = Page((), status=502)
+    web["http://a.example/p7"] = Page((), status=500)
     web["http://e.example/x/"] = Page(("http://e.example/x/1", "http://e.example/p1"))
     web["http://e.example/x/1"] = Page(("http://e.example/x/2", "http://b.example/p2"))
     web["http://e.example/x/2"] = Page(("http://new.example/",), retry_after_s=50.0)
@@ -270,6 +271,14 @@ class AnyOrder(RuleBasedStateMachine):
             self.complete_one(outcome)
         self.runner.run_until_settled()
 
+    @rule(count=st.integers(1, 40))
+    def our_network_fails(self, count: int) -> None:
+        """For a while nobody answers: several addresses that did, or the only one."""
+        for _ in range(count):
+            while self.complete_one("timeout"):
+                pass
+            self.tick(40.0)
+
     @rule()
     def permit_changes(self) -> None:
         """The permit is lost, or comes back."""
@@ -365,6 +374,18 @@ def test_a_unit_that_joins_a_host_between_two_kills_is_crawled() -> None:
     life.new_list({directory, host}, {host}, False)
     life.commit()
     life.crash(0.0)
+    life.teardown()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_outage_amid_a_crawl_keeps_the_guarantee(seed: int) -> None:
+    """Nothing is lost, nobody is asked too soon, and all gets done when the network is back."""
+    life = AnyOrder()
+    life.begin(two=False, seed=seed, burst=1, times_last=10.0)
+    life.new_list(set(UNITS), set(), False)
+    for _ in range(3):
+        life.all_goes_well(12 + seed, 20.0, 0.0)
+        life.our_network_fails(30)
     life.teardown()
 
 
