@@ -73,7 +73,7 @@ class Endings:
         """Tell whether a host's own address could not be connected to, and not for our network."""
         if ended.request_bytes or (isinstance(due, RulesDue) and due.hop):
             return False
-        return not self._silence.is_ours(ended.ended_s)
+        return not self._has.outage.is_ours(ended.ended_s)
 
     def denied(self, denied: Denied) -> Iterator[Output]:
         """Take the token back of a request that was not sent."""
