@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.bundle.install import _starts
+
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 NOBODY = 65534
@@ -77,31 +79,35 @@ def test_an_ordinary_user_installs_without_network(unpacked: Path) -> None:
     assert (home / "versions/9.1").stat().st_ino == made
 
 
+@pytest.mark.timeout(900)  # two installations
 def test_an_upgrade_of_the_system_is_mended_by_the_same_archive(unpacked: Path) -> None:
-    """The Python of the release is gone: it is said, and `install` makes it anew; data stay.
-
-    The same where it is another than the one that the libraries are for.
-    """
+    """The Python of the release is gone: it is said, and `install` makes it anew; data stay."""
     home = unpacked.parent / "prs"
     said = install(unpacked)
     assert "NO UPDATES" in said
     assert f"{home}/bin/prs update --root root.json" in said
     (home / "data/mine").write_text("mine")
-    (home / "launcher").mkdir()
-    (home / "launcher/root.json").write_text("{}")
     (unpacked / "root.json").write_text("{}")
-    binaries = home / "versions/9.1/venv/bin"
-    for target in ("/usr/bin/python3.0", "/bin/false"):
-        for path in binaries.glob("python*"):
-            path.unlink()
-            path.symlink_to(target)
-        called = subprocess.run([home / "bin/prs"], capture_output=True, text=True, check=False)
-        assert called.returncode != 0
-        assert "again" in called.stderr or target == "/bin/false"
-        assert "NO UPDATES" not in install(unpacked)
-        words = [str(home / "bin/prs"), "--version"]
-        assert subprocess.run(words, capture_output=True, check=True).stdout == b"prs 9.1\n"
+    for path in (home / "versions/9.1/venv/bin").glob("python*"):
+        path.unlink()
+        path.symlink_to("/usr/bin/python3.0")
+    words = [str(home / "bin/prs"), "--version"]
+    called = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert called.returncode == 1
+    assert "run the install of its archive again" in called.stderr
+    assert "NO UPDATES" not in install(unpacked)
+    assert subprocess.run(words, capture_output=True, check=True).stdout == b"prs 9.1\n"
     assert (home / "data/mine").read_text() == "mine"
+    assert (home / "launcher/root.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("program", ["/usr/bin/python3.0", "/bin/false", sys.executable])
+def test_an_environment_that_does_not_start_is_seen(tmp_path: Path, program: str) -> None:
+    """Its Python is gone, fails, or is another that does not find what was installed."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(program)
+    (tmp_path / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    assert not _starts(tmp_path)
 
 
 def test_an_older_archive_is_asked_for(unpacked: Path) -> None:
