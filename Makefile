@@ -8,7 +8,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := PYTHONDONTWRITEBYTECODE= $(VENV)/pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
+.PHONY: help venv bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -76,7 +76,7 @@ screenshots: venv  ## pictures of every page of the console, light, dark, wide, 
 	@tools/test_packages.sh all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-live bench-manager bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-manager bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-archive: venv  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
@@ -106,6 +106,9 @@ bench-frontier: venv  ## what a URL costs, by how many are known, and memory and
 
 bench-hostile: venv  ## how much later good hosts are done among hostile ones
 	$(VENV)/python -m benchmarks.hostile $(ARGS)
+
+bench-lists: venv  ## how long an agent's loop stands still while it takes a list; ARGS="--units 10000" for a quick look
+	$(VENV)/python -m benchmarks.lists $(ARGS)
 
 bench-live: venv  ## a random round and a balanced one by the clock: 8 agents, 400 hosts; ARGS="--seed 2"
 	$(VENV)/python -m benchmarks.live $(ARGS)

@@ -125,6 +125,10 @@ class DurableReports:
         )
         return [FinishedUnit(*cast("tuple[Any, ...]", row)) for row in rows]
 
+    def tells(self, unit: str) -> bool:
+        """Tell whether a unit is done and not acknowledged, committed or not."""
+        return bool(self._database.ask("SELECT 1 FROM finished WHERE unit = ?", (unit,)))
+
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
         """Forget units that the manager acknowledged as they were told."""
         units = list(units)

@@ -105,7 +105,8 @@ class Conversation:
         self.may_hand_back = False  # drained, and nothing is under way or unreported any more
 
     async def run(self) -> None:
-        """Talk until the agent stops."""
+        """Take the list on the disk up, then talk until the agent stops."""
+        await self.resume_list()
         while not self._parts.stopping.asked:
             wait_s = self.poller.next_s - self._parts.clock.boottime_s()
             if wait_s > 0:
@@ -120,7 +121,10 @@ class Conversation:
             self.calls += 1
 
     async def resume_list(self) -> None:
-        """Go on with the list that is on the disk, as after a crash; a permit must come first."""
+        """Go on with the list that is on the disk, as after a crash; a permit must come first.
+
+        The manager is called behind it: to it, a new process follows that list from the start.
+        """
         held = await asyncio.to_thread(self._list.held)
         if held == ListHeld():
             return
@@ -135,7 +139,9 @@ class Conversation:
                 "the manager is asked for it again"
             )
             return
-        self._parts.session.take_list(server_list)
+        await self._parts.session.take_list(server_list)
+        if self._memory.list_told != _name(held):
+            await self._tell_again(held)
         self._parts.say(f"going on with list {held.generation} of round {held.round}")
 
     async def call(self) -> None:
@@ -248,12 +254,20 @@ class Conversation:
             self._parts.say(f"list: {self.poller.trouble}")
             return
         server_list = await asyncio.to_thread(self._read_list, held)
-        closing = self._parts.session.take_list(server_list)
-        self._parts.session.tell_again()
+        closing = await self._parts.session.take_list(server_list)
+        # Before anybody else has a turn: who is quiet from now on is told to the poller.
+        await self._do(self.poller.list_in_force(held, closing, self._parts.clock.boottime_s()))
         self._parts.say(
             f"list {held.generation} of round {held.round}: {len(server_list.orders)} lines"
         )
-        await self._do(self.poller.list_in_force(held, closing, self._parts.clock.boottime_s()))
+        await self._tell_again(held)
+
+    async def _tell_again(self, held: ListHeld) -> None:
+        """Say what was finished under a list before it; kept is that it was said to the end."""
+        await self._parts.session.tell_again()
+        with contextlib.suppress(DiskFullError):  # the next process says it once more
+            self._parts.session.ledger.commit()
+            self._memory.remember_list(_name(held))
 
     def _read_list(self, held: ListHeld) -> ServerList:
         orders = list(self._list.orders())
@@ -308,10 +322,10 @@ class Conversation:
 
     async def _restart(self, *, pages: bool) -> None:
         await asyncio.to_thread(self._list.drop)
-        closing = self._parts.session.drop()
+        closing = await self._parts.session.drop()
+        self.poller.list_dropped(closing, self._parts.clock.boottime_s())
         if pages:
             self._parts.session.drop_pages()
-        self.poller.list_dropped(closing, self._parts.clock.boottime_s())
 
     def _update(self) -> None:
         """Start the launcher, which may stop this agent and tells the manager how it went."""
@@ -352,6 +366,10 @@ class Conversation:
         self._parts.permission.holds = change_holds(
             self._parts.home.hold, lambda holds: replace(holds, handed_back=handed_back)
         )
+
+
+def _name(held: ListHeld) -> str:
+    return f"{held.round} {held.generation}"
 
 
 def _is_pattern(pattern: str) -> bool:

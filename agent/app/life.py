@@ -113,7 +113,6 @@ async def live(
         retuning = Retuning(parts, settings, reread, rereading)
         watch = Watch(parts, Viewing(parts), retuning, single_run, show=show, send=wake.set)
         try:
-            await talk.resume_list()
             await parts.reporting.hand_over_logs("it was left by a crash")
             await _side_by_side(
                 parts,

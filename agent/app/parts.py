@@ -49,6 +49,8 @@ class Parts:
     @property
     def worked_off(self) -> bool:
         """Whether all units that are held are finished or rest, and nothing is under way."""
+        if self.session.taking:
+            return False
         scope = self.session.scope
         return len(scope.finished) + len(scope.resting) == len(scope.jobs) and self.session.quiet
 

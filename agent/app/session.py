@@ -8,9 +8,11 @@ Invariant: a crawl that failed is let go of without a commit: its last one is wh
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Self
 
@@ -32,6 +34,8 @@ from agent.app.mapping import (
 from agent.app.pages import page_worker
 from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
 from agent.modules.counts import StopCounts
+from agent.modules.taking import Taking
+from agent.modules.wanted import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import Scope, ServerList, UnitFinished
 from agent.pipeline.ports import Clock, PageWorker
@@ -49,6 +53,7 @@ __all__ = ["CrawlSession", "resolver_of"]
 SEGMENTS: Final = "segments"
 EARLIER: Final = "earlier.sqlite"
 DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
+TOLD: Final = 200  # units that are told again before requests go on: 40 us each
 _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
 
 
@@ -97,6 +102,9 @@ class CrawlSession:
         self._stop = asyncio.Event()
         self._ended = asyncio.Event()
         self._failed = False
+        self.taking = False
+        """Whether a list is being taken: what it says is not known of all units yet."""
+        self._finished_before = array("q")  # jobs of the list that were done when it came
 
     @classmethod
     def open(
@@ -225,54 +233,81 @@ class CrawlSession:
         self._fetcher.limit_rate(settings.network.bytes_per_s)
         self._held.limit(settings.limits.held_bytes)
 
-    def take_list(self, server_list: ServerList) -> set[int]:
+    async def take_list(self, server_list: ServerList) -> set[int]:
         """Put a list in force; return the jobs that ended and are not quiet yet.
 
-        Each of them is later among `reports.closed_jobs()`.
+        Requests go on meanwhile: it is taken in slices, each of which is over within some
+        hundredths of a second. Each of the jobs is later among `reports.closed_jobs()`.
         """
-        before = self.scope.units.numbers()
+        self.taking = True
+        try:
+            return await self._take(server_list)
+        finally:
+            self.taking = False
+
+    async def _take(self, server_list: ServerList) -> set[int]:
+        wanted = await asyncio.to_thread(wanted_of, server_list)
+        self._crawl.skipped.add_all(wanted.skipped)
         if self._earlier is not None:
             self._earlier.begin_list()
         if server_list.orders and isinstance(self._worker, WorkerPages):
             self._worker.begin()  # now, while nothing is fetched that its start would hold up
-        self._runner.post("seed.list", server_list)
-        self._runner.run_until_settled()
-        ended = before - self.scope.units.numbers()
+        taking = Taking(self.ledger, wanted)
+        self._finished_before = taking.finished
+        ended: set[int] = set()
+        for one in taking.slices():
+            self._runner.post("seed.list", one)
+            self._settle()
+            ended.update(one.ended)
+            await asyncio.sleep(0)
         with suppress(DiskFullError):  # the list itself is on the disk, and is read again
             self.ledger.commit()
         return ended
 
-    def tell_again(self) -> None:
-        """Say once more which units of the list are finished: its manager does not know it.
+    def _settle(self) -> None:
+        try:
+            self._runner.settle()
+        except Exception:
+            self._failed = True  # what it did half must not be committed
+            raise
+
+    async def tell_again(self) -> None:
+        """Say once more which units of the list were finished: its manager does not know it.
 
         A finished unit leaves the manager's list as soon as it counted there.
         """
-        scope = self.scope
-        done = set(scope.finished) | scope.resting
-        waiting = {one.unit for one in self.reports.pending_finished(len(done) + 1)}
-        for unit in done - waiting:
-            row = self.ledger.job(scope.jobs[unit].number)
-            if row is not None:
-                job = row.job
-                self.reports.finished(
-                    UnitFinished(
-                        job.number,
-                        unit,
-                        row.host or host_of(unit),
-                        job.kind,
-                        job.round,
-                        row.pages,
-                        row.response_bytes,
-                        "finished before",
-                    )
-                )
+        jobs = self.scope.jobs
+        resting = (jobs[unit].number for unit in tuple(self.scope.resting))
+        told, self._finished_before = self._finished_before, array("q")
+        numbers = chain(told, resting)
+        while part := tuple(islice(numbers, TOLD)):
+            for number in part:
+                self._tell_finished(number)
+            await asyncio.sleep(0)
 
-    def drop(self) -> set[int]:
+    def _tell_finished(self, number: int) -> None:
+        row = self.ledger.job(number)
+        if row is not None and not self.reports.tells(row.job.unit):
+            job = row.job
+            self.reports.finished(
+                UnitFinished(
+                    job.number,
+                    job.unit,
+                    row.host or host_of(job.unit),
+                    job.kind,
+                    job.round,
+                    row.pages,
+                    row.response_bytes,
+                    "finished before",
+                )
+            )
+
+    async def drop(self) -> set[int]:
         """Forget all units, queues and seen URLs, and what was finished and not told.
 
         Returns the jobs that ended and are not quiet yet. Raises DiskFullError.
         """
-        ended = self.take_list(ServerList(ListHead(), ()))
+        ended = await self.take_list(ServerList(ListHead(), ()))
         while units := self.reports.pending_finished(1000):
             self.reports.forget_finished(units)
             self.ledger.commit()

@@ -62,7 +62,8 @@ class Watch:
     async def look(self, talk: Conversation) -> None:
         """Look once; at the end at everything, or the last second would be forgotten."""
         parts = self._parts
-        for job in parts.session.reports.closed_jobs():
+        # While a list is taken the poller does not know yet which jobs end with it.
+        for job in () if parts.session.taking else parts.session.reports.closed_jobs():
             talk.poller.unit_closed(job, parts.clock.boottime_s())
         now_s = parts.clock.monotonic_s()
         if now_s - self._second_s < SECOND_S and not parts.stopping.asked:

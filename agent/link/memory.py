@@ -1,4 +1,4 @@
-"""What the link must not forget over restarts: sequence number, minute, last command, place.
+"""What the link must not forget over restarts: sequence number, minute, last command, place, list.
 
 Invariant: a number is handed out only after the disk says that it is used up, so it is never
 handed out again. Numbers are taken from the disk by the hundred: most syncs write nothing, and a
@@ -34,6 +34,7 @@ class _Kept:
     log_minute: str = ""  # of the last log, yyyymmddHHMM
     log_key: str = ""  # what that log was made of
     place: str = ""  # which key was used where when an agent last worked here; empty: not known
+    list_told: str = ""  # under which list all was said that was finished before it; empty: none
 
 
 class Memory:
@@ -56,6 +57,7 @@ class Memory:
                 str(values["log_minute"]),
                 str(values.get("log_key", "")),
                 str(values.get("place", "")),
+                str(values.get("list_told", "")),
             )
         except FileNotFoundError:
             kept = _Kept(epoch_ms, chance.randrange(60))
@@ -88,6 +90,16 @@ class Memory:
         """Keep which key is used where. Raises DiskFullError."""
         if place != self._kept.place:
             self._keep(replace(self._kept, place=place))
+
+    @property
+    def list_told(self) -> str:
+        """Under which list all was said that was finished before it; empty: not known."""
+        return self._kept.list_told
+
+    def remember_list(self, name: str) -> None:
+        """Keep under which list that was said to the end. Raises DiskFullError."""
+        if name != self._kept.list_told:
+            self._keep(replace(self._kept, list_told=name))
 
     def next_sequence(self) -> int:
         """Return a number greater than all before, over restarts. Raises DiskFullError."""

@@ -152,7 +152,11 @@ class Poller:
     def request(self, sequence: int, view: View, now_s: float) -> SyncRequest:
         """Return the sync to send now. `now_s` is read before the first byte is sent."""
         # A unit counts as finished only under the list that names it (`generation_held`).
-        settled = self._acknowledged == self._in_force and self._in_force.generation > 0
+        settled = (
+            self._acknowledged == self._in_force
+            and self._in_force.generation > 0
+            and not self._taking  # a goodbye, while units of the next list may be finished
+        )
         request = SyncRequest(
             agent=self._name,
             boot_id=self._boot_id,

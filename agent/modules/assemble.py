@@ -113,7 +113,7 @@ class Crawl:
         ports, limits = self.ports, self.limits
         match module:
             case "seed":
-                self._seeds.append(seed := Seed(ports.ledger, self._held(), self.skipped))
+                self._seeds.append(seed := Seed(ports.ledger, self._held()))
                 return seed
             case "filter":
                 one = Filter(self._held(), limits, self.blocked, self.stopped, self._year)

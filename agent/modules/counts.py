@@ -37,6 +37,13 @@ class StopCounts:
         if len(stopped.examples) < EXAMPLES:
             stopped.examples.append(example[:EXAMPLE_CHARS])
 
+    def add_all(self, other: StopCounts) -> None:
+        """Count what somebody else has counted."""
+        for reason, more in other.by_reason.items():
+            stopped = self._stopped.setdefault(reason, Stopped())
+            stopped.count += more.count
+            stopped.examples += more.examples[: EXAMPLES - len(stopped.examples)]
+
     @property
     def by_reason(self) -> Mapping[str, Stopped]:
         """Return all reasons that occurred."""

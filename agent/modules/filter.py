@@ -78,11 +78,10 @@ class Filter:
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take pages' links, or a change of what the agent holds."""
         if port == "changed":
-            scope = cast(ListChanged, batch[-1]).scope
-            if scope.jobs is self._scope.jobs:
-                self._scope = scope  # only more is finished
-            else:
-                self._hold(scope)
+            changes = cast(Sequence[ListChanged], batch)
+            before, self._scope = self._scope, changes[-1].scope
+            if self._scope.jobs is not before.jobs or any(one.moves_urls for one in changes):
+                self._hold(self._scope)
             return ()
         return self._sort_out(cast(Sequence[Links], batch))
 

@@ -5,8 +5,11 @@ its job. Whoever asks for the job gets it from the ledger, and there its unit is
 two names with one hash are never taken for each other. Hosts that are split keep their units as
 texts: which of them holds a page needs the text.
 
-Invariant: the jobs of the ledger are those of the list in force; a scope is made of them anew with
-each list, and in between only more of them are finished.
+Units that begin lie in a small dictionary until there are `PACKED` of them: to put one into the
+packed tables moves half of them.
+
+Invariant: the jobs of the ledger are those of the list in force, or of a list that is being taken
+as far as it is taken. A scope is made of them when a process begins; then `seed` keeps both alike.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.pipeline.messages import Job, Scope
 from agent.pipeline.ports import Ledger
@@ -27,6 +31,11 @@ from shared.urls import host_of
 __all__ = ["Finished", "JobsHeld", "UnitsHeld", "scope_of", "scope_of_jobs"]
 
 JOBS_REMEMBERED: Final = 4096  # orders that were read from the ledger lately
+PACKED: Final = 1 << 14
+
+_OPEN: Final = 0  # state of a unit
+_DONE: Final = 1
+_GONE: Final = 2
 
 T = TypeVar("T")
 
@@ -38,80 +47,141 @@ class UnitsHeld:
     """Which units are held, by which job, and whether it is done; answers as `UnitIndex` does."""
 
     def __init__(self, units: Iterable[Unit]) -> None:
-        keys, numbers, done = array("q"), array("q"), bytearray()
+        keys, numbers, states = array("q"), array("q"), bytearray()
         self._split = UnitIndex()
-        self._of_split: dict[str, list[int | bool]] = {}
+        self._of_split: dict[str, list[int]] = {}  # number and state
         for number, unit, finished in units:
             if is_whole_host(unit):
                 keys.append(hash(unit))
                 numbers.append(number)
-                done.append(finished)
+                states.append(finished)
             else:
                 self._split.add(unit)
                 self._of_split[unit] = [number, finished]
-        order = np.argsort(np.frombuffer(keys, np.int64), kind="stable")
-        self._keys = array("q", np.frombuffer(keys, np.int64)[order].tobytes())
-        self._numbers = array("q", np.frombuffer(numbers, np.int64)[order].tobytes())
-        self._done = bytearray(np.frombuffer(done, np.uint8)[order].tobytes())
+        self._begun: dict[int, list[int]] = {}  # by key: number and state; not packed yet
+        self._gone = 0  # of the packed ones
+        self._pack(
+            np.frombuffer(keys, np.int64),
+            np.frombuffer(numbers, np.int64),
+            np.frombuffer(states, np.uint8),
+        )
         for host in {host_of(unit) for unit in self._of_split}:
-            place = self._place(host)
-            if place is not None:
+            if self._state(host) is not None:
                 self._split.add(host)
-        self.finished = sum(self._done) + sum(one[1] for one in self._of_split.values())
+        self.finished = self._states.count(_DONE) + sum(one[1] for one in self._of_split.values())
 
     def __len__(self) -> int:
-        return len(self._keys) + len(self._of_split)
+        return len(self._keys) - self._gone + len(self._begun) + len(self._of_split)
 
     def holding(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""
         host = host_of(url)
         if self._split.of_host(host):
             return self._split.holding(url)
-        return host if self._place(host) is not None else None
+        return host if self._state(host) is not None else None
 
     def of_host(self, host: str) -> tuple[str, ...]:
         """Return the units of a host."""
         split = self._split.of_host(host)
         if split:
             return split
-        return (host,) if self._place(host) is not None else ()
+        return (host,) if self._state(host) is not None else ()
 
     def number(self, unit: str) -> int | None:
         """Return the number of a unit's job, or None."""
-        of_split = self._of_split.get(unit)
-        if of_split is not None:
-            return of_split[0]
+        one = self._apart(unit)
+        if one is not None:
+            return one[0]
         place = self._place(unit)
         return None if place is None else self._numbers[place]
 
-    def numbers(self) -> set[int]:
-        """Return the numbers of all jobs."""
-        return {*self._numbers, *(number for number, _ in self._of_split.values())}
-
     def is_finished(self, unit: str) -> bool:
         """Tell whether a unit's job is done."""
-        of_split = self._of_split.get(unit)
-        if of_split is not None:
-            return bool(of_split[1])
-        place = self._place(unit)
-        return place is not None and bool(self._done[place])
+        return self._state(unit) == _DONE
 
     def finish(self, unit: str) -> None:
         """Note that a unit's job is done."""
-        if self.number(unit) is None or self.is_finished(unit):
+        if self._state(unit) == _OPEN:
+            self.finished += 1
+            self._set(unit, _DONE)
+
+    def begin(self, number: int, unit: str) -> None:
+        """Take in a unit that is not held, with the number of its job."""
+        host = host_of(unit)
+        if is_whole_host(unit):
+            self._begun[hash(unit)] = [number, _OPEN]
+            if self._split.of_host(unit):
+                self._split.add(unit)
+            if len(self._begun) >= PACKED:
+                self._pack_begun()
             return
-        self.finished += 1
-        of_split = self._of_split.get(unit)
+        self._split.add(unit)
+        self._of_split[unit] = [number, _OPEN]
+        if self._state(host) is not None:
+            self._split.add(host)
+
+    def end(self, unit: str) -> None:
+        """Let a unit go; one that is not held stays away."""
+        state = self._state(unit)
+        if state is None:
+            return
+        self.finished -= state == _DONE
+        if self._of_split.pop(unit, None) is None and self._begun.pop(hash(unit), None) is None:
+            self._set(unit, _GONE)
+            self._gone += 1
+        self._split.discard(unit)
+        host = host_of(unit)
+        if self._split.of_host(host) == (host,):
+            self._split.discard(host)  # it is not split any more
+
+    def _state(self, unit: str) -> int | None:
+        one = self._apart(unit)
+        if one is not None:
+            return one[1]
         place = self._place(unit)
-        if of_split is not None:
-            of_split[1] = True
+        return None if place is None else self._states[place]
+
+    def _set(self, unit: str, state: int) -> None:
+        one = self._apart(unit)
+        place = self._place(unit)
+        if one is not None:
+            one[1] = state
         elif place is not None:
-            self._done[place] = True
+            self._states[place] = state
+
+    def _apart(self, unit: str) -> list[int] | None:
+        """Return what is known of a unit that is not packed; None: it is, or it is not held."""
+        return self._of_split.get(unit) or self._begun.get(hash(unit))
 
     def _place(self, unit: str) -> int | None:
         key, keys = hash(unit), self._keys
         place = bisect_left(keys, key)
-        return place if place < len(keys) and keys[place] == key else None
+        if place < len(keys) and keys[place] == key and self._states[place] != _GONE:
+            return place
+        return None
+
+    def _pack_begun(self) -> None:
+        """Pack what began, and give back the room of what is gone."""
+        stays = np.frombuffer(self._states, np.uint8) != _GONE
+        begun = np.array(list(self._begun.values()), np.int64)
+        self._pack(
+            np.concatenate(
+                (np.frombuffer(self._keys, np.int64)[stays], np.array(list(self._begun), np.int64))
+            ),
+            np.concatenate((np.frombuffer(self._numbers, np.int64)[stays], begun[:, 0])),
+            np.concatenate(
+                (np.frombuffer(self._states, np.uint8)[stays], begun[:, 1].astype(np.uint8))
+            ),
+        )
+        self._begun, self._gone = {}, 0
+
+    def _pack(
+        self, keys: NDArray[np.int64], numbers: NDArray[np.int64], states: NDArray[np.uint8]
+    ) -> None:
+        order = np.argsort(keys, kind="stable")
+        self._keys = array("q", keys[order].tobytes())
+        self._numbers = array("q", numbers[order].tobytes())
+        self._states = bytearray(states[order].tobytes())
 
 
 class JobsHeld(Mapping[str, Job]):
@@ -150,6 +220,10 @@ class JobsHeld(Mapping[str, Job]):
                 self._read.clear()
             self._read[number] = job
         return job
+
+    def forget(self, number: int) -> None:
+        """Read an order from the ledger again when it is asked for: it changed, or is gone."""
+        self._read.pop(number, None)
 
 
 class Finished(AbstractSet[str]):

@@ -1,12 +1,12 @@
 """Turns the manager's list into jobs, and says when one is done.
 
-A unit of the new list that was there before in the same round and kind goes on as the same job
-(to fetch pages again: if they are the same pages): its seen-set, queue and counters stay.
-Everything else that was there ends, everything else that is new begins. A list may come at any
-time, and as often as it likes.
+A list comes in slices (`agent.modules.taking`), so that requests go on between them. A job that
+goes on keeps its seen-set, queue and counters. A list may come at any time, and as often as it
+likes; what was carried out of the one before is what it is compared with.
 
-Invariant: a job is reported as finished exactly once, and one that left the list as closed exactly
-once: when no request to its host is under way that a job which left the list began.
+Invariant: ledger and scope hold the same jobs, also between two slices. A job is reported as
+finished exactly once, and one that left the list as closed exactly once: when no request to its
+host is under way that a job which left the list began.
 A piece of a split host is not finished but rests when nothing of it is left: its queue and
 seen-set stay, and a list that has a new start page for it wakes it.
 Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
@@ -15,27 +15,22 @@ Leaves to others: whether a URL is worth fetching (filter), and when nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, cast
 
-from agent.modules.counts import StopCounts
-from agent.modules.scope import scope_of
 from agent.pipeline.messages import (
     HostFailed,
     Job,
     Links,
     ListChanged,
+    ListSlice,
     Scope,
-    ServerList,
     UnitClosed,
     UnitFinished,
 )
 from agent.pipeline.ports import Ledger
 from agent.pipeline.spec import Output
-from shared.errors import UrlError
-from shared.units import UnitIndex, is_unit, unit_key
 from shared.urls import canonical, host_of
-from shared.wire.orders import Order
 
 __all__ = ["Seed"]
 
@@ -46,14 +41,11 @@ NOTHING_LEFT: Final = ("complete", "nothing to fetch")
 class Seed:
     """The module `seed`."""
 
-    def __init__(self, ledger: Ledger, scope: Scope, skipped: StopCounts) -> None:
-        """Take up the list in force.
-
-        skipped: counts lines of a list that mean nothing here.
-        """
+    def __init__(self, ledger: Ledger, scope: Scope) -> None:
+        """Take up the list in force."""
         self._ledger = ledger
-        self._skipped = skipped
-        self._hold(scope, set())
+        self._resting_units: set[str] = set()
+        self._scope = replace(scope, resting=self._resting_units)
         self.shares_hosts = ledger.shares_hosts()
         self.probes_finished = 0  # since the process started, and those that it found finished
         self._count_probes(scope.finished)
@@ -65,16 +57,11 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def _hold(self, scope: Scope, resting: set[str]) -> None:
-        self._scope = replace(scope, resting=resting)
-        self._resting_units = resting
-
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a list, or the news that jobs are done, quiet, or on an unreachable host."""
+        """Take slices of a list, or the news that jobs are done, quiet, or not to be reached."""
         match port:
             case "list":
-                # Only the newest counts: each list says everything.
-                return self._new_list(cast(ServerList, batch[-1]))
+                return self._take(cast(Sequence[ListSlice], batch))
             case "finished":
                 return self._finished(cast(Sequence[UnitFinished], batch))
             case "quiet":
@@ -83,61 +70,79 @@ class Seed:
                 failures = cast(Sequence[HostFailed], batch)
                 return self._finished([unit for one in failures for unit in self._failed(one)])
 
-    def _new_list(self, server_list: ServerList) -> Iterator[Output]:
-        round_number = server_list.head.round or 0
-        wanted = self._wanted(server_list.orders)
-        new_pages: dict[str, list[tuple[str, str | None]]] = {}
-        stays: set[str] = set()
+    def _take(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+        for one in batch:
+            yield from self._take_slice(one)
+
+    def _take_slice(self, one: ListSlice) -> Iterator[Output]:
+        self.shares_hosts = one.shares_hosts or (self.shares_hosts and not one.last)
+        ended, closed = self._end(one.ended)
+        new_pages: dict[str, Iterable[tuple[str, str | None]]] = {}
+        for job in one.altered:
+            new_pages[job.unit] = self._alter(job)
+        begun = [self._begin(job) for job, _ in one.begun]
+        for job in begun:
+            new_pages[job.unit] = job.start_pages
+        woken = tuple(job for job in one.altered if self._wakes(job, new_pages[job.unit]))
+        if begun or ended or one.altered or one.last:
+            yield (
+                "changed",
+                ListChanged(
+                    self._scope,
+                    tuple(begun),
+                    tuple(ended),
+                    frozenset(closed),
+                    woken=woken,
+                    altered=one.altered,
+                    last=one.last,
+                ),
+            )
+        yield from self._close(ended, closed)
+        for job, (_, referer) in zip(begun, one.begun, strict=True):
+            if job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit)):
+                yield "links", Links((canonical(job.unit),), referer, 0, 0)
+        for unit, pages in new_pages.items():
+            if unit not in self._scope.finished:
+                for url, referer in pages:
+                    yield "links", Links((url,), referer, 0, 0)
+
+    def _end(self, numbers: Iterable[int]) -> tuple[list[Job], set[int]]:
+        """Drop jobs; return them, and the numbers of those that no frontier has anything of."""
         ended: list[Job] = []
         closed: set[int] = set()
-        self.shares_hosts = False
-        for row in self._ledger.each_job():
-            before, want = row.job, wanted.get(row.job.unit)
-            job = None if want is None else want.job(before.unit, round_number)
-            if job is not None and _goes_on(before, job):
-                stays.add(before.unit)
-                self.shares_hosts |= job.is_piece
-                job = replace(job, number=before.number)
-                if job != before:
-                    self._ledger.open_job(job)
-                    new_pages[before.unit] = _new_pages(before, job)
+        for number in numbers:
+            row = self._ledger.job(number)
+            if row is None:
                 continue
-            ended.append(before)
+            ended.append(row.job)
             if row.finished or not row.address:
-                closed.add(before.number)
-        begun: list[Job] = []
-        for unit, want in wanted.items():
-            if unit not in stays:
-                job = replace(want.job(unit, round_number), number=self._ledger.new_job_number())
-                self._ledger.open_job(job)
-                begun.append(job)
-                self.shares_hosts |= job.is_piece
-                if job.start_pages:
-                    new_pages[unit] = list(job.start_pages)
-        for job in ended:
-            self._ledger.drop_job(job.number)
-        resting = self._scope.resting & stays
-        woken = {unit for unit in resting if new_pages.get(unit)}
-        self._hold(scope_of(self._ledger), set(resting - woken))
-        yield (
-            "changed",
-            ListChanged(
-                self._scope,
-                tuple(begun),
-                tuple(ended),
-                frozenset(closed),
-                woken=tuple(self._scope.jobs[unit] for unit in woken),
-            ),
-        )
-        yield from self._close(ended, closed)
-        for job in begun:
-            top = job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit))
-            if top:
-                yield "links", Links((canonical(job.unit),), wanted[job.unit].referer, 0, 0)
-        for unit in wanted:
-            if unit not in self._scope.finished:
-                for url, referer in new_pages.get(unit, ()):
-                    yield "links", Links((url,), referer, 0, 0)
+                closed.add(number)
+            self._ledger.drop_job(number)
+            self._scope.units.end(row.job.unit)
+            self._scope.jobs.forget(number)
+            self._resting_units.discard(row.job.unit)
+        return ended, closed
+
+    def _alter(self, job: Job) -> list[tuple[str, str | None]]:
+        """Put a job under other orders; return the start pages that it did not have before."""
+        before = self._scope.jobs[job.unit]
+        self._ledger.open_job(job)
+        self._scope.jobs.forget(job.number)
+        known = {url for url, _ in before.start_pages}
+        return [page for page in job.start_pages if page[0] not in known]
+
+    def _begin(self, job: Job) -> Job:
+        job = replace(job, number=self._ledger.new_job_number())
+        self._ledger.open_job(job)
+        self._scope.units.begin(job.number, job.unit)
+        return job
+
+    def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
+        """Tell whether a job rested, and does not any more: it may have something to fetch."""
+        if job.unit not in self._resting_units or not new_pages:
+            return False
+        self._resting_units.discard(job.unit)
+        return True
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
         for job in ended:
@@ -160,30 +165,6 @@ class Seed:
                 self._closing.pop(unit.host, None)
                 for held_back in self._held_back.pop(unit.host, ()):
                     yield "closed", held_back
-
-    def _wanted(self, orders: Iterable[Order]) -> dict[str, _Want]:
-        wanted: dict[str, _Want] = {}
-        pages: list[tuple[str, str | None]] = []
-        for order in orders:
-            try:
-                url = canonical(order.url)
-                if not is_unit(url):
-                    pages.append((url, order.referer))
-                    continue
-                wanted[unit_key(url)] = _Want(order, order.referer)
-                top = url[: url.index("/", 8)]
-                pages += ((canonical(top + path), referer) for path, referer in order.starts)
-                pages += ((canonical(top + path), None) for path in order.only)
-            except UrlError as error:
-                self._skipped.add("list: no URL to crawl", str(error))
-        index = UnitIndex(wanted)
-        for url, referer in pages:
-            unit = index.holding(url)
-            if unit is None:
-                self._skipped.add("list: start page of no unit of the list", url)
-            else:
-                wanted[unit].start_pages.append((url, referer))
-        return wanted
 
     def _count_probes(self, units: Iterable[str]) -> None:
         jobs = self._scope.jobs
@@ -231,38 +212,3 @@ class Seed:
             yield "changed", ListChanged(self._scope, done=jobs)
         for unit in news:
             yield "finished", unit
-
-
-@dataclass(slots=True)
-class _Want:
-    """What a list wants of one unit; the last line about it counts."""
-
-    order: Order
-    referer: str | None
-    start_pages: list[tuple[str, str | None]] = field(default_factory=list)
-
-    def job(self, unit: str, round_number: int) -> Job:
-        order = self.order
-        return Job(
-            0,
-            unit,
-            order.kind,
-            round_number,
-            order.max_transfer,
-            order.interval_ms,
-            order.excepted,
-            tuple(self.start_pages),
-            order.share,
-        )
-
-
-def _goes_on(before: Job, job: Job) -> bool:
-    """Tell whether a job of the new list is the one that was there. Of a refetch its pages say."""
-    if (before.round, before.kind) != (job.round, job.kind):
-        return False
-    return job.kind != "refetch" or before.start_pages == job.start_pages
-
-
-def _new_pages(before: Job, job: Job) -> list[tuple[str, str | None]]:
-    known = {url for url, _ in before.start_pages}
-    return [page for page in job.start_pages if page[0] not in known]

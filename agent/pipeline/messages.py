@@ -44,6 +44,7 @@ __all__ = [
     "Jobs",
     "Links",
     "ListChanged",
+    "ListSlice",
     "Moved",
     "Outcome",
     "Outside",
@@ -114,12 +115,16 @@ class Units(Protocol):
         """Return the units of a host."""
         ...
 
-    def numbers(self) -> set[int]:
-        """Return the numbers of all jobs."""
-        ...
-
     def finish(self, unit: str) -> None:
         """Note that a unit's job is done."""
+        ...
+
+    def begin(self, number: int, unit: str) -> None:
+        """Take in a unit that is not held, with the number of its job."""
+        ...
+
+    def end(self, unit: str) -> None:
+        """Let a unit go; one that is not held stays away."""
         ...
 
 
@@ -154,14 +159,19 @@ class Jobs(Protocol):
         """Yield all."""
         ...
 
+    def forget(self, number: int) -> None:
+        """Read an order from the disk again when it is asked for: it changed, or is gone."""
+        ...
+
 
 @frozen
 class Scope:
-    """What the agent holds: which job a page belongs to. Replaced as a whole with each list.
+    """What the agent holds: which job a page belongs to. One for all modules, changed by seed.
 
     finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
-    split hosts of which nothing is left to fetch, and which only a list wakes again. These two
-    grow while a list is in force, by seed's hand: a new set for each unit would cost more and more.
+    split hosts of which nothing is left to fetch, and which only a list wakes again. It is changed
+    in place, with each unit that is done and each slice of a list: to make it anew for each of
+    them would cost more and more. `ListChanged` tells of every change.
     """
 
     units: Units
@@ -184,8 +194,23 @@ class ServerList:
 
 
 @frozen
+class ListSlice:
+    """Some of what a new list changes: of a long list all at once would hold up every request.
+
+    A job that begins has no number yet; beside it stands the referer of its top page. shares_hosts:
+    whether the whole list has pieces of split hosts. last: now the list is in force.
+    """
+
+    ended: tuple[int, ...] = ()  # numbers of jobs that left the list, or begin anew here
+    altered: tuple[Job, ...] = ()  # jobs that go on, under other orders
+    begun: tuple[tuple[Job, str | None], ...] = ()
+    shares_hosts: bool = False
+    last: bool = False
+
+
+@frozen
 class ListChanged:
-    """What the agent holds has changed: by a new list, or because jobs are done.
+    """What the agent holds has changed: by a slice of a new list, or because jobs are done.
 
     closed: those of `ended` that no frontier has anything of, so that none need say it is quiet.
     """
@@ -196,6 +221,13 @@ class ListChanged:
     closed: frozenset[int] = frozenset()
     done: tuple[Job, ...] = ()
     woken: tuple[Job, ...] = ()  # rested, and may have something to fetch again
+    altered: tuple[Job, ...] = ()  # go on, under other orders
+    last: bool = False  # the whole list is in force now
+
+    @property
+    def moves_urls(self) -> bool:
+        """Tell whether a URL may belong to another job than before, or be worth it now."""
+        return bool(self.begun or self.ended or self.altered or self.woken)
 
 
 @frozen

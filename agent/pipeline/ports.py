@@ -287,6 +287,14 @@ class Ledger(Protocol):
         """Yield the same, with few of them in memory at a time."""
         ...
 
+    def orders(self) -> Iterator[list[tuple[Job, bool]]]:
+        """Yield of each of them the order, and whether it is finished, by number, some at a time.
+
+        Each list is of so many as a moment allows to look through, and what it says is of that
+        moment. Jobs that are opened behind the first list may be among them or not.
+        """
+        ...
+
     def units(self) -> Iterator[tuple[int, str, bool]]:
         """Yield of each of them its number, its unit, and whether it is finished."""
         ...

@@ -32,6 +32,8 @@ from agent.adapters.pages.wire import frame_of
 from agent.adapters.reports import DurableReports
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.taking import Taking
+from agent.modules.wanted import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ServerList
 from agent.pipeline.ports import LookUp
@@ -184,8 +186,10 @@ class Stage:
     def take_list(self, hosts: Iterable[str]) -> None:
         """Put a list of hosts in force."""
         orders = tuple(Order(host) for host in hosts)
-        self.runner.post("seed.list", ServerList(ListHead(1), orders))
-        self.runner.run_until_settled()
+        taking = Taking(self.ledger, wanted_of(ServerList(ListHead(1), orders)))
+        for one in taking.slices():
+            self.runner.post("seed.list", one)
+            self.runner.run_until_settled()
 
     async def turn(self, most: int) -> int:
         """Let the loop turn once, then so many requests end; return how many did."""

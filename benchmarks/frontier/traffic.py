@@ -79,7 +79,7 @@ class Traffic:
         """Build the modules that know of hosts, as a process does that goes on after a crash."""
         stops, scope, clock = StopCounts(), scope_of(self.ledger), _Clock(self)
         self.next_page = self.filled
-        self.seed = Seed(self.ledger, scope, stops)
+        self.seed = Seed(self.ledger, scope)
         self.filter = Filter(scope, _LIMITS, lambda url: False, stops, lambda: 2026)
         self.dedup = Dedup(self.ledger, _LIMITS, stops)
         self.answers: list[LookUp] = []

@@ -90,6 +90,7 @@ class FakeLedger:
         self._changed = False  # since the last commit, perhaps
         self.commits = 0
         self.full = False  # the disk
+        self.orders_at_a_time = 1000
 
     def after_crash(self) -> FakeLedger:
         """Return the ledger that a new process finds after kill -9."""
@@ -114,6 +115,13 @@ class FakeLedger:
 
     def each_job(self) -> Iterator[JobRow]:
         return iter(self.jobs())
+
+    def orders(self) -> Iterator[list[tuple[Job, bool]]]:
+        numbers = sorted(self._now.rows)
+        for first in range(0, len(numbers), self.orders_at_a_time):
+            part = numbers[first : first + self.orders_at_a_time]
+            rows = [self._now.rows[number] for number in part if number in self._now.rows]
+            yield [(row.job, row.finished) for row in rows]
 
     def shares_hosts(self) -> bool:
         return any(row.job.share for row in self.jobs())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.taking import Taking
+from agent.modules.wanted import wanted_of
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import ServerList, Tick
+from agent.pipeline.messages import ListSlice, ServerList, Tick
 from agent.pipeline.ports import PageWorker
 from agent.pipeline.spec import Pipeline
 from agent.runners.in_process import InProcessRunner
@@ -44,6 +46,14 @@ def site(name: str, pages: int, *, fan_out: int = 3) -> dict[str, Page]:
 def order(unit: str, **more: object) -> Order:
     """Return an order for a whole unit."""
     return Order(unit, **more)  # type: ignore[arg-type]  # the caller's keywords are Order's
+
+
+def slices_of(
+    ledger: FakeLedger, orders: Iterable[Order], round_number: int | None = 1
+) -> Iterator[ListSlice]:
+    """Return how a list is taken."""
+    server_list = ServerList(ListHead(round_number), tuple(orders))
+    return Taking(ledger, wanted_of(server_list)).slices()
 
 
 @dataclass
@@ -106,7 +116,12 @@ class World:
 
     def give_list(self, orders: Iterable[Order], round_number: int = 1) -> None:
         """Hand out a list, as the manager does."""
-        self.runner.post("seed.list", ServerList(ListHead(round_number), tuple(orders)))
+        for one in slices_of(self.ledger, orders, round_number):
+            self.take(one)
+
+    def take(self, one: ListSlice) -> None:
+        """Carry a slice of a list out."""
+        self.runner.post("seed.list", one)
         self.runner.run_until_settled()
 
     def tick(self, seconds: float = 0.0) -> None:

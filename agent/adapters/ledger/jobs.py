@@ -33,6 +33,9 @@ LOOKED_AT: Final = 4096
 
 ROWS_AT_A_TIME: Final = 10_000
 
+ORDERS_AT_A_TIME: Final = 1000
+"""Orders that are read in one moment: 5 us each."""
+
 _STATE: Final = "finished, pages, kept, response_bytes, queued, queue"
 
 
@@ -111,6 +114,12 @@ class Jobs:
         )
         for part in self._parts(query):
             yield from map(self._row, part)
+
+    def orders(self) -> Iterator[list[tuple[Job, bool]]]:
+        """Yield orders, and whether they are finished, by number, some at a time."""
+        query = "SELECT number, job, finished FROM jobs WHERE number > ? ORDER BY number LIMIT ?"
+        for part in self._parts(query, at_a_time=ORDERS_AT_A_TIME):
+            yield [(_job(str(order)), finished != 0) for _, order, finished in part]
 
     def shares_hosts(self) -> bool:
         """Tell whether any job is a piece of a split host."""
@@ -281,9 +290,11 @@ class Jobs:
         )
         return [self._row(row) for row in rows]
 
-    def _parts(self, query: str, last: int = -1) -> Iterator[list[tuple[Value, ...]]]:
+    def _parts(
+        self, query: str, last: int = -1, at_a_time: int = ROWS_AT_A_TIME
+    ) -> Iterator[list[tuple[Value, ...]]]:
         """Yield the rows of a query behind a number, some at a time; the number comes first."""
-        while part := self._database.ask(query, (last, ROWS_AT_A_TIME)):
+        while part := self._database.ask(query, (last, at_a_time)):
             last = int(str(part[-1][0]))
             yield part
 

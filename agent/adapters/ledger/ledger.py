@@ -149,6 +149,10 @@ class SqliteLedger:
         """Yield the same, with few of them in memory at a time."""
         return self._jobs.rows()
 
+    def orders(self) -> Iterator[list[tuple[Job, bool]]]:
+        """Yield of each of them the order, and whether it is finished, some at a time."""
+        return self._jobs.orders()
+
     def shares_hosts(self) -> bool:
         """Tell whether any of them is a piece of a split host."""
         return self._jobs.shares_hosts()

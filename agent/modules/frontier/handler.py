@@ -198,11 +198,13 @@ class Frontier:
     def _changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
         has = self._has
         for change in batch:
-            if change.scope.jobs is has.scope.jobs:
-                has.scope = change.scope  # only more is finished
-            else:
-                has.hold(change.scope)
-            has.fresh.append(array("q", [job.number for job in change.begun]))
+            has.scope = change.scope
+            for job in change.altered:
+                has.alter(job)
+            if change.last:
+                has.dormant.forget_room()
+            if change.begun:
+                has.fresh.append(array("q", [job.number for job in change.begun]))
             has.dirty.update((job.number, None) for job in change.woken)
             for job in change.done:
                 yield from self._drop(job)

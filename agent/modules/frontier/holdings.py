@@ -55,19 +55,17 @@ class Holdings:
         self.turns = Turns(
             limits.parallel, limits.slot_patience_s, self._work_left, self.dormant, self._wake
         )
-        self.hold(scope)
-
-    def hold(self, scope: Scope) -> None:
-        """Take note of what the agent holds."""
         self.scope = scope
-        self.dormant.forget_room()
-        for number, queue in self.jobs.items():
-            job = scope.jobs.numbered(number)
-            if job is not None:
-                before, queue.job = queue.job, job
-                queue.limit = self._limit(job)
-                if (before.interval_ms, before.share) != (job.interval_ms, job.share):
-                    self._slow(queue.host)
+
+    def alter(self, job: Job) -> None:
+        """Take note that a job goes on under other orders."""
+        queue = self.jobs.get(job.number)
+        if queue is None:
+            return
+        before, queue.job = queue.job, job
+        queue.limit = self._limit(job)
+        if (before.interval_ms, before.share) != (job.interval_ms, job.share):
+            self._slow(queue.host)
 
     def open_job(self, number: int) -> Job | None:
         """Return a job that is in force and not finished, or None."""

@@ -45,7 +45,15 @@ def begun(folder: Path, limit_bytes: int) -> tuple[Conversation, list[str], list
         list_held=server_list.held(),
         now_s=0.0,
     )
-    session = SimpleNamespace(take_list=lists.append)
+
+    async def take_list(server_list: Any) -> None:
+        lists.append(server_list)
+
+    async def tell_again() -> None:
+        lists.append("told again")
+
+    ledger = SimpleNamespace(commit=lambda: None)
+    session = SimpleNamespace(take_list=take_list, tell_again=tell_again, ledger=ledger)
     parts = SimpleNamespace(session=session, clock=FakeClock(), say=said.append)
     nothing: Any = None
     talk = Conversation(
@@ -75,7 +83,7 @@ def test_a_list_that_is_not_read_any_more_is_asked_for_again(tmp_path: Path, why
     server_list.accept()
     talk, said, lists = begun(tmp_path, LONG)
     asyncio.run(talk.resume_list())
-    assert len(lists) == 1
+    assert len(lists) == 2
     limit_bytes = LONG
     if why == "a lower limit":
         limit_bytes = len(LIST) // 2
@@ -90,3 +98,14 @@ def test_a_list_that_is_not_read_any_more_is_asked_for_again(tmp_path: Path, why
     talk, _, _ = begun(tmp_path, LONG)
     assert talk.poller.request(1, View("working", 0), 0.0).generation_held == 0
     assert ManagerList(tmp_path / "list", limit_bytes=LONG).held() == ListHeld()
+
+
+def test_what_was_finished_is_told_again_until_it_was_told_to_the_end(tmp_path: Path) -> None:
+    """A process that ended while a list was taken had not said it; one that follows says it."""
+    server_list = ManagerList(tmp_path / "list", limit_bytes=LONG)
+    server_list.coming.write_bytes(b"".join(compress([LIST])))
+    server_list.accept()
+    for told in (["told again"], []):
+        talk, _, lists = begun(tmp_path, LONG)
+        asyncio.run(talk.resume_list())
+        assert lists[1:] == told

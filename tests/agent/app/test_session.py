@@ -12,8 +12,10 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.earlier import EarlierFile
 from agent.adapters.ledger import DATABASE, SqliteLedger
 from agent.app.session import EARLIER, CrawlSession
-from agent.pipeline.messages import Earlier
+from agent.modules.taking import CHANGES
+from agent.pipeline.messages import Earlier, ServerList
 from agent.settings import Settings
+from shared.wire.orders import ListHead, Order
 
 HOST = "http://a.example:80/"
 CLOCK = SystemClock()
@@ -22,7 +24,8 @@ CLOCK = SystemClock()
 def opened(folder: Path) -> CrawlSession:
     """Begin a process."""
     site = Settings(home=folder.parent)
-    site = replace(site, pages=replace(site.pages, workers=0))
+    network = replace(site.network, resolver=("127.0.0.1:1",))  # nobody answers there
+    site = replace(site, pages=replace(site.pages, workers=0), network=network)
     return CrawlSession.open(
         site, folder, "prs1", CLOCK, permitted=lambda: True, fetching=lambda: True
     )
@@ -66,3 +69,38 @@ def test_what_went_with_another_ledger_is_not_referred_to(
         asyncio.run(begin())
     asyncio.run(begin())
     assert known(folder) is None
+
+
+UNITS = 2_000
+
+
+def test_the_loop_turns_while_a_list_is_taken(tmp_path: Path) -> None:
+    """At least once for each slice; and what was finished is told again behind it, once."""
+
+    async def live() -> None:
+        session = opened(tmp_path / "crawl")
+        crawl = asyncio.ensure_future(session.run())
+        await asyncio.sleep(0)
+        orders = tuple(Order(f"http://h{number}.invalid:80/") for number in range(UNITS))
+        before = session.turns
+        assert await session.take_list(ServerList(ListHead(1, 1), orders)) == set()
+        assert session.turns - before >= UNITS // CHANGES
+        assert len(session.scope.jobs) == UNITS
+        first = session.scope.jobs[orders[0].url]
+        session.ledger.finish_job(first.number)
+        taken = asyncio.ensure_future(session.take_list(ServerList(ListHead(1, 2), orders[:-1])))
+        await asyncio.sleep(0)
+        assert session.taking
+        assert await taken == {UNITS}
+        assert not session.taking
+        for _ in range(2):
+            await session.tell_again()
+        session.ledger.commit()
+        told = session.reports.pending_finished(UNITS)
+        assert [one.unit for one in told if one.reason == "finished before"] == [first.unit]
+        assert await session.drop() == set(range(1, UNITS))
+        await session.halt()
+        assert crawl.done()
+        await session.close()
+
+    asyncio.run(live())

@@ -160,6 +160,15 @@ def test_finished_units_wait_until_their_list_is_acknowledged() -> None:
     assert ask(poller(), 1, finished=finished(2)).finished == []
 
 
+def test_a_goodbye_while_a_list_is_taken_names_no_finished_unit() -> None:
+    """It may be one of the new list, which the manager is not told to be in force yet."""
+    machine = poller(list_held=ListHeld(1, 5))
+    assert len(ask(machine, 1, finished=finished(1)).finished) == 1
+    machine.answered(1, answer(generation=6), 1.0)
+    request = ask(machine, 2, finished=finished(1))
+    assert (request.generation_held, request.finished) == (5, [])
+
+
 def test_a_permit_of_a_new_epoch_waits_for_its_list() -> None:
     """Rights that were free in between may be others'; the old list is not good any more."""
     machine = poller(list_held=ListHeld(1, 4))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agent.modules.scope as scope_module
 from agent.modules.scope import UnitsHeld, scope_of, scope_of_jobs
 from agent.pipeline.messages import Job
 from shared.units import UnitIndex
@@ -30,7 +32,40 @@ def test_it_answers_as_plain_texts_do(held: set[str], done: set[str]) -> None:
     }
     assert {unit for unit in UNITS if units.is_finished(unit)} == held & done
     assert (len(units), units.finished) == (len(held), len(held & done))
-    assert units.numbers() == set(numbers.values())
+
+
+@given(
+    held=st.sets(st.sampled_from(UNITS)),
+    then=st.lists(st.tuples(st.sampled_from(UNITS), st.sampled_from(["begin", "end", "finish"]))),
+    packed=st.integers(1, 4),
+)
+def test_units_come_and_go(held: set[str], then: list[tuple[str, str]], packed: int) -> None:
+    """In any order, packed or not: what is left answers as if it had been there alone."""
+    number = 100
+    jobs = {unit: place for place, unit in enumerate(sorted(held), 5)}
+    done: set[str] = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scope_module, "PACKED", packed)
+        units = UnitsHeld((place, unit, False) for unit, place in jobs.items())
+        for unit, what in then:
+            if what == "begin" and unit not in jobs:
+                number += 1
+                jobs[unit] = number
+                units.begin(number, unit)
+            elif what == "end":
+                jobs.pop(unit, None)
+                done.discard(unit)
+                units.end(unit)
+            elif what == "finish":
+                done |= {unit} & jobs.keys()
+                units.finish(unit)
+    plain = UnitIndex(jobs)
+    assert [units.holding(page) for page in PAGES] == [plain.holding(page) for page in PAGES]
+    for host in HOSTS:
+        assert set(units.of_host(host)) == {one for one in jobs if host_of(one) == host}
+    assert {unit: units.number(unit) for unit in UNITS} == {unit: jobs.get(unit) for unit in UNITS}
+    assert {unit for unit in UNITS if units.is_finished(unit)} == done
+    assert (len(units), units.finished) == (len(jobs), len(done))
 
 
 @given(held=st.sets(st.sampled_from(UNITS)), done=st.lists(st.sampled_from(UNITS)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.modules.counts import StopCounts
 from agent.modules.scope import scope_of
 from agent.modules.seed import Seed
 from agent.pipeline.messages import (
@@ -12,13 +11,13 @@ from agent.pipeline.messages import (
     Job,
     Links,
     ListChanged,
-    ServerList,
     UnitClosed,
     UnitFinished,
 )
 from agent.pipeline.spec import Output
-from shared.wire.orders import ListHead, Order
+from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger
+from tests.agent.world import slices_of
 
 A, B = "http://a.example:80/", "http://b.example:80/"
 HOME = "http://a.example:80/~koji/"
@@ -29,11 +28,11 @@ class Desk:
 
     def __init__(self, ledger: FakeLedger | None = None) -> None:
         self.ledger = ledger or FakeLedger()
-        self.skipped = StopCounts()
-        self.seed = Seed(self.ledger, scope_of(self.ledger), self.skipped)
+        self.seed = Seed(self.ledger, scope_of(self.ledger))
 
     def give(self, *orders: Order, round_number: int | None = 1) -> list[Output]:
-        return list(self.seed.handle("list", [ServerList(ListHead(round_number), orders)]))
+        slices = slices_of(self.ledger, orders, round_number)
+        return [output for one in slices for output in self.seed.handle("list", [one])]
 
     def tell(self, port: str, *messages: object) -> list[Output]:
         return list(self.seed.handle(port, messages))
@@ -47,9 +46,16 @@ def of(outputs: Iterable[Output], port: str) -> list[object]:
 
 
 def change(outputs: Iterable[Output]) -> ListChanged:
-    (message,) = of(outputs, "changed")
-    assert isinstance(message, ListChanged)
-    return message
+    """Return what all slices of a list have changed, as one."""
+    changes = [message for message in of(outputs, "changed") if isinstance(message, ListChanged)]
+    return ListChanged(
+        changes[-1].scope,
+        tuple(job for one in changes for job in one.begun),
+        tuple(job for one in changes for job in one.ended),
+        frozenset(number for one in changes for number in one.closed),
+        tuple(job for one in changes for job in one.done),
+        tuple(job for one in changes for job in one.woken),
+    )
 
 
 def done(job: Job, reason: str = "complete") -> UnitFinished:
@@ -60,7 +66,7 @@ def test_a_first_list_begins_its_units() -> None:
     """Each unit begins with its top page; the scope is told before the links that need it."""
     desk = Desk()
     outputs = desk.give(Order(A), Order(B, "http://from.example/", max_transfer=50))
-    assert [port for port, _ in outputs] == ["changed", "links", "links"]
+    assert [port for port, _ in outputs] == ["changed", "links", "links", "changed"]
     assert change(outputs).begun == (desk.job(A), desk.job(B))
     assert of(outputs, "links") == [
         Links(("http://a.example/",), None, 0, 0),
@@ -79,15 +85,6 @@ def test_start_pages_belong_to_the_longest_unit() -> None:
     assert desk.job(HOME).start_pages == ((page, "http://ref.example/"),)
     assert desk.job(A).start_pages == ((other, None),)
     assert Links((page,), "http://ref.example/", 0, 0) in of(outputs, "links")
-
-
-def test_what_is_no_unit_and_no_page_of_one_is_counted() -> None:
-    """Lines that mean nothing here are skipped, counted and shown."""
-    desk = Desk()
-    desk.give(Order(A), Order("ftp://x.example/"), Order("http://else.example/page"))
-    assert set(desk.seed.scope.jobs) == {A}
-    assert desk.skipped.count("list: no URL to crawl") == 1
-    assert desk.skipped.count("list: start page of no unit of the list") == 1
 
 
 def test_the_same_unit_round_and_kind_goes_on() -> None:

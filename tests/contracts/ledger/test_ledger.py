@@ -351,6 +351,7 @@ def test_jobs_are_found_by_their_address_and_one_after_the_other(case: LedgerCas
         assert [row.job for row in ledger.each_job()] == jobs
         finished = [(job.number, job.unit, job is jobs[3]) for job in jobs]
         assert list(ledger.units()) == finished
+        assert list(ledger.orders()) == [[(job, job is jobs[3]) for job in jobs]]
         assert list(ledger.open_jobs()) == [
             OpenJob(jobs[0].number, "192.0.2.1", 0, 500),
             OpenJob(jobs[1].number, "", 0, 500),
@@ -376,6 +377,19 @@ def test_jobs_without_an_address_are_found_among_thousands_with_one(case: Ledger
             ledger.place_job(job.number, job.unit, "192.0.2.1")
     ledger.finish_job(lost.pop(1))
     assert [number for part in ledger.unplaced_jobs() for number in part] == lost
+
+
+def test_orders_are_looked_through_while_jobs_go(case: LedgerCase) -> None:
+    """Some at a time; those that were dropped meanwhile are not among the later ones."""
+    ledger = case.start()
+    jobs = [new_job(ledger, f"http://h{number}.example:80/") for number in range(2500)]
+    met: list[Job] = []
+    for part in ledger.orders():
+        assert len(part) <= 1000
+        met += [job for job, _ in part]
+        for job in (*jobs[:5], *jobs[2400:]):
+            ledger.drop_job(job.number)
+    assert met == jobs[:2400]
 
 
 def test_rests_are_remembered_until_they_are_forgotten(case: LedgerCase) -> None:

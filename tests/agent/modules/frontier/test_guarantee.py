@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,12 +22,12 @@ from hypothesis.stateful import (
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import Politeness
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import Outcome, ServerList, Tick
+from agent.pipeline.messages import ListSlice, Outcome, Tick
 from agent.runners.in_process import InProcessRunner
-from shared.wire.orders import ListHead, Order
+from shared.wire.orders import Order
 from tests.agent.fakes import HTML, FakeClock, FakeResolver, FakeWorker, Page
 from tests.agent.judge import Excuses, Judge, JudgedFetcher, JudgedLedger, JudgedReports
-from tests.agent.world import ANY_NAME, TWO_OF_EACH, site
+from tests.agent.world import ANY_NAME, TWO_OF_EACH, site, slices_of
 
 INTERVAL_S = 20.0
 UNIT_INTERVAL_S = 33.0
@@ -111,6 +113,7 @@ class AnyOrder(RuleBasedStateMachine):
         )
         self.reports = JudgedReports(self.judge)
         self.ledger = JudgedLedger()
+        self.ledger.orders_at_a_time = 2
         self.ledger.judge, self.ledger.reports, self.ledger.opened = (
             self.judge,
             self.reports,
@@ -126,6 +129,9 @@ class AnyOrder(RuleBasedStateMachine):
             "http://gone.example:80/": (),
         }
         self.round = 1
+        self.orders: tuple[Order, ...] = ()
+        self.slices: Iterator[ListSlice] = iter(())
+        self.gone: set[str] = set()
         self.permitted = True
         self.was_fetching = False
         self.ticked_s, self.ticked_ms = 0.0, 0
@@ -159,6 +165,8 @@ class AnyOrder(RuleBasedStateMachine):
             batch=3,
         )
         self.was_fetching = False
+        # As a process does that finds a list on its disk.
+        self.slices = slices_of(self.ledger, self.orders, self.round)
         scope = self.crawl.scope
         self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
         self.judge.done = set(scope.finished)
@@ -191,7 +199,17 @@ class AnyOrder(RuleBasedStateMachine):
         new_round=st.booleans(),
     )
     def new_list(self, units: set[str], probes: set[str], new_round: bool) -> None:
-        """The manager changes the list."""
+        """The manager changes the list, and it is taken to its end."""
+        self.begin_list(units, probes, new_round)
+        self.take_slices(1000)
+
+    @rule(
+        units=st.sets(st.sampled_from(UNITS)),
+        probes=st.sets(st.sampled_from(UNITS)),
+        new_round=st.booleans(),
+    )
+    def begin_list(self, units: set[str], probes: set[str], new_round: bool) -> None:
+        """The manager changes the list; an agent that was about to take one takes this one."""
         self.round += new_round
         before = self.crawl.scope.jobs
         orders = [
@@ -202,16 +220,27 @@ class AnyOrder(RuleBasedStateMachine):
             )
             for unit in sorted(units)
         ]
-        gone = set(before) - units
-        self.judge.units = dict.fromkeys({*units, *before}, 0)
-        self.runner.post("seed.list", ServerList(ListHead(self.round), tuple(orders)))
-        self.runner.run_until_settled()
-        scope = self.crawl.scope
-        assert set(scope.jobs) == units
-        assert not gone & set(scope.jobs)
-        self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
-        self.judge.done = set(scope.finished)
-        self.reports.check_closed()
+        self.gone = set(before) - units
+        self.orders = tuple(orders)
+        self.slices = slices_of(self.ledger, orders, self.round)
+
+    @rule(count=st.integers(1, 8))
+    def take_slices(self, count: int) -> None:
+        """Some slices of the list are taken."""
+        for one in islice(self.slices, count):
+            before = {job.unit: job.number for job in self.crawl.scope.jobs.values()}
+            begun = {job.unit: 0 for job, _ in one.begun}
+            self.judge.units = before | begun
+            self.judge.done -= begun.keys()
+            self.runner.post("seed.list", one)
+            self.runner.run_until_settled()
+            scope = self.crawl.scope
+            if one.last:
+                assert set(scope.jobs) == {order.url for order in self.orders}
+                assert not self.gone & set(scope.jobs)
+            self.judge.units = {job.unit: job.number for job in scope.jobs.values()}
+            self.judge.done = set(scope.finished)
+            self.reports.check_closed()
 
     @rule(seconds=st.sampled_from([0.0, 0.3, 1.0, 7.0, 20.0, 21.0, 59.0, 400.0]))
     def time_passes(self, seconds: float) -> None:
@@ -320,6 +349,7 @@ class AnyOrder(RuleBasedStateMachine):
         if not hasattr(self, "runner"):
             return
         self.permitted = True
+        self.take_slices(1000)
         for host, address in zip(UNITS[:4], ADDRESSES, strict=True):
             self.addresses[host] = (address,)
         self.web["http://e.example/robots.txt"] = Page(status=404)
@@ -401,7 +431,10 @@ def test_long_lives_keep_the_guarantee(seed: int) -> None:
             case 0:
                 units = {unit for unit in UNITS if choose.random() < 0.7}
                 probes = {unit for unit in UNITS if choose.random() < 0.2}
-                life.new_list(units, probes, choose.random() < 0.3)
+                life.begin_list(units, probes, choose.random() < 0.3)
+                life.take_slices(choose.choice([0, 1, 2, 4, 1000]))
+            case 1 if choose.random() < 0.5:
+                life.take_slices(choose.choice([1, 2, 4]))
             case 1:
                 life.permit_changes()
                 life.tick(1.0)

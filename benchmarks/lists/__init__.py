@@ -1,0 +1,1 @@
+"""How long an agent's loop stands still while it takes a list."""
