@@ -16,6 +16,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from benchmarks.console.hurried import hurried
+from benchmarks.console.moved import NUMBERED, fill_moved
 from manager.db.engine import Transaction
 from manager.db.tables import agents, plans, rounds
 from manager.store import Layout, LogFile
@@ -61,6 +62,7 @@ def fill(url: str, layout: Layout, filled: Filled, now_ms: int) -> None:
         _rounds(tx, filled, now_ms)
         _hosts(tx, filled, now_ms)
         _records(tx, filled, now_ms)
+        fill_moved(tx, _insert, filled.agents, SEGMENTS, now_ms)
         if tx.dialect == "postgresql":
             _after_numbers(tx)
     _logs(layout, filled)
@@ -243,7 +245,7 @@ def _records(tx: Transaction, filled: Filled, now_ms: int) -> None:
 
 
 def _after_numbers(tx: Transaction) -> None:
-    for table in ("agents", "hosts", "units", "plans", "arrivals", "segments"):
+    for table in ("agents", "hosts", "units", "plans", "arrivals", "segments", *NUMBERED):
         tx.execute(
             sa.text(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}")
         )

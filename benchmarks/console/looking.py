@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final
+from urllib.parse import urldefrag, urljoin
 
 import httpx
 
@@ -15,24 +18,35 @@ from benchmarks.console.filling import CONTROL, DOMAINS, HOST, ROUNDS, Filled
 from benchmarks.console.serving import Served
 from tests.manager.console.markup import read
 
-__all__ = ["LANGUAGES", "PASSWORD", "Look", "addresses", "log_in", "look_at", "p95", "timed"]
+__all__ = [
+    "LANGUAGES",
+    "NOT_LOOKED_AT",
+    "PASSWORD",
+    "Look",
+    "addresses",
+    "log_in",
+    "look_at",
+    "named_by",
+    "named_in_styles",
+    "p95",
+    "timed",
+]
 
 PASSWORD: Final = "correct horse battery"
 WARM_UPS: Final = 2
 LANGUAGES: Final = ("en", "ja")
 NO_ROWS: Final = (
     "hosts?q=h5000$",
-    "state=excluded",
     "nothing",
-    "/collection",
-    "/downloads",
-    "/archive-jobs",
-    "/withdrawn",
-    "/releases",
-    "/fleet-rules",
-    "/tokens",
 )
 """What has no rows in what `filling` makes."""
+NOT_LOOKED_AT: Final = {
+    "/login": "whoever has logged in is led on",
+    "/search": "leads to a page that is looked at",
+    "/events": "a stream without an end",
+}
+"""Routes of pages that are not measured, each with the reason. Files are not pages."""
+STYLE_URL: Final = re.compile(r"""url\(\s*["']?(?P<address>[^"')\s]+)""")
 _EMPTY: Final = '<p class="nothing">'
 
 
@@ -84,7 +98,9 @@ def addresses(filled: Filled) -> list[str]:
         "data", "new-client", "client?name=library", "downloads",
         "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
         "audit?alerts=yes",
-        f"audit?subject={agent}", "users", "user?name=hana", "new-user", "settings", "fleet-rules",
+        f"audit?subject={agent}", "users", "user?name=hana", "user/password?name=hana",
+        "own-password",
+        "new-user", "settings", "fleet-rules",
         "tokens",
     ]  # fmt: skip
     return [f"/console/{each}" for each in found]
@@ -165,9 +181,36 @@ def p95(values: list[float]) -> float:
 
 
 def _weight_kb(client: httpx.Client, page: httpx.Response) -> float:
-    """Return what a browser receives for a page, headers left out."""
-    elements = read(page.text).elements
-    named = {each.attributes.get("src") for each in elements if each.tag in ("script", "img")}
-    named |= {each.attributes.get("href") for each in elements if each.tag == "link"}
-    loaded = [client.get(address) for address in sorted(filter(None, named))]
-    return sum(one.num_bytes_downloaded for one in (page, *loaded)) / 1000
+    """Return what a browser receives for a page, headers left out.
+
+    Counted are scripts, pictures, what `<link>` and `<use>` name, and what style sheets name in
+    turn; each once.
+    """
+    received, waiting = {}, named_by(page.text, str(page.url))
+    while waiting:
+        address = waiting.pop()
+        received[address] = answer = client.get(address)
+        if answer.headers.get("content-type", "").startswith("text/css"):
+            waiting |= named_in_styles(answer.text, str(answer.url)) - received.keys()
+    return sum(one.num_bytes_downloaded for one in (page, *received.values())) / 1000
+
+
+def named_by(html: str, base: str) -> set[str]:
+    """Return the addresses of what a browser loads for a page at `base`."""
+    elements = read(html).elements
+    named = [each.attributes.get("src") for each in elements if each.tag in ("script", "img")]
+    named += [each.attributes.get("href") for each in elements if each.tag in ("link", "use")]
+    return _addresses(filter(None, named), base)
+
+
+def named_in_styles(css: str, base: str) -> set[str]:
+    """Return the addresses of what a browser may load for a style sheet at `base`."""
+    return _addresses((found["address"] for found in STYLE_URL.finditer(css)), base)
+
+
+def _addresses(named: Iterable[str], base: str) -> set[str]:
+    """Return whole addresses without fragments; what is in the page itself has none."""
+    whole = {
+        urldefrag(urljoin(base, one)).url for one in named if not one.startswith(("data:", "#"))
+    }
+    return whole - {urldefrag(base).url}
