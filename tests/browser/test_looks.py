@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.browser.checked import html_errors
 from tests.manager.console.english import left_in
-from tools.browser.driven import DESK, PHONE, Browser, Window, checker
+from tools.browser.driven import DESK, PHONE, Browser, Window
 from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
 from tools.screenshots.stage import Stage
 
@@ -68,25 +67,14 @@ def test_every_page_is_valid_html(
     stage: Stage, names: Mapping[str, str], browser: Browser, tmp_path: Path, language: str
 ) -> None:
     """The Nu HTML checker finds no error."""
-    words = checker()
-    if not words:
-        pytest.skip("java or vnu-jar is not here: tools/test_packages.sh all brings it")
     browser.open(replace(DESK, language=language))
+    pages = {}
     for page in PAGES:
         browser.go(address(page, names))
-        (tmp_path / f"{page}.html").write_text(browser.html(), encoding="utf-8")
+        pages[page] = browser.html()
         if page == BEFORE_LOGIN:
             browser.log_in(stage.name, stage.password)
-    done = subprocess.run(
-        [*words, "--format", "json", "--exit-zero-always", str(tmp_path)],
-        capture_output=True, text=True, timeout=900, check=True,
-    )  # fmt: skip
-    messages = json.loads(done.stderr)["messages"]
-    wrong = [
-        f"{Path(one['url']).name}:{one.get('lastLine')}: {one['message']}"
-        for one in messages
-        if one["type"] != "info"
-    ]
+    wrong = html_errors(pages, tmp_path)
     assert not wrong, "\n".join(wrong)
 
 

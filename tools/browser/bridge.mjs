@@ -7,7 +7,10 @@
 //   {"do": "axe"}                                           what axe finds serious or critical
 //   {"do": "found"}                                         what went wrong since it was last asked
 //   {"do": "block", "pattern"}                              lets nothing through to such addresses
-//   {"do": "cookies", "method", "with": [...]}              context.method(...with)
+//   {"do": "context", "method", "with": [...]}              context.method(...with)
+//   {"do": "key", "key"}                                    a key, wherever the page has its focus
+//   {"do": "download", "selector", "path"}                  the file that a click brings; its name
+//   {"do": "served"}                                        the body of the page that came last
 //
 // Answers: {"value": ...} or {"error": "..."}. What went wrong: console errors, exceptions of
 // scripts, and requests to another origin than the page's, which are not let through.
@@ -22,6 +25,7 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--disable-gpu"] });
 let context = null;
 let page = null;
+let served = null;
 let found = [];
 
 async function open({ width, height, dark, language }) {
@@ -47,7 +51,16 @@ async function open({ width, height, dark, language }) {
   page.on("console", (message) => {
     if (message.type() === "error") found.push(`console: ${message.text()} ${message.location().url}`);
   });
+  page.on("response", (response) => {
+    if (response.request().isNavigationRequest() && response.frame() === page.mainFrame()) served = response;
+  });
   page.on("pageerror", (error) => found.push(`exception: ${error}`));
+}
+
+async function download({ selector, path }) {
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator(selector).click()]);
+  await file.saveAs(path);
+  return file.suggestedFilename();
 }
 
 // The browser writes WebP itself: no program for pictures is needed.
@@ -80,8 +93,11 @@ const DEEDS = {
   open,
   page: (asked) => page[asked.method](...asked.with),
   at: (asked) => page.locator(asked.selector)[asked.method](...asked.with),
-  cookies: (asked) => context[asked.method](...asked.with),
+  context: (asked) => context[asked.method](...asked.with),
   block: (asked) => page.route(asked.pattern, (route) => route.abort()),
+  key: (asked) => page.keyboard.press(asked.key),
+  download,
+  served: () => served.text(),
   webp,
   axe: serious,
   found: () => found.splice(0),

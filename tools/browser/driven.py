@@ -63,14 +63,15 @@ def checker() -> Sequence[str]:
 class Browser:
     """Chromium over one console; a context manager.
 
-    clicks: how often a person would have clicked since it was last set to 0.
+    clicks: how often a person would have clicked since it was last set to 0. window: the one that
+    is open.
     """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self.origin = f"{parts.scheme}://{parts.netloc}"
         self.clicks = 0
-        self._window = DESK
+        self.window = DESK
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Browser:
@@ -97,11 +98,19 @@ class Browser:
 
     def open(self, window: Window) -> None:
         """Show pages in a new window without cookies."""
-        self._window = window
+        self.window = window
         self._tell(
             do="open", width=window.width, height=window.height, dark=window.dark,
             language=window.language,
         )  # fmt: skip
+
+    def resize(self, size: Window) -> None:
+        """Make the window as large as another; the page stays, and so does how it looks."""
+        self._page("setViewportSize", {"width": size.width, "height": size.height})
+
+    def show(self, html: str) -> None:
+        """Show a page that was served elsewhere, in the place of the one that is shown."""
+        self._page("setContent", html, {"waitUntil": "load"})
 
     def log_in(self, name: str, password: str) -> None:
         """Log in, and stand on the overview."""
@@ -126,9 +135,18 @@ class Browser:
         self._at(selector, "press", key)
         self._page("waitForLoadState", "load")
 
+    def press(self, key: str) -> None:
+        """Press a key, wherever the page has its focus; waits for a page that comes of it."""
+        self._tell(do="key", key=key)
+        self._page("waitForLoadState", "load")
+
     def fill(self, selector: str, text: str) -> None:
         """Type into a field."""
         self._at(selector, "fill", text)
+
+    def attach(self, selector: str, path: Path) -> None:
+        """Choose a file of this machine in a field."""
+        self._at(selector, "setInputFiles", str(path.absolute()))
 
     def choose(self, selector: str, value: str) -> None:
         """Choose of a list; one click."""
@@ -168,6 +186,14 @@ class Browser:
         """Return the page as the server sends it to this person."""
         return str(self.script("fetch(location.href).then(answer => answer.text())"))
 
+    def served(self) -> str:
+        """Return the page as the server sent it, also where it answered a form."""
+        return str(self._tell(do="served"))
+
+    def download(self, selector: str, path: Path) -> str:
+        """Click on what brings a file, save it as `path`, and return how the page calls it."""
+        return str(self._tell(do="download", selector=selector, path=str(path.absolute())))
+
     def overflow(self) -> int:
         """Return by how many pixels the document is wider than the window."""
         shape = "document.documentElement"
@@ -201,7 +227,7 @@ class Browser:
         """Take a picture of the whole page, also of what must be scrolled to, as PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
         # The window is as high as the page, so that the bar at the side is, too.
-        width, least = self._window.width, self._window.height
+        width, least = self.window.width, self.window.height
         long = int(self.script("document.documentElement.scrollHeight"))
         self._page("setViewportSize", {"width": width, "height": max(least, min(long, HIGHEST))})
         self._page("screenshot", {"path": str(path.absolute()), "fullPage": True})
@@ -217,15 +243,19 @@ class Browser:
 
     def forget(self) -> None:
         """Lose all cookies, as when a session is over."""
-        self._tell(do="cookies", method="clearCookies", **{"with": []})
+        self._tell(do="context", method="clearCookies", **{"with": []})
 
     def cookies(self) -> list[dict[str, Any]]:
         """Return all cookies."""
-        return list(self._tell(do="cookies", method="cookies", **{"with": []}))
+        return list(self._tell(do="context", method="cookies", **{"with": []}))
 
     def remember(self, cookies: Sequence[dict[str, Any]]) -> None:
         """Have cookies again, as after a login in another tab."""
-        self._tell(do="cookies", method="addCookies", **{"with": [list(cookies)]})
+        self._tell(do="context", method="addCookies", **{"with": [list(cookies)]})
+
+    def allow(self, *permissions: str) -> None:
+        """Allow the pages of this window what a person would be asked for: `clipboard-read`."""
+        self._tell(do="context", method="grantPermissions", **{"with": [list(permissions)]})
 
     def block(self, pattern: str) -> None:
         """Let nothing through whose address is so, in this window."""
