@@ -21,6 +21,7 @@ from tools.demo.system import Manager, wait_for
 from tools.screenshots.partners import add_partners, place
 from tools.screenshots.people import add_people, add_third_party
 from tools.screenshots.releases import Signing, add_releases, fail_to_update
+from tools.show_site.keys import People
 
 __all__ = ["Stage", "set_stage"]
 
@@ -32,12 +33,16 @@ TRANSFERS_S: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What runs, and who may look at it. names: an address, a name or a number of each kind."""
+    """What runs, and who may look at it. names: an address, a name or a number of each kind.
+
+    people: who sign releases.
+    """
 
     manager: Manager
     name: str
     password: str
     names: Mapping[str, str]
+    people: People
 
 
 def set_stage(
@@ -73,7 +78,7 @@ def set_stage(
     add_releases(manager, signing)
     fail_to_update(manager, folder / "robot.region1.example")
     manager.prsm("plan")
-    return Stage(manager, "admin", password, {**_names(manager), **coming})
+    return Stage(manager, "admin", password, {**_names(manager), **coming}, signing.people)
 
 
 def _names(manager: Manager) -> Mapping[str, str]:
