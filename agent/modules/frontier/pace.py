@@ -137,6 +137,7 @@ class Pace:
         return (
             (burst == 0 or address.in_a_row < burst)
             and ended.kept_alive
+            and ended.outcome in ANSWERED  # silence is no strike where our network is down
             and not address.strikes
             and ended.retry_after_s is None
             and not own_rest_s
