@@ -95,13 +95,14 @@ def addresses(filled: Filled) -> list[str]:
         f"reports?agent={agent}",
         "logs", f"logs?host=h{filled.hosts // 2}.d0.example",
         "logs?status=500", "logs?host=nothing.example", "logs/more?status=404", "collection",
+        "collection/orders", "collection/orders?state=open",
         "data", "new-client", "client?name=library", "downloads",
         "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
         "audit?alerts=yes",
         f"audit?subject={agent}", "users", "user?name=hana", "user/password?name=hana",
         "own-password",
         "new-user", "settings", "fleet-rules",
-        "tokens",
+        "tokens", "robot",
     ]  # fmt: skip
     return [f"/console/{each}" for each in found]
 

@@ -32,6 +32,7 @@ PAGES: Final[Mapping[str, str]] = {
     "distances": "/console/probes/distances",
     "reports": "/console/reports",
     "collection": "/console/collection",
+    "collection-orders": "/console/collection/orders",
     "data": "/console/data",
     "client": "/console/client?name={client}",
     "new-client": "/console/new-client",
