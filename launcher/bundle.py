@@ -21,7 +21,7 @@ from launcher.place import Place
 __all__ = ["UNREACHED", "install", "try_launcher"]
 
 INSTALL_S: Final = 3600
-TRY_S: Final = 300
+TRY_S: Final = 1200  # more than the self-test's own limits (`patience`): slowness is no fault
 TOLD: Final = 700
 MOST_FILES: Final = 10_000
 UNREACHED: Final = 3

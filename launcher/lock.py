@@ -17,7 +17,7 @@ from typing import Final
 
 __all__ = ["take"]
 
-HANGS_S: Final = 8 * 3600.0
+HANGS_S: Final = 9 * 3600.0
 """More than all limits of an update together (`patience`, `bundle`, `switching`); while awake."""
 
 ENDED_S: Final = 5.0

@@ -20,6 +20,7 @@ ANSWER_S: Final = 300.0
 METADATA_S: Final = 600.0  # all signed files; they are small
 LEAST_BYTES_PER_S: Final = 20_000
 LONGEST_S: Final = 4 * 3600.0
+AGAIN_S: Final = 60.0  # an alarm may be lost, where it meets the interpreter clearing up
 
 
 class LateError(OfflineError, DownloadError):
@@ -39,9 +40,9 @@ def within(seconds: float, what: str) -> Iterator[None]:
         raise LateError(f"{what}: not done within {seconds:g} s; something on the way is too slow")
 
     handler = signal.signal(signal.SIGALRM, late)
-    left_s, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    left_s, _ = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, left_s)
+        signal.setitimer(signal.ITIMER_REAL, left_s, AGAIN_S if left_s else 0.0)
         signal.signal(signal.SIGALRM, handler)

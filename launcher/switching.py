@@ -75,7 +75,7 @@ class Switching:
         """Carry a trial through from wherever it stands."""
         trial = state.trial
         assert trial is not None, "somebody began"
-        if trial.verdict:
+        if trial.verdict and self._place.is_complete(trial.before):
             return self._back(state, trial, blamed=True)
         if self._place.running() != trial.version:
             self._say(f"switch: current -> {trial.version}")
@@ -88,7 +88,7 @@ class Switching:
             self.keep(state.with_good(trial.version))
             self._say(f"good: {trial.version} has completed a sync")
             return Outcome(trial.version, "updated")
-        if not trial.before:
+        if not trial.before or not self._place.is_complete(trial.before):
             self._start_agent(trial)
             self.keep(state.without_trial())
             self._say(f"sync: {why}; there is no release to go back to")

@@ -171,6 +171,10 @@ class _Run:
         scratch.mkdir()
         tempfile.tempdir = str(scratch)
         state = read_state(self._place.own / "state.json")
+        trial = state.trial
+        if trial and self._place.running() not in (trial.version, trial.before):
+            self._say(f"recover: the trial of {trial.version} is over: another was installed")
+            state = self._switching.keep(state.without_trial())
         if state.trial is not None:
             self._version = state.trial.version
             self._say(f"recover: {self._version} was on trial")

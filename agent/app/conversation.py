@@ -102,11 +102,13 @@ class Conversation:
         self.answers = 0  # syncs that were answered
         self.calls = 0  # that are over, whether answered or not
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
+        self._resumed = False  # the list that was on the disk is in force
         self.may_hand_back = False  # drained, and nothing is under way or unreported any more
 
     async def run(self) -> None:
         """Take the list on the disk up, then talk until the agent stops."""
         await self.resume_list()
+        self._resumed = True
         while not self._parts.stopping.asked:
             wait_s = self.poller.next_s - self._parts.clock.boottime_s()
             if wait_s > 0:
@@ -170,7 +172,10 @@ class Conversation:
     async def goodbye(self) -> None:
         """Tell the manager that this agent stops, where it answers at once."""
         sequence = self._memory.next_sequence()
-        request = self.poller.request(sequence, self._view(), self._parts.clock.boottime_s())
+        view = self._view()
+        if not self._resumed:  # what was finished may be under a list that is not taken yet
+            view = replace(view, finished=())
+        request = self.poller.request(sequence, view, self._parts.clock.boottime_s())
         try:
             async with asyncio.timeout(GOODBYE_S):
                 answer = await self._client.sync(request)

@@ -267,8 +267,9 @@ class CrawlSession:
     def _settle(self) -> None:
         try:
             self._runner.settle()
-        except Exception:
+        except Exception as error:
             self._failed = True  # what it did half must not be committed
+            self._loop.fail(error)
             raise
 
     async def tell_again(self) -> None:

@@ -194,9 +194,11 @@ def start_now(home: Path) -> list[str]:
     return said + [f"  {line}" for line in lines]
 
 
-def who_starts_again(home: Path) -> str:
-    """Return in words who starts an agent that was stopped."""
+def who_starts_again(home: Path, *, by_force: bool = False) -> str:
+    """Return in words who starts an agent that was stopped. by_force: it was killed."""
     home = home.absolute()
+    if by_force and unit_path(home).exists():
+        return "systemd takes that for a failure and starts it within a minute; prs pause is longer"
     if unit_path(home).exists():
         return "systemd starts it with the machine, or at once with: prs start"
     try:

@@ -21,19 +21,24 @@ __all__ = ["check_way_out", "without_password"]
 NAME: Final = "way to pages"
 WAIT_S: Final = 20.0
 _PROXY_REFUSES: Final = 407
+_MAY_BE_THE_PROXYS: Final = (403, 502, 503, 504)
 
 
 async def check_way_out(settings: Settings, manager: str, page: str = "") -> Check:
     """Try one request. manager: its URL; empty: it is not reached. page: a URL to try instead."""
     url = page or manager
-    parts = urlsplit(url)
+    no_url = Check(NAME, f"--page {url[:200]}: is no URL", "name one, as https://www.example.org")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return no_url
     if not page and (not manager or is_loopback(parts.hostname or "")):
         why = "the manager is this machine" if manager else "the manager is not reached"
         return Check(
             NAME, f"not tried, as {why}: prs doctor --page URL tries a site of your choice"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return Check(NAME, f"--page {url[:200]}: is no URL", "name one, as https://www.example.org")
+        return no_url
     proxy = settings.network.proxy
     how = f"through {without_password(proxy)}" if proxy else "without a proxy"
     try:
@@ -43,6 +48,9 @@ async def check_way_out(settings: Settings, manager: str, page: str = "") -> Che
         return Check(NAME, f"{parts.hostname} is not reached {how}: {why}", _remedy(proxy))
     if proxy and status == _PROXY_REFUSES:
         return Check(NAME, f"{how}: it wants a user and a password", _remedy(proxy))
+    if proxy and parts.scheme == "http" and status in _MAY_BE_THE_PROXYS:
+        said = f"{how}: the answer is {status}, which may be the proxy's own"
+        return Check(NAME, said, _remedy(proxy))
     return Check(NAME, f"{parts.hostname} answers {how}")
 
 

@@ -33,7 +33,9 @@ def stop(place: Place, force: bool) -> None:
             )
         from agent.app.starting import who_starts_again  # noqa: PLC0415  # only here
 
-        click.echo(f"process {holder.pid} has stopped; {who_starts_again(place.path)}")
+        click.echo(
+            f"process {holder.pid} has stopped; {who_starts_again(place.path, by_force=force)}"
+        )
 
 
 @click.command()

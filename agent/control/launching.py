@@ -18,10 +18,11 @@ from typing import Final
 
 from agent.errors import HomeError
 
-__all__ = ["Launching", "installation", "launcher_words", "start_launcher"]
+__all__ = ["Launching", "changed_s", "installation", "launcher_words", "start_launcher"]
 
 UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
 LOOKED: Final = "looked"  # there too: changed whenever it has heard what is to be run here
+TRIED: Final = "tried"  # there too: changed when an agent last had it look
 ROOT: Final = "root.json"  # there too: by what it judges releases
 TRY_S: Final = 3600.0
 OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is late
@@ -55,6 +56,10 @@ class Launching:
         own = self._home / "launcher"
         if is_open and now_s - self._looked_s >= OVERDUE_S and self._is_overdue(self._home):
             self._looked_s = now_s
+            with contextlib.suppress(OSError):
+                _mark(
+                    own / TRIED, self._epoch_s()
+                )  # each night's process begins anew, and must not try again
             self._start()  # it tells, too
             return True
         if now_s - self._told_s >= TRY_S and (own / UNTOLD).exists():
@@ -67,8 +72,8 @@ class Launching:
         """Tell whether neither cron nor a timer had it look for a release lately."""
         if not (home / "launcher" / ROOT).exists():
             return False  # it could believe none
-        marks = (home / "launcher" / LOOKED, home / "current" / "complete")
-        last_s = max(map(_changed_s, marks))
+        marks = (*(home / "launcher" / name for name in (LOOKED, TRIED)), home / "current/complete")
+        last_s = max(map(changed_s, marks))
         return not 0 <= self._epoch_s() - last_s < OVERDUE_S
 
     def _start(self, *options: str) -> None:
@@ -76,7 +81,13 @@ class Launching:
             self.process = start_launcher(self._data, *options)
 
 
-def _changed_s(path: Path) -> float:
+def _mark(path: Path, at_s: float) -> None:
+    path.touch()
+    os.utime(path, (at_s, at_s))
+
+
+def changed_s(path: Path) -> float:
+    """Return when a file was changed, epoch seconds; 0: it is not there."""
     try:
         return path.stat().st_mtime
     except OSError:

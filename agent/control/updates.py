@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.control.doctor import Check
-from agent.control.launching import LOOKED, ROOT, installation
+from agent.control.launching import LOOKED, ROOT, changed_s, installation
 
 __all__ = ["check_updates", "left_alone"]
 
 STATE = "state.json"  # in the launcher's folder
 WHY = 300
-LONG_AGO_S = 3 * 86_400.0
+LONG_AGO_S = 8 * 86_400.0  # a site may be open one day a week
 
 
 def left_alone() -> list[str]:
@@ -44,12 +44,12 @@ def check_updates(now: datetime) -> Check:
             f"none: {home}/launcher has no {ROOT}, so no release can be told from a forged one",
             f"ask the administrator of the crawl for it: prs update --root {ROOT}",
         )
-    try:
-        looked_s = (home / "launcher" / LOOKED).stat().st_mtime
-    except OSError:
-        return Check("updates", "no release was looked for yet")
-    ago_s = now.timestamp() - looked_s
-    said = f"looked for {ago_s / 3600:.0f} h ago"
+    looked_s, since_s = (
+        changed_s(home / "launcher" / LOOKED),
+        changed_s(home / "current" / "complete"),
+    )
+    ago_s = now.timestamp() - (looked_s or since_s)
+    said = f"looked for {ago_s / 3600:.0f} h ago" if looked_s else "no release was looked for yet"
     if ago_s > LONG_AGO_S:
         return Check(
             "updates", said, f"prs update tries it now; {home}/launcher/update.log says why"

@@ -196,6 +196,8 @@ class Crawl:
             frontier.retune(politeness, limits)
         for one in self._filters:
             one.retune(limits, blocked)
+        for fetch in self._fetches:
+            fetch.retune(limits)
 
     @property
     def scope(self) -> Scope:

@@ -51,6 +51,10 @@ class Fetch:
         self._done = done
         self.in_flight = 0
 
+    def retune(self, limits: CrawlLimits) -> None:
+        """Go by other limits, as the frontier does: both judge which attempt is the last."""
+        self._limits = limits
+
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
         """Take URLs whose turn it is, or answers."""
         if port == "answer":

@@ -58,6 +58,10 @@ TOLD_S: Final = 0.1
 NOWHERE: Final = "its name had no address when it was looked up before"
 
 
+NO_HOME: Final = "-"
+"""Of a host that was brought back once: no address is called so."""
+
+
 @dataclass(slots=True)
 class _Host:
     """What is known of a host. `address` is "" until it has one."""
@@ -71,6 +75,7 @@ class _Host:
     attempts: int = 0  # look-ups in a row that failed
     failed: str = ""  # why there is no address; until expires_s
     begun: bool = False  # the frontier has it at work
+    home: str = ""  # left though it had answered: gone back to, once, where no other answers
     unreached: set[str] = field(default_factory=set)  # addresses that were left, or are to be
     jobs: set[int] = field(default_factory=set)
     rules: list[RulesRedirected] = field(default_factory=list)
@@ -198,6 +203,8 @@ class Resolve:
             if host is None or host.address != one.address or not pinned(one.address):
                 continue
             host.unreached.add(one.address)
+            if one.answered and not host.home:
+                host.home = one.address
             if host.found:
                 yield from self._move_on(host)
             else:  # it was placed by what is remembered, which is one address
@@ -206,6 +213,8 @@ class Resolve:
     def _move_on(self, host: _Host) -> Iterator[Output]:
         """Move a host to its first address that was not tried in vain, if there is one left."""
         untried = [one for one in host.found if one not in host.unreached]
+        if not untried and host.home in host.found and host.home != host.address:
+            untried, host.home = [host.home], NO_HOME
         if untried:
             before, host.address = host.address, untried[0]
             yield "moved", Moved(host.name, host.address, before)
@@ -299,7 +308,8 @@ class Resolve:
         if before in host.unreached:
             yield from self._move_on(host)
         elif before not in answer.addresses:
-            host.address = answer.addresses[0]
+            untried = (one for one in answer.addresses if one not in host.unreached)
+            host.address = next(untried, answer.addresses[0])
             if before:
                 yield "moved", Moved(host.name, host.address, before)
             else:

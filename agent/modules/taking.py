@@ -48,9 +48,10 @@ class Taking:
         units = self._wanted.units
         for first in range(0, len(anew), CHANGES // 2):  # each is an end and a begin
             yield self._begun_anew(anew[first : first + CHANGES // 2])
-        while units:
+        rest = iter(tuple(units))
+        while some := tuple(islice(rest, CHANGES)):
             begun = []
-            for unit in list(islice(units, CHANGES)):
+            for unit in some:
                 want = units.pop(unit)
                 begun.append((want.job(unit, self._wanted.round), want.order.referer))
             yield self._slice(begun=tuple(begun))

@@ -300,10 +300,14 @@ class HostBegun:
 
 @frozen
 class Unreached:
-    """No connection to a host's address came about; the network of ours is there."""
+    """No connection to a host's address came about; the network of ours is there.
+
+    answered: the address has answered before: it may be our network after all.
+    """
 
     host: str
     address: str
+    answered: bool = False
 
 
 @frozen

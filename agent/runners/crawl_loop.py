@@ -110,6 +110,7 @@ class CrawlLoop:
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
         self._garbage = Garbage()
+        self._defect: Exception | None = None
         self._gathering: GatheringSelector | None = None
 
     @property
@@ -144,8 +145,18 @@ class CrawlLoop:
                 self._alarm = None
             waiter.cancel()
             self.pauses.stop()
+        self._raise_defect()
         self._runner.run_until_settled()  # what came in time counts, whatever it takes
         self._commit()
+
+    def fail(self, error: Exception) -> None:
+        """End `run` with an error that a handler raised outside of its turns; commit nothing."""
+        self._defect = error
+        self._wake()
+
+    def _raise_defect(self) -> None:
+        if self._defect is not None:
+            raise self._defect
 
     def _go_on(self) -> None:
         """Take a turn, and see to the next one, or the end."""
@@ -167,6 +178,7 @@ class CrawlLoop:
 
     def turn(self) -> None:
         """Settle, tell the time, settle, and commit when it is due."""
+        self._raise_defect()
         self.turns += 1
         begun = self._clock.monotonic_s()
         self._runner.run_until_settled(lambda: self._clock.monotonic_s() - begun >= TURN_S)

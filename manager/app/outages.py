@@ -61,6 +61,7 @@ class Outages:
         self._now_ms = now_ms
         self._key: Final = f"database:{signs.host}"
         self._begun: Message | None = None
+        self._over: Message | None = None  # that waits for the end of a window
         self._told_ms = 0
         self._silences: list[SilenceRow] = []
         self._unwritten: deque[tuple[Message, int]] = deque(maxlen=UNWRITTEN)
@@ -89,13 +90,15 @@ class Outages:
 
     def _due(self, gone_s: float, now_ms: int) -> list[Message]:
         holding = {row.key for row in self._silences if row.holds(now_ms)}
+        begun = self._begun
+        if begun is not None and not gone_s:
+            self._over, self._begun = self._message("over", begun.since_ms, now_ms), None
         if "" in holding:
             return []
-        begun = self._begun
-        if not gone_s:
-            self._begun = None
-            return [] if begun is None else [self._message("over", begun.since_ms, now_ms)]
-        if not self._grace_s or gone_s < self._grace_s or self._key in holding:
+        if self._over is not None:
+            over, self._over = self._over, None
+            return [over]
+        if not gone_s or not self._grace_s or gone_s < self._grace_s or self._key in holding:
             return []
         if begun is None:
             self._begun = self._message("begun", now_ms - round(gone_s * 1000), now_ms)

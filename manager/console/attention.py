@@ -235,7 +235,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
                 row.subject or row.actor_name,
                 url,
                 f"{text}: {said}" if said else text,
-                f"agent:{row.subject}" if row.action == LOST else "",
+                f"agent:{row.subject}" if row.action == LOST else f"event:{row.action}",
             )
         )
     return found

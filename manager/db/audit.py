@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import audit
 from shared.frozen import frozen
 
-__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest"]
 
 TOLD: Final = "alert."
 """How the actions begin that say who was told of what."""
@@ -99,3 +99,9 @@ def alerts_after(tx: Transaction, after_id: int, since_ms: int, limit: int) -> l
     c = audit.c
     query = sa.select(audit).where(c.alert, c.id > after_id, c.at_ms >= since_ms)
     return tx.rows(AuditRow, query.order_by(c.id).limit(limit))
+
+
+def last_id_before(tx: Transaction, at_ms: int) -> int:
+    """Return the number of the last row before a moment; 0: there is none."""
+    query = sa.select(sa.func.coalesce(sa.func.max(audit.c.id), 0)).where(audit.c.at_ms < at_ms)
+    return int(tx.value(query))

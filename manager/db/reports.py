@@ -151,11 +151,18 @@ def logs_before(
     return tx.rows(ReportRow, query)
 
 
-def with_lines_before(tx: Transaction, before_ms: int, limit: int) -> list[ReportRow]:
-    """Return logs that came before a moment and whose lines are kept, oldest first."""
+def with_lines_before(
+    tx: Transaction, before_ms: int, after_id: int, limit: int
+) -> list[ReportRow]:
+    """Return logs after an id that came before a moment and whose lines are kept, oldest first."""
     query = (
         sa.select(reports)
-        .where(reports.c.received_ms < before_ms, reports.c.kind == "log", reports.c.path != "")
+        .where(
+            reports.c.id > after_id,
+            reports.c.received_ms < before_ms,
+            reports.c.kind == "log",
+            reports.c.path != "",
+        )
         .order_by(reports.c.id)
         .limit(limit)
     )

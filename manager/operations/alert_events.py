@@ -90,20 +90,23 @@ class Event:
 class News:
     """What is to be told, and up to which number; told_ms: when something was told last.
 
-    upto: 0: nothing came.
+    upto: 0: nothing came. is_marked: it is written down from where on events are told.
     """
 
     events: list[Event]
     upto: int
     told_ms: int
+    is_marked: bool = True
 
 
-def news(tx: Transaction, silenced: Collection[str], now_ms: int) -> News:
+def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool = False) -> News:
     """Return the events that nobody was told of yet, where their time has come.
 
-    Before anything was ever told, those of the last day.
+    Before anything was ever told, those of the last day. quiet: a window is open, nothing is told.
     """
     mark = alerting.events_told(tx)
+    if quiet:
+        return News([], 0, 0, is_marked=mark is not None)
     if mark is None:
         rows = audit.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
     elif 0 <= now_ms - mark.told_ms < HOLD_MS:
@@ -112,9 +115,17 @@ def news(tx: Transaction, silenced: Collection[str], now_ms: int) -> News:
         rows = audit.alerts_after(tx, mark.upto, 0, MOST)
     told_ms = 0 if mark is None else mark.told_ms
     if not rows:
-        return News([], 0, told_ms)
+        return News([], 0, told_ms, is_marked=mark is not None)
     found = [one for one in _events(rows) if one.key not in silenced]
     return News(found, rows[-1].id, now_ms if found else told_ms)
+
+
+def begin_news(tx: Transaction, now_ms: int) -> None:
+    """Write down from where on events are told: those of a day before the first look.
+
+    Else those of a first window that lasts longer than a day would be told to nobody.
+    """
+    alerting.note_events(tx, audit.last_id_before(tx, now_ms - DAY_MS), 0)
 
 
 def note_news(tx: Transaction, found: News) -> None:

@@ -27,7 +27,7 @@ from manager.operations.agent_troubles import (
     SKEW_MS,
     agent_troubles,
 )
-from manager.operations.alert_events import News, news, note_news
+from manager.operations.alert_events import begin_news, news, note_news
 from manager.operations.standing import Standing
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
@@ -46,6 +46,9 @@ __all__ = [
 DAY_MS: Final = 86_400_000
 TEXT: Final = 500
 UNSIGNED_DAYS: Final = 2
+AWAY: Final = (LivenessState.ASLEEP, LivenessState.LATE, LivenessState.LOST)
+HELD_MS: Final = 3_600_000
+"""So long an agent must have been idle for that to be remembered while it is away."""
 
 
 @frozen
@@ -232,20 +235,23 @@ def messages(
     """
     found = [*look(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
-        told = alerting.all_told(tx)
+        told = [row for row in alerting.all_told(tx) if not _is_held(row, seen, now_ms)]
         open_keys = {row.key for row in alerting.silences_since(tx, now_ms) if row.holds(now_ms)}
         quiet = "" in open_keys
-        happened = News([], 0, 0) if quiet else news(tx, open_keys, now_ms)
+        happened = news(tx, open_keys, now_ms, quiet=quiet)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
     made += [Message(one.key, "event", one.text, one.since_ms) for one in happened.events]
     seen_now = {one.key for one in found}
     known = {row.key for row in told}
     begins = [one for one in found if one.after_s and one.key not in known]
     ends = [row.key for row in told if not row.told_ms and row.key not in seen_now]
-    if not (made or happened.upto or begins or ends):
+    is_first = not happened.upto and not happened.is_marked
+    if not (made or happened.upto or begins or ends or is_first):
         return []
     with db.write() as tx:
         note_news(tx, happened)
+        if is_first:
+            begin_news(tx, now_ms)
         for one in begins:
             alerting.note_told(tx, one.key, one.text[:TEXT], now_ms, 0)
         for key in ends:
@@ -257,6 +263,17 @@ def messages(
                 alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
             _note(tx, message, now_ms)
     return made
+
+
+def _is_held(row: ToldRow, seen: Standing, now_ms: int) -> bool:
+    """Tell whether a trouble is neither going on nor over: its agent, idle before, is away now.
+
+    What has only begun is over then: an agent that sleeps was not amiss for hours.
+    """
+    kind, _, name = row.key.partition(":")
+    if kind != "idle" or (not row.told_ms and now_ms - row.since_ms < HELD_MS):
+        return False
+    return any(one.row.name == name and one.liveness.state in AWAY for one in seen.views)
 
 
 def note_message(db: Database, message: Message, now_ms: int) -> None:

@@ -66,9 +66,12 @@ def export(db: Database, kind: str, place: Place, actor: Actor, now_ms: int) -> 
         known = [row for row in agents.all_agents(tx) if row.retired_ms is None]
         known.sort(key=lambda row: row.name)
         logs = _MAKE[kind](tx, known, files)
-    # Merging takes minutes and needs no transaction: a log that was taken never changes.
+    # Merging takes minutes and needs no transaction: a log that was taken never changes. It may be
+    # let go of meanwhile (`log_forgetting`): each agent's are asked for when it is their turn.
     with full_disk_said(place.folder):
-        for agent, paths in logs:
+        for agent in logs:
+            with db.read() as tx:
+                paths = reports.log_paths(tx, agent.id)
             _merge(agent, paths, place, files)
     with db.write() as tx:
         note(tx, now_ms, actor, f"export.{kind}", "", files=len(files.made))
@@ -94,12 +97,12 @@ class _Files:
             file.writelines(f"{line}\n".encode() for line in lines)
 
 
-_Logs = list[tuple[AgentRow, list[str]]]
+_Logs = list[AgentRow]
 _Make = Callable[[Transaction, list[AgentRow], _Files], _Logs]
 
 
 def _log_sums(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
-    return [(agent, reports.log_paths(tx, agent.id)) for agent in known]
+    return known
 
 
 def _merge(agent: AgentRow, paths: list[str], place: Place, files: _Files) -> None:

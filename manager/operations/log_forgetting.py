@@ -8,10 +8,12 @@ What came since the round that goes on, or went on last, began, is kept: it is s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from manager.db import reports, rounds
 from manager.db.engine import Database
+from manager.db.reports import ReportRow
 from manager.operations.actor import Actor, note
 from manager.store import Layout
 
@@ -31,29 +33,46 @@ def forget_logs(db: Database, layout: Layout, keep_s: float, actor: Actor, now_m
     with db.read() as tx:
         last = rounds.newest(tx, 1)
     before_ms = min([now_ms - round(keep_s * 1000), *(one.started_ms for one in last)])
-    forgotten = 0
+    forgotten, after = 0, 0
     while True:
         with db.read() as tx:
-            old = reports.with_lines_before(tx, before_ms, LOGS_AT_ONCE)
+            old = reports.with_lines_before(tx, before_ms, after, LOGS_AT_ONCE)
         if not old:
             return forgotten
-        size_bytes = 0
-        for row in old:
-            file = layout.kept / row.path
+        gone, size_bytes, failed = _unlink(layout, old)
+        if gone:
+            with db.write() as tx:
+                reports.forget_lines(tx, [row.id for row in gone])
+                note(
+                    tx,
+                    now_ms,
+                    actor,
+                    "report.forget",
+                    "",
+                    logs=len(gone),
+                    lines=sum(row.lines for row in gone),
+                    bytes=size_bytes,
+                    until_ms=gone[-1].received_ms,
+                )
+        if failed is not None:
+            raise failed
+        forgotten += len(gone)
+        after = old[-1].id
+
+
+def _unlink(
+    layout: Layout, rows: Sequence[ReportRow]
+) -> tuple[list[ReportRow], int, OSError | None]:
+    """Remove files; return whose are gone, how large they were, and why there are not more."""
+    gone: list[ReportRow] = []
+    size_bytes = 0
+    for row in rows:
+        file = layout.kept / row.path
+        try:
             if file.is_file():
                 size_bytes += file.stat().st_size
                 file.unlink(missing_ok=True)
-        with db.write() as tx:
-            reports.forget_lines(tx, [row.id for row in old])
-            note(
-                tx,
-                now_ms,
-                actor,
-                "report.forget",
-                "",
-                logs=len(old),
-                lines=sum(row.lines for row in old),
-                bytes=size_bytes,
-                until_ms=old[-1].received_ms,
-            )
-        forgotten += len(old)
+        except OSError as error:
+            return gone, size_bytes, error
+        gone.append(row)
+    return gone, size_bytes, None

@@ -59,6 +59,11 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
             raise ConflictError(
                 f"nobody owns {key} yet: the next plan gives it out; pin it to say to whom"
             )
+        if row.is_plain and any(one.path != "/" for one in hosts.units_by_id(tx, list(owners))):
+            raise ConflictError(
+                f"{row.name} speaks only the five messages and gets whole hosts: directories of "
+                f"others share the address of {key}, and would move with it"
+            )
         giving = {unit: row.id for unit, owner in owners.items() if owner != row.id}
         moved = give_units(tx, giving, now_ms, BY_HAND) if giving else 0
         note(tx, now_ms, actor, "unit.move", key, agent=agent, reason=reason, moved=moved)

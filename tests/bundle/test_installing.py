@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.bundle.install import _starts
+from tools.bundle.install import InstallError, _aside, _starts
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -108,6 +108,34 @@ def test_an_environment_that_does_not_start_is_seen(tmp_path: Path, program: str
     (tmp_path / "bin/python").symlink_to(program)
     (tmp_path / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
     assert not _starts(tmp_path)
+
+
+def test_a_trial_that_was_killed_says_nothing_of_the_release(tmp_path: Path) -> None:
+    """For want of memory, say: what is there stays, and the person hears why."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/python"
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
+    program.chmod(0o755)
+    with pytest.raises(InstallError, match="ended by signal 9"):
+        _starts(tmp_path)
+
+
+def test_what_was_there_comes_back_where_nothing_better_comes_of_it(tmp_path: Path) -> None:
+    """A release that is made anew is out of the way meanwhile, also over an attempt that died."""
+    release = tmp_path / "9.1"
+    for _ in range(2):
+        release.mkdir(exist_ok=True)
+        (release / "complete").write_text("old")
+        with pytest.raises(InstallError), _aside(release):
+            assert not release.exists()
+            release.mkdir()
+            raise InstallError("pip ended with 1")
+        assert (release / "complete").read_text() == "old"
+    (release / "complete").rename(tmp_path / "kept")
+    with _aside(release):
+        release.mkdir()
+    assert not (release / "complete").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["9.1"]
 
 
 def test_an_older_archive_is_asked_for(unpacked: Path) -> None:

@@ -94,7 +94,7 @@ def test_one_that_hangs_is_ended_by_the_next(site: Site, centre: Centre) -> None
             assert other.wait(60) == -signal.SIGKILL
         finally:
             other.kill()
-    assert f"process {other.pid} has been at an update for 8 hours; it is ended" in site.log
+    assert f"process {other.pid} has been at an update for 9 hours; it is ended" in site.log
     assert site.running == "1.1"
 
 

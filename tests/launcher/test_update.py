@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tuf.api.metadata import Root
 
 from agent.control.launching import LOOKED
 from launcher.errors import LauncherError
+from launcher.state import Trial, write_state
 from manager.releases import new_root, read, version_of
 from manager.signing import Signer, make_keys
 from tests.launcher.site import Centre, Site, archive
@@ -56,6 +58,25 @@ def test_a_release_that_cannot_sync_goes_back_and_stays_away(site: Site, centre:
     centre.publish("1.2")
     assert site.update() == 0
     assert (site.running, site.state.bad) == ("1.2", {})
+
+
+def test_what_a_person_installed_ends_a_trial(site: Site, centre: Centre) -> None:
+    """A launcher died amid a trial, both releases with an old Python: the new one is not left."""
+    before = Trial("1.1", "0.9", 1, verdict="it did not sync")
+    for trial in (before, replace(before, verdict="")):
+        write_state(site.place.own / "state.json", replace(site.state, trial=trial))
+        assert site.update() == 0
+        assert (site.running, site.state.trial) == ("1.0", None)
+    assert "another was installed" in site.log
+
+
+def test_nobody_goes_back_to_what_is_not_whole(site: Site, centre: Centre) -> None:
+    """The release before the trial is gone: the one on trial stays, and the trial is over."""
+    trial = Trial("1.0", "0.9", 1, verdict="it did not sync")
+    write_state(site.place.own / "state.json", replace(site.state, trial=trial))
+    (site.place.data / "offline").touch()
+    assert site.update() == 1
+    assert (site.running, site.state.trial) == ("1.0", None)
 
 
 def test_a_network_that_is_down_blames_no_release(site: Site, centre: Centre) -> None:

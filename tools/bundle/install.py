@@ -10,6 +10,7 @@ of the system takes the Python away that it was made with (docs/adr/0173).
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -20,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -96,14 +97,31 @@ def install(home: Path, version: str) -> Path:
             if _starts(release / "venv"):
                 return release
             print(f"{release}: does not start any more, and is made anew", file=sys.stderr)
-            (release / "complete").unlink()
         _check_room(home, wheels)
-        shutil.rmtree(release, ignore_errors=True)
-        release.mkdir()
-        _fill(release / "venv", wheels)
-        _try(release / "venv", version)
-        _write_whole(release / "complete", lambda part: _write(part, f"{version}\n"))
+        with _aside(release):
+            release.mkdir()
+            _fill(release / "venv", wheels)
+            _try(release / "venv", version)
+            _write_whole(release / "complete", lambda part: _write(part, f"{version}\n"))
     return release
+
+
+@contextlib.contextmanager
+def _aside(release: Path) -> Iterator[None]:
+    """Put what is there out of the way, and back again where nothing better comes of it."""
+    before = release.with_name(f".{release.name}.before")
+    if (release / "complete").exists():
+        shutil.rmtree(before, ignore_errors=True)
+        release.rename(before)
+    shutil.rmtree(release, ignore_errors=True)
+    try:
+        yield
+    except BaseException:
+        if before.exists():
+            shutil.rmtree(release, ignore_errors=True)
+            before.rename(release)
+        raise
+    shutil.rmtree(before, ignore_errors=True)
 
 
 def switch(release: Path) -> None:
@@ -230,8 +248,13 @@ def _starts(target: Path) -> bool:
     words = [str(target / "bin" / "python"), "-I", "-c", PROGRAMS]
     try:
         done = subprocess.run(words, env=_environment(), capture_output=True, check=False)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return False
+    if done.returncode < 0:
+        raise InstallError(
+            f"{target}: its trial was ended by signal {-done.returncode}; if that was for want of "
+            "memory, make some free, and try again"
+        )
     return done.returncode == 0
 
 

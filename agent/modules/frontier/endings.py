@@ -114,7 +114,7 @@ class Endings:
         # Half a header is an answer too: whoever breaks off is there, however often.
         if ended.outcome in SILENT and not ended.response_bytes:
             self._has.outage.failed(address, ended.ended_s)
-        elif ended.outcome not in UNTOUCHED:
+        elif ended.outcome not in UNTOUCHED and ended.outcome != "forbidden_address":
             self._has.outage.answered(address)
 
     def _rest(
@@ -172,7 +172,9 @@ class Endings:
         queue.in_flight -= 1
         host.rules_fresh = False
         if ours or outcome in UNTOUCHED:
-            host.failures += outcome not in UNTOUCHED
+            if outcome not in UNTOUCHED:  # the first one after an outage does not end a host
+                most = max(host.failures, has.limits.failures_in_a_row - 2)
+                host.failures = min(host.failures + 1, most)
             found = has.gone(queue, url)
             if found is not None:
                 # One URL that hangs says nothing of the others: they are asked for before it.

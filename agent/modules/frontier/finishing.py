@@ -108,12 +108,12 @@ class Finishing:
 
         A piece of a split host goes on, whatever its first pages were: others find more of it.
         """
-        if not queue.trouble or queue.job.is_piece:
+        if queue.job.is_piece:
             return ""
         row = self._has.ledger.job(queue.job.number)
-        if row is None or row.kept > queue.faults:
+        if row is None or not row.pages or row.kept > queue.faults:
             return ""
-        return f"unreachable: {queue.trouble}"
+        return f"unreachable: {queue.trouble or 'no page answered'}"
 
 
 def _finished(job: Job, host: str, pages: int, response_bytes: int, reason: str) -> UnitFinished:

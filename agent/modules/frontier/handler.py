@@ -263,7 +263,8 @@ class Frontier:
             for unit in self._endings.ended(due, ended):
                 yield "closed", unit
             if ended.outcome in NO_CONNECTION and self._endings.is_unreached(due, ended):
-                yield "unreached", Unreached(due.host, due.address)
+                answered = self._has.outage.is_witness(due.address)
+                yield "unreached", Unreached(due.host, due.address, answered)
             host = hosts.get(due.host)
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)

@@ -109,7 +109,6 @@ class Holdings:
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = address.hosts[name] = HostQueue(name, address)
-            self.begun.append(host)
         return host
 
     def note_lookup(self, host: str, took_ms: float) -> None:
@@ -124,6 +123,8 @@ class Holdings:
         if (row.host, row.address) != (host.name, host.address.name):
             self.ledger.place_job(job.number, host.name, host.address.name)
         queue = JobQueue(job, host, self._limit(job), row.pages, row.response_bytes)
+        if not host.jobs:  # new, or without a job since: whoever looks names up has forgotten it
+            self.begun.append(host)
         self.jobs[job.number] = host.jobs[job.number] = queue
         self.dirty[job.number] = None
         self.give_up_slow_probes(host)

@@ -64,8 +64,12 @@ class Outage:
         self._ends += 1
 
     def forget(self, address: str) -> None:
-        """Note that nothing of an address is left to be asked for."""
-        self._witnesses.discard(address)
+        """Note that nothing of an address is left to be asked for.
+
+        One that is silent stays a witness: its host may have moved for just that.
+        """
+        if address not in self._silent:
+            self._witnesses.discard(address)
 
     def is_witness(self, address: str) -> bool:
         """Tell whether an address has answered, and may show that the network is back."""

@@ -17,6 +17,7 @@ from manager.console.pages.collection_asked import (
     HERE,
     asked_of,
     asked_words,
+    day_of,
     names_that_hear,
 )
 from manager.console.pages.reports import before_of
@@ -91,17 +92,12 @@ def show(visit: Visit) -> Response:
         open_orders=open_orders(visit.db),
         schedules=schedules,
         edited=schedule,
-        first=_day_of(schedule.from_ms) if schedule is not None else "",
-        end=_day_of(schedule.until_ms) if schedule is not None else "",
+        first=day_of(schedule.from_ms) if schedule is not None else "",
+        end=day_of(schedule.until_ms) if schedule is not None else "",
         agents=names_that_hear(visit),
         conditions=CONDITION_WORDS,
         states=STATES,
     )
-
-
-def _day_of(at_ms: int | None) -> str:
-    """Return the day of a moment, UTC, as a form has it."""
-    return "" if at_ms is None else figures.iso(at_ms)[:10]
 
 
 def export(visit: Visit) -> Response:

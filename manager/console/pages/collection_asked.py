@@ -11,8 +11,9 @@ from manager.operations.agents import named_agents
 from manager.operations.collection_orders import CONDITIONS, NewCollection
 from shared.errors import FormatError
 
-__all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "names_that_hear"]
+__all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "day_of", "names_that_hear"]
 
+MS_DIGITS: Final = 15
 HERE: Final = "/console/collection"
 CONDITION_WORDS: Final = {
     "difference": lazy("what the centre has not accepted"),
@@ -33,8 +34,8 @@ def asked_of(visit: Visit) -> NewCollection:
     return NewCollection(
         visit.form.get("condition", "difference"),
         "pull" if visit.form.get("pull") == "yes" else "push",
-        _day(visit.form.get("first", "")),
-        _day(visit.form.get("end", "")),
+        _day(visit.form.get("first", ""), visit.form.get("first_ms", "")),
+        _day(visit.form.get("end", ""), visit.form.get("end_ms", "")),
     )
 
 
@@ -47,12 +48,22 @@ def asked_words(agents: int) -> str:
     )
 
 
-def _day(text: str) -> int | None:
-    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing."""
+def _day(text: str, was: str) -> int | None:
+    """Return the epoch milliseconds of a day's first moment, UTC; none for nothing.
+
+    was: the moment that stood there, which may be a later one of that day: it stays with its day.
+    """
     if not text:
         return None
+    if was.isascii() and was.isdigit() and len(was) < MS_DIGITS and day_of(int(was)) == text:
+        return int(was)
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
         raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
     return round(day.timestamp() * 1000)
+
+
+def day_of(at_ms: int | None) -> str:
+    """Return the day of a moment, UTC, as a form has it; none: an empty text."""
+    return "" if at_ms is None else f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d}"

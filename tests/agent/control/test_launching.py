@@ -106,14 +106,18 @@ def test_a_look_that_nobody_had_is_had(tmp_path: Path, monkeypatch: pytest.Monke
     assert one.look(is_open=True)
     assert one.process is not None
     assert one.process.wait(60) == 0
+    assert not launching().look(is_open=True), "the process before it tried"
     now_s += OVERDUE_S - 1
     assert not one.look(is_open=True), "it tried"
     now_s += 1
+    tried = tmp_path / "launcher" / "tried"
+    os.utime(tried, (installed_s, installed_s))
     assert one.look(is_open=True)
     assert one.process.wait(60) == 0
     assert (binaries / "called").read_text() == (
         f"-I -m launcher --home {tmp_path} --data {tmp_path}/data --quiet\n" * 2
     )
+    os.utime(tried, (installed_s, installed_s))
     os.utime(release / "complete", (epoch_s - 60, epoch_s - 60))
     assert not launching().look(is_open=True), "it is as new as that"
     os.utime(release / "complete", (installed_s, installed_s))
@@ -121,6 +125,7 @@ def test_a_look_that_nobody_had_is_had(tmp_path: Path, monkeypatch: pytest.Monke
     looked.touch()
     for ago_s, is_overdue in ((60, False), (OVERDUE_S + 1, True), (-3600, True)):
         os.utime(looked, (epoch_s - ago_s, epoch_s - ago_s))
+        os.utime(tried, (installed_s, installed_s))
         one = launching()
         assert one.look(is_open=True) == is_overdue, ago_s
         if one.process is not None:

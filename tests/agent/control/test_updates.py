@@ -48,8 +48,16 @@ def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     assert check_updates(now).said.startswith("none: ")
     assert "prs update --root root.json" in check_updates(now).remedy
     (own / "root.json").touch()
-    assert check_updates(now).said == "no release was looked for yet"
-    for hours, is_good in ((3, True), (100, False)):
+    complete = tmp_path / "versions" / "1.0" / "complete"
+    complete.parent.mkdir(parents=True)
+    complete.touch()
+    (tmp_path / "current").symlink_to("versions/1.0")
+    for days, is_good in ((1, True), (9, False)):
+        installed_s = now.timestamp() - days * 86_400
+        os.utime(complete, (installed_s, installed_s))
+        check = check_updates(now)
+        assert (check.said, check.good) == ("no release was looked for yet", is_good)
+    for hours, is_good in ((3, True), (150, True), (200, False)):
         (own / "looked").touch()
         looked_s = now.timestamp() - hours * 3600
         os.utime(own / "looked", (looked_s, looked_s))

@@ -313,3 +313,19 @@ def test_ticks_are_rare_where_nothing_happens() -> None:
     assert rests(2 * STILL_TURNS) == {TICK_S}
     bench.watch.waits_for_tick, bench.watch.at_work = False, 1
     assert rests(2 * STILL_TURNS) == {TICK_S}
+
+
+def test_what_failed_outside_of_a_turn_is_not_committed() -> None:
+    """A slice of a list that was carried out half ends the loop, uncommitted."""
+    bench = Bench()
+
+    async def crawl() -> None:
+        running = asyncio.ensure_future(bench.loop.run(asyncio.Event(), 0.1))
+        await asyncio.sleep(0.01)
+        bench.runner.post("one.in", "half")
+        bench.loop.fail(ZeroDivisionError("a defect of ours"))
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.wait_for(running, 5)
+
+    asyncio.run(crawl())
+    assert bench.ledger.commits == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from manager.operations.collection_orders import NewCollection, collect_now
+from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
 from manager.operations.enrolment import enrol, issue_join_token
 from shared.wire.names import hash_of_key
 from tests.manager.console.conftest import Visitor
@@ -59,3 +60,20 @@ def test_who_is_typed_is_asked_and_nobody_typed_is_all(
     browser.submit(question.form(f"{here}/orders"))
     page = browser.page(here)
     assert "1 agent was left out: it has too many open orders." in page.text
+
+
+def test_an_edit_keeps_the_time_of_a_day_that_stays(prsm: Running, person: Visitor) -> None:
+    """Commands take moments, the form days: what nobody touched is not moved to midnight."""
+    db, here = prsm.manager.db, "/console/collection"
+    first_ms, end_ms = 1_795_532_400_000, 1_795_561_200_000  # 15:00 and 23:00 of one day, UTC
+    asked = NewCollection("period", "push", first_ms, end_ms)
+    add_collection_schedule(db, None, "0 3 * * *", "UTC", asked, ADMIN, prsm.clock())
+    browser = person("operator")
+    form = browser.page(f"{here}?edit=1").form(f"{here}/schedules/change")
+    assert browser.submit(form, crontab="0 4 * * *").status_code == 303
+    (row,) = TIMETABLE.listed(db, prsm.clock())
+    assert (row.schedule.crontab, row.schedule.from_ms, row.schedule.until_ms) == (
+        "0 4 * * *",
+        first_ms,
+        end_ms,
+    )

@@ -114,3 +114,17 @@ def test_events_of_a_day_are_shown_with_when_they_are_told(
     assert (after.told_ms, after.next_ms) == (world.now_ms, None)
     world.wait(86_401)
     assert shown(world, tmp_path) == []
+
+
+def test_a_long_first_window_puts_events_off_as_any_other(database: Database) -> None:
+    """What happened at its beginning is told at its end, though that is more than a day ago."""
+    world = World(database)
+    add_window(database, world.now_ms, world.now_ms + 30 * HOUR_MS, "", ADMIN, world.now_ms)
+    assert told(world) == []
+    world.wait(3600)
+    happen(world, "agent.clone", "a.example", reason="twice")
+    for _ in range(3):
+        assert told(world) == []
+        world.wait(9 * 3600)
+    world.wait(3 * 3600)
+    assert [one.key for one in told(world)] == ["event:agent.clone"]

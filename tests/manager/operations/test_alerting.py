@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.assignment import AgentFacts, liveness
+from manager.assignment import AgentFacts, LivenessState, liveness
 from manager.db import agents, alerting, releases
 from manager.db.alerting import ToldRow
 from manager.db.engine import Database
@@ -419,3 +419,27 @@ def test_an_update_that_nobody_is_offered_any_more_is_no_trouble(
     if end == "halt":
         roll_out(database, "2.0", "all", ADMIN, world.now_ms)
         assert [(one.key, one.state) for one in told(world)] == [("update:a", "begun")]
+
+
+def test_an_idle_agent_that_sleeps_is_neither_over_nor_begun_anew(database: Database) -> None:
+    """Awake some hours each night, and fetching nothing: told once, and over when it fetches."""
+    world = World(database)
+    world.join("a")
+    limits = replace(OFF, agent_s=6 * 3600)
+    (one,) = standing(world).views
+
+    def night(state: LivenessState, hours: float, *, wrong: bool) -> list[tuple[str, str]]:
+        world.leap(hours * 3600)
+        said = replace(one.liveness, state=state, attention=wrong)
+        seen = replace(standing(world), views=[replace(one, liveness=said)])
+        made = messages(database, seen, [], limits, 0, world.now_ms)
+        return [(message.key, message.state) for message in made]
+
+    idle, asleep, working = (LivenessState.IDLE, LivenessState.ASLEEP, LivenessState.WORKING)
+    assert night(idle, 1, wrong=True) == []
+    assert night(idle, 4, wrong=True) == []
+    assert night(asleep, 19, wrong=False) == []
+    assert night(idle, 1, wrong=True) == [("idle:a", "begun")]
+    assert night(asleep, 19, wrong=False) == []
+    assert night(idle, 3, wrong=True) == []
+    assert night(working, 1, wrong=False) == [("idle:a", "over")]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK
 from manager.operations.audit import audit_page
@@ -79,3 +81,26 @@ def test_a_manager_that_died_between_file_and_row_goes_on(
     assert _lines(database, layout) == (4, 1)
     assert forget_logs(database, layout, 20 * DAY_S, CLOCK, 31 * 24 * HOUR_MS) == 2
     assert _lines(database, layout) == (2, 0)
+
+
+def test_a_file_that_stays_holds_up_nobody(database: Database, tmp_path: Path) -> None:
+    """What is gone is written down before the error is told; the rest follows when it can."""
+    _, layout = _logged(database, tmp_path)
+    stubborn = layout.kept / list_reports(database)[1].path
+    stubborn.rename(tmp_path / "away")
+    stubborn.symlink_to(tmp_path / "away")
+    folder = stubborn.parent
+    real = Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path == stubborn:
+            raise PermissionError(13, "Permission denied", str(path))
+        real(path, missing_ok=missing_ok)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        with pytest.raises(PermissionError):
+            forget_logs(database, layout, 20 * DAY_S, CLOCK, 31 * 24 * HOUR_MS)
+    assert [bool(row.path) for row in list_reports(database)] == [True, True, False]
+    assert len(list(folder.glob("*.parquet"))) == 2
+    assert forget_logs(database, layout, 20 * DAY_S, CLOCK, 31 * 24 * HOUR_MS) == 1

@@ -48,6 +48,9 @@
       const select = field(name);
       if (select && select.tagName === "SELECT") {
         if ([...select.options].some(function (each) { return each.value === one.value; })) select.value = one.value;
+        // What the person saw goes with it, so that a limit that somebody set since is not overwritten.
+        const shown = field("shown " + agentOf(name));
+        if (shown && one.shown) shown.value = one.shown;
         continue;
       }
       carry(name, one.value);
