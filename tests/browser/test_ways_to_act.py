@@ -54,6 +54,16 @@ class Hands:
             base_url=f"{stage.manager.url}/api/v1", headers={"Authorization": f"Bearer {token}"}
         )
 
+    def begin_schedules(self) -> None:
+        """Have a schedule of each kind that can be edited, far from now."""
+        for kind, path, more in (
+            ("ordering", "/collection/schedules", {"agent": QUIET}),
+            ("rounding", "/rounds/schedules", {"method": "default"}),
+        ):
+            asked = {"crontab": "13 5 * * 6", "zone": "UTC", **more}
+            made = self._calls.post(path, json=asked).raise_for_status().json()
+            self.names[kind] = str(made["schedule"]["id"])
+
     def audited(self, act: Act) -> int:
         """Return the number of the newest row of the audit that is of such an act; 0: none."""
         asked = {"action": act.does, "actor": act.by, "limit": "1"}
@@ -130,7 +140,9 @@ def hands(stage: Stage, browser: Browser) -> Iterator[Hands]:
         stage.manager.start()
         _join_and_upload(stage)
         _submit_job(stage)
-        yield Hands(stage, browser, names)
+        hands = Hands(stage, browser, names)
+        hands.begin_schedules()
+        yield hands
 
 
 def _names(stage: Stage) -> dict[str, str]:
