@@ -15,6 +15,10 @@ __all__ = ["REFUSAL_PHRASES"]
 REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     # Agents and how they send
     lazy("agent %(name)s does not exist any more"),
+    lazy(
+        "%(name)s speaks only the five messages and gets whole hosts: directories of others share "
+        "the address of %(host)s, and would move with it"
+    ),
     lazy("agent %(name)s was retired: pin to one that takes part"),
     lazy("agent %(name)s was retired and calls no more"),
     lazy("agent %(name)s takes no part now: it probes nothing"),

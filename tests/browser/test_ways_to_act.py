@@ -49,7 +49,9 @@ class Hands:
         self.wrong: list[str] = []
         self._path = "/console/"
         self._cookies: Any = None
-        token = stage.manager.prsm("tokens", "add", "looking", "--user", "admin")["token"]
+        token = stage.manager.prsm(
+            "tokens", "add", "looking", "--user", "admin", "--role", "operator"
+        )["token"]
         self._calls = httpx.Client(
             base_url=f"{stage.manager.url}/api/v1", headers={"Authorization": f"Bearer {token}"}
         )
