@@ -369,5 +369,6 @@ class CrawlSession:
 
     @property
     def quiet(self) -> bool:
-        """Tell whether no request and no page is under way."""
-        return not self._crawl.at_work and not self.state().under_way
+        """Tell whether no request and no page is under way, nor what was just heard of one."""
+        idle = self._runner.idle
+        return idle and not self._crawl.at_work and not self.state().under_way
