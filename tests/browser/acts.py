@@ -121,7 +121,7 @@ _OF_ROUNDS: Final = (
 
 _OF_DATA: Final = (
     Act("/collection/schedules", ORDERS, "collection.schedule", "Agents are asked to send next",
-        typed={"crontab": "12 5 * * 6", "zone": "Asia/Tokyo"}, chosen={"agent": "{quiet}"}),
+        typed={"crontab": "12 5 * * 6", "zone": "Asia/Tokyo"}, chosen={"agent": "{alive}"}),
     Act("/collection/schedules/change", f"{ORDERS}?edit={{ordering}}", "collection.reschedule",
         "Agents are asked to send next", typed={"crontab": "14 5 * * 6"}),
     Act("/collection/schedules/run", ORDERS, "collection.run", "is asked to send",
