@@ -141,29 +141,28 @@ def _schedule(command: _Command) -> _Command:
     return command
 
 
-@schedule.command("set")
-@_schedule
-@json_option
-@pass_place
-def set_schedule(
-    place: Place,
+def _schedule_body(
     crontab: str,
     agent: str | None,
     zone: str,
     condition: str,
     first: int | None,
     end: int | None,
+    *,
     pull: bool,
-    as_json: bool,
-) -> None:
+) -> dict[str, Any]:
+    """Return what `_schedule` says, as the API takes it."""
+    asked = _asked(condition, first, end, pull=pull)
+    return {"crontab": crontab, "agent": agent, "zone": zone, **asked}
+
+
+@schedule.command("set")
+@_schedule
+@json_option
+@pass_place
+def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
     """Let agents send at the times of CRONTAB: minute, hour, day, month, day of week."""
-    body = {
-        "crontab": crontab,
-        "agent": agent,
-        "zone": zone,
-        **_asked(condition, first, end, pull=pull),
-    }
-    shown(place.calls.post(SCHEDULES, body), _facts, as_json=as_json)
+    shown(place.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
 
 
 @schedule.command("change")
@@ -171,26 +170,10 @@ def set_schedule(
 @_schedule
 @json_option
 @pass_place
-def change_schedule(
-    place: Place,
-    number: int,
-    crontab: str,
-    agent: str | None,
-    zone: str,
-    condition: str,
-    first: int | None,
-    end: int | None,
-    pull: bool,
-    as_json: bool,
-) -> None:
+def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) -> None:
     """Let schedule NUMBER be what `set` would make of this, whole. Open orders of it stay."""
-    body = {
-        "crontab": crontab,
-        "agent": agent,
-        "zone": zone,
-        **_asked(condition, first, end, pull=pull),
-    }
-    shown(place.calls.post(f"{SCHEDULES}/{number}", body), _facts, as_json=as_json)
+    made = place.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
+    shown(made, _facts, as_json=as_json)
 
 
 @schedule.command("run")
