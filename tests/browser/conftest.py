@@ -48,6 +48,13 @@ def first_day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProce
         yield running
 
 
+@pytest.fixture(scope="module")
+def opened(filled: ManagerProcess) -> Iterator[Browser]:
+    """Start the browser before the filled manager."""
+    with Browser(filled.url) as started:
+        yield started
+
+
 @pytest.fixture(scope="session")
 def names(stage: Stage) -> Mapping[str, str]:
     """Return what there is, of each kind."""

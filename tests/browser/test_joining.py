@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.desk import sit_down
 from tests.e2e.manager_process import ManagerProcess, prsm
-from tests.manager.console.filled import PASSWORD
-from tools.browser.driven import DESK, Browser
+from tools.browser.driven import Browser
 from tools.demo.system import Agent
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -19,10 +19,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 def admin(first_day: ManagerProcess) -> Iterator[Browser]:
     """Log in, at a desk; nothing may have gone wrong in the browser at the end."""
     with Browser(first_day.url) as browser:
-        browser.open(DESK)
-        browser.log_in("admin", PASSWORD)
-        browser.wait_for("h1:has-text('Overview')")
-        yield browser
+        yield sit_down(browser)
         assert browser.found() == []
 
 

@@ -10,29 +10,20 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.browser.desk import sit_down
 from tests.e2e.manager_process import ManagerProcess, prsm
-from tests.manager.console.filled import HOSTS, PASSWORD
-from tools.browser.driven import DESK, Browser
+from tests.manager.console.filled import HOSTS
+from tools.browser.driven import Browser
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
 AGENT = "kyoto.example.ac.jp"
 
 
-@pytest.fixture(scope="module")
-def opened(filled: ManagerProcess) -> Iterator[Browser]:
-    """Start the browser."""
-    with Browser(filled.url) as started:
-        yield started
-
-
 @pytest.fixture
 def admin(opened: Browser) -> Iterator[Browser]:
     """Log in, at a desk; nothing may have gone wrong in the browser at the end."""
-    opened.open(DESK)
-    opened.log_in("admin", PASSWORD)
-    opened.wait_for("h1:has-text('Overview')")
-    yield opened
+    yield sit_down(opened)
     lost = (
         "ERR_CONNECTION_REFUSED",
         "ERR_INCOMPLETE_CHUNKED_ENCODING",

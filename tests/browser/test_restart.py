@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.browser.desk import sit_down
 from tests.e2e.manager_process import ManagerProcess
 from tests.manager.console.filled import HOSTS, PASSWORD
-from tools.browser.driven import DESK, PHONE, Browser
+from tools.browser.driven import PHONE, Browser
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -20,10 +21,7 @@ RESTART = f"select[name='restart {KYOTO}']"
 def operator(filled: ManagerProcess) -> Iterator[Browser]:
     """Log in; nothing may have gone wrong in the browser at the end."""
     with Browser(filled.url) as browser:
-        browser.open(DESK)
-        browser.log_in("operator", PASSWORD)
-        browser.wait_for("h1:has-text('Overview')")
-        yield browser
+        yield sit_down(browser, "operator")
         assert browser.found() == []
 
 

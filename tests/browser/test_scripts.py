@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.manager_process import ManagerProcess
-from tests.manager.console.filled import PASSWORD
+from tests.browser.desk import sit_down
 from tools.browser.driven import DESK, Browser
 from tools.screenshots.stage import Stage
 
@@ -26,20 +25,10 @@ PICTURES = (
 """Pages with a drawing, and what its file is called."""
 
 
-@pytest.fixture(scope="module")
-def opened(filled: ManagerProcess) -> Iterator[Browser]:
-    """Start the browser."""
-    with Browser(filled.url) as started:
-        yield started
-
-
 @pytest.fixture
 def admin(opened: Browser) -> Iterator[Browser]:
     """Log in, at a desk; nothing may have gone wrong in the browser at the end."""
-    opened.open(DESK)
-    opened.log_in("admin", PASSWORD)
-    opened.wait_for("h1:has-text('Overview')")
-    yield opened
+    yield sit_down(opened)
     assert opened.found() == []
 
 
