@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +23,7 @@ from benchmarks.crawl.nginx import Served, serve
 from benchmarks.crawl.others import Peers
 from benchmarks.crawl.runs import HEADING, OURS, Run, order, over, pages_per_cpu_s, pages_per_s
 from benchmarks.crawl.web import Web, real_web, simulated_web
+from tools.held_port import HeldPort
 
 LONGEST_S: Final = 3600.0
 PEERS: Final = ("scrapy", "crawlee")
@@ -45,14 +45,15 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="bench-crawl-web-", dir=_in_memory()) as served,
     ):
         for kind in asked.webs:
-            scratch, port, files = Path(name) / kind, _free_port(), Path(served) / kind
-            if kind == "simulated":
-                web = simulated_web(files, asked.hosts, asked.pages, port)
-            else:
-                web = real_web(files)
-            print(f"\n{kind}: {len(web.hosts)} hosts", flush=True)
-            with serve(web.folder, scratch / "nginx", port) as nginx:
-                result[kind] = _compare(asked.crawlers, peers, web, nginx, scratch)
+            scratch, files = Path(name) / kind, Path(served) / kind
+            with HeldPort() as port:
+                if kind == "simulated":
+                    web = simulated_web(files, asked.hosts, asked.pages, port)
+                else:
+                    web = real_web(files)
+                print(f"\n{kind}: {len(web.hosts)} hosts", flush=True)
+                with serve(web.folder, scratch / "nginx", port) as nginx:
+                    result[kind] = _compare(asked.crawlers, peers, web, nginx, scratch)
     print("RESULT " + json.dumps(result))
 
 
@@ -141,13 +142,6 @@ def _arguments() -> argparse.Namespace:
     if asked.check_scrapy:
         asked.crawlers.append(REFERENCE)
     return asked
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

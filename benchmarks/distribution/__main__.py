@@ -31,7 +31,8 @@ from typing import Any, Final
 import httpx
 
 from benchmarks.distribution.filling import Filled, fill, key_of
-from tests.e2e.nginx import nginx_in_front, reserved_port
+from tests.e2e.nginx import nginx_in_front
+from tools.held_port import HeldPort
 
 CODE: Final = "import sys; from manager.cli import main; sys.exit(main())"
 HOSTS_TAKEN: Final = 20
@@ -76,7 +77,7 @@ def _served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, Pat
             port = httpx.URL(json.loads(said)["url"]).port or 0
             archive = folder / "data" / "archive"
             with (
-                reserved_port() as free,
+                HeldPort() as free,
                 nginx_in_front(folder / "nginx", port, archive, free, alone=True) as front,
             ):
                 yield process, port, front, folder / "nginx" / "cert.pem"

@@ -27,8 +27,9 @@ from benchmarks.faults.supervisor import Supervisor
 from benchmarks.faults.watch import Sample, Watch
 from benchmarks.faults.witness import Witness
 from simweb.launch import SimulatedWeb
-from tests.e2e.nginx import nginx_in_front, reserved_port
-from tools.demo.system import Agent, free_port, wait_for
+from tests.e2e.nginx import nginx_in_front
+from tools.demo.system import Agent, wait_for
+from tools.held_port import HeldPort
 
 __all__ = ["Ground", "running_ground"]
 
@@ -193,7 +194,7 @@ def running_ground(folder: Path) -> Iterator[Ground]:
 
 def _start_postgres(ground: Ground, stack: ExitStack) -> None:
     folder = ground.folder / "postgres"
-    ground.postgres = Postgres(folder, free_port(), {})
+    ground.postgres = Postgres(folder, stack.enter_context(HeldPort()), {})
     stack.enter_context(small_disk(folder, DISK_MB["postgres"], ground.postgres.user))
     stack.callback(ground.postgres.stop)
     ground.postgres.make()
@@ -209,7 +210,7 @@ def _start_managers(ground: Ground, stack: ExitStack) -> None:
         ground.replicas.append(replica)
         replica.start()
     install(ground.postgres.url)
-    port = stack.enter_context(reserved_port())
+    port = stack.enter_context(HeldPort())
     ports = [one.port for one in ground.replicas]
     ground.front = stack.enter_context(
         nginx_in_front(

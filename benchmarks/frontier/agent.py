@@ -24,7 +24,8 @@ from benchmarks.crawl.nginx import Served, serve
 from benchmarks.crawl.ours import AGENT, MANAGER
 from benchmarks.frontier.endless import PLACES, address, path
 from shared.archive.encode import SegmentInfo
-from tools.demo.system import BIN, Agent, Manager, free_port, wait_for
+from tools.demo.system import BIN, Agent, Manager, wait_for
+from tools.held_port import HeldPort
 
 __all__ = ["crawl_at"]
 
@@ -44,7 +45,11 @@ def crawl_at(
 
     A row: the cost of its least turn, of all else the most.
     """
-    with serve(scratch, scratch / "nginx", free_port(), PLACES) as nginx, ExitStack() as managers:
+    with (
+        HeldPort() as port,
+        serve(scratch, scratch / "nginx", port, PLACES) as nginx,
+        ExitStack() as managers,
+    ):
         agents, known = {}, {}
         for size in sorted(sizes):
             place = scratch / str(size)

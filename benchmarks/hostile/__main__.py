@@ -26,7 +26,8 @@ from typing import Final
 
 from benchmarks.crawl.measure import Cost, measure
 from benchmarks.hostile.server import good_address, hostile_addresses
-from tools.demo.system import BIN, Agent, Manager, free_port
+from tools.demo.system import BIN, Agent, Manager
+from tools.held_port import HeldPort
 
 __all__ = ["Good", "read_log", "serving"]
 
@@ -80,10 +81,12 @@ def serving(good: int, pages: int, hostile: list[str], log: Path) -> Iterator[in
 
     hostile: words of the names of hostile hosts; [""] is all of them.
     """
-    port = free_port()
-    numbers = (str(port), str(good), str(pages))
-    words = [sys.executable, "-m", "benchmarks.hostile.server", *numbers, str(log), *hostile]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+    words = [sys.executable, "-m", "benchmarks.hostile.server"]
+    rest = (str(good), str(pages), str(log), *hostile)
+    with (
+        HeldPort() as port,
+        subprocess.Popen([*words, str(port), *rest], stdout=subprocess.PIPE) as process,
+    ):
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"

@@ -17,8 +17,9 @@ import httpx
 
 from benchmarks.manager.filling import Filled, fill
 from tests.e2e.manager_process import ManagerProcess, running_manager
-from tests.e2e.nginx import nginx_in_front, reserved_port, wait_for_front
+from tests.e2e.nginx import nginx_in_front, wait_for_front
 from tests.postgres import running_server
+from tools.held_port import HeldPort
 
 __all__ = ["Stage", "bare_server", "cpu_s", "one_manager", "peak_mb", "two_managers"]
 
@@ -80,7 +81,7 @@ def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
             stack.enter_context(running_manager(folder / name, *shared))
             for name in ("two", "three")
         )
-        port = stack.enter_context(reserved_port())
+        port = stack.enter_context(HeldPort())
         stack.enter_context(
             nginx_in_front(
                 folder / "nginx", managers[0].port, folder, port, others=[managers[1].port]
@@ -103,7 +104,7 @@ def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
 @contextmanager
 def bare_server() -> Iterator[Stage]:
     """Serve the same route by uvicorn and FastAPI alone."""
-    with reserved_port() as port:
+    with HeldPort() as port:
         command = [sys.executable, "-m", "benchmarks.manager.limit", str(port)]
         with tempfile.TemporaryDirectory(prefix="prsm-limit-") as name:
             with (Path(name) / "out").open("wb") as out:

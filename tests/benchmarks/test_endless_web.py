@@ -12,13 +12,16 @@ import pytest
 from benchmarks.crawl.nginx import Served, serve
 from benchmarks.frontier.endless import PLACES, address, path
 from tests.programs import program
-from tools.demo.system import free_port
+from tools.held_port import HeldPort
 
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[Served]:
     program("nginx")
-    with serve(tmp_path, tmp_path / "nginx", free_port(), PLACES) as served:
+    with (
+        HeldPort() as port,
+        serve(tmp_path, tmp_path / "nginx", port, PLACES) as served,
+    ):
         yield served
 
 

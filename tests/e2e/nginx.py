@@ -14,18 +14,9 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["make_certificate", "nginx_in_front", "reserved_port", "wait_for_front"]
+__all__ = ["make_certificate", "nginx_in_front", "wait_for_front"]
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "nginx.conf"
-
-
-@contextmanager
-def reserved_port() -> Iterator[int]:
-    """Give a port that nobody else is given in the meantime, and that nginx may take."""
-    with socket.socket() as held:
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        yield int(held.getsockname()[1])
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:

@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
-from tests.e2e.nginx import nginx_in_front, reserved_port
+from tests.e2e.nginx import nginx_in_front
 from tests.e2e.test_manager_leader import managers
 from tests.manager.console.markup import read
 from tests.postgres import PostgresServer, postgres_server
+from tools.held_port import HeldPort
 
 __all__ = ["postgres_server"]
 
@@ -88,7 +89,7 @@ def test_what_one_manager_does_reaches_the_pages_of_another(
 def test_the_stream_passes_the_shipped_nginx(tmp_path: Path) -> None:
     """Behind nginx as it is configured each word comes as it is said, not when a buffer is full."""
     with (
-        reserved_port() as port,
+        HeldPort() as port,
         running_manager(tmp_path / "data", "server.behind_tls_proxy=true") as manager,
         nginx_in_front(tmp_path / "nginx", manager.port, manager.data / "archive", port) as front,
         httpx.Client(base_url=front, verify=False, timeout=60) as page,

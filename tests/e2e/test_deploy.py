@@ -17,9 +17,10 @@ import pytest
 
 from manager.cli import main
 from tests.e2e.manager_process import running_manager
-from tests.e2e.nginx import make_certificate, nginx_in_front, reserved_port, wait_for_front
+from tests.e2e.nginx import make_certificate, nginx_in_front, wait_for_front
 from tests.postgres import PostgresServer, postgres_server
 from tests.programs import program
+from tools.held_port import HeldPort
 
 __all__ = ["postgres_server"]
 
@@ -71,7 +72,7 @@ def test_the_death_of_one_manager_goes_unnoticed(
     tmp_path: Path, postgres_server: PostgresServer, front: Front
 ) -> None:
     """Two behind the front; the leader is killed, requests go on; it comes back, the other dies."""
-    with postgres_server.new_database() as url, reserved_port() as port:
+    with postgres_server.new_database() as url, HeldPort() as port:
         shared = (f"database.url={url}", f"database.files={tmp_path}", "database.leader_s=2",
                   "server.behind_tls_proxy=true")  # fmt: skip
         with (

@@ -19,9 +19,10 @@ import pytest
 
 from manager.clock import wall_clock_ms
 from tests.e2e.manager_process import prsm, running_manager
-from tests.e2e.nginx import nginx_in_front, reserved_port
+from tests.e2e.nginx import nginx_in_front
 from tests.manager.archived import arrived, hold, page, segment_bytes
 from tests.manager.running import running
+from tools.held_port import HeldPort
 
 pytestmark = pytest.mark.e2e
 
@@ -128,7 +129,7 @@ def test_behind_the_shipped_nginx() -> None:
     Where root runs this its workers are www-data, who may read only what the shipped file says.
     """
     # Nobody else gets through the folders of tmp_path.
-    with reserved_port() as port, tempfile.TemporaryDirectory(prefix="prsm-nginx-") as name:
+    with HeldPort() as port, tempfile.TemporaryDirectory(prefix="prsm-nginx-") as name:
         folder = Path(name)
         folder.chmod(0o711)
         data = folder / "data"
@@ -176,7 +177,7 @@ def test_a_download_behind_nginx_ends_within_a_piece(
     large: Path, tmp_path: Path, what: str
 ) -> None:
     """After the token is revoked or a host withdrawn, nginx sends at most the piece it is at."""
-    with reserved_port() as port:
+    with HeldPort() as port:
         settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
         with (
             running_manager(large, *settings) as manager,
@@ -211,7 +212,7 @@ def test_a_download_behind_nginx_ends_within_a_piece(
 
 def test_ranges_behind_nginx_across_pieces(large: Path, tmp_path: Path) -> None:
     """Bytes of several pieces, to the end, from the end; a range outside is refused."""
-    with reserved_port() as port:
+    with HeldPort() as port:
         settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
         with (
             running_manager(large, *settings) as manager,

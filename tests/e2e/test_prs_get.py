@@ -16,10 +16,11 @@ import pytest
 from manager.clock import wall_clock_ms
 from tests.e2e.bad_line import bad_line
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
-from tests.e2e.nginx import nginx_in_front, reserved_port
+from tests.e2e.nginx import nginx_in_front
 from tests.e2e.third_party import ThirdParty, new_token
 from tests.manager.archived import arrived, hold, page, segment_bytes
 from tests.manager.running import running
+from tools.held_port import HeldPort
 
 pytestmark = pytest.mark.e2e
 
@@ -246,7 +247,7 @@ def test_by_the_shipped_nginx_through_a_proxy(tmp_path: Path) -> None:
     party, folder = ThirdParty(tmp_path), filled(tmp_path / "data")
     settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
     with (
-        reserved_port() as port,
+        HeldPort() as port,
         running_manager(folder, *settings) as manager,
         nginx_in_front(tmp_path / "nginx", manager.port, folder / "archive", port) as front,
         bad_line(port, cut_bytes=(100_000, 600_000), tunnels=True) as proxy,

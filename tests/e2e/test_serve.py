@@ -13,7 +13,8 @@ from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.settings import Home
 from tests.collection.relay import relayed
 from tests.e2e.fleet import running_fleet
-from tools.demo.system import HeldPort, Program, wait_for
+from tools.demo.system import Program, wait_for
+from tools.held_port import HeldPort
 
 pytestmark = pytest.mark.e2e
 

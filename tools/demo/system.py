@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tools.held_port import HeldPort
 
 __all__ = ["BIN", "Agent", "CommandError", "Manager", "wait_for"]
 
@@ -25,30 +26,6 @@ BIN = Path(sys.executable).parent
 
 class CommandError(Exception):
     """A command failed; the message is what it printed."""
-
-
-def free_port() -> int:
-    """Return a port of loopback that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-class HeldPort:
-    """A port of loopback that nobody else is given for as long as this is there.
-
-    A server may listen on it meanwhile, one after the other.
-    """
-
-    def __init__(self) -> None:
-        self._held = socket.socket()
-        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._held.bind(("127.0.0.1", 0))
-        self.number: int = self._held.getsockname()[1]
-
-    def __del__(self) -> None:
-        self._held.close()
 
 
 def command(*words: str, typed: str = "", **environment: str) -> str:
