@@ -19,7 +19,9 @@ from tests.browser.checked import html_errors
 from tests.browser.screens import unsound
 from tests.e2e.manager_process import ManagerProcess
 from tests.manager.api.test_door import login
-from tests.manager.console.filled import HOSTS, PASSWORD
+from tests.manager.console.browser import Browser as Visitor
+from tests.manager.console.filled import HOSTS, PASSWORD, fill_world
+from tests.manager.console.markup import read
 from tests.manager.running import running
 from tools.browser.driven import DESK, PHONE, Browser
 from tools.screenshots.pages import address
@@ -163,6 +165,32 @@ def test_what_is_being_counted_is_a_sound_screen(
         browser.show(html)
         wrong += screens.look("being counted")
     screens.served["being counted"] = html
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_plan_that_does_not_fit_any_more_is_a_sound_screen(
+    screens: Screens, tmp_path: Path
+) -> None:
+    """It is refused in words and figures, with the way to a new one."""
+    sessions = fill_world(tmp_path)
+    with running(tmp_path) as manager:
+        visitor = Visitor(manager.public, cookies={"prsm": sessions["operator"]})
+        first, second = (
+            visitor.act("/console/balance", "/console/plans", {"method": method}).headers[
+                "location"
+            ]
+            for method in ("random", "prices")
+        )
+        visitor.submit(read(visitor.act(first, f"{first}/apply").text).form(f"{first}/apply"))
+        html = visitor.act(second, f"{second}/apply").text
+    assert "does not fit any more" in html
+    wrong = []
+    for number in (0, 3):
+        browser = screens.log_in("operator", number)
+        browser.go("/console/plans")
+        browser.show(html)
+        wrong += screens.look("stale plan")
+    screens.served["stale plan"] = html
     assert not wrong, "\n".join(wrong)
 
 
