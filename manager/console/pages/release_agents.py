@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
-from manager.console.visit import Visit, link
+from manager.console.visit import Visit
 from manager.operations.release_views import list_releases
 from manager.operations.rollouts import AgentOffer, offers, pin_version, set_canary
 from manager.operations.update_reports import OUTCOMES
@@ -26,6 +26,7 @@ def _version(text: str) -> tuple[int, Any]:
     return (1, version_key(text)) if is_version(text) else (0, text)
 
 
+HERE: Final = "/console/release-agents"
 KEYS: Final[dict[str, Callable[[AgentOffer], Any]]] = {
     "agent": lambda one: one.agent,
     "running": lambda one: _version(one.running),
@@ -53,7 +54,7 @@ HEADER: Final = (
 
 def _listing(visit: Visit) -> Listing:
     return read_listing(
-        "/console/release-agents",
+        HERE,
         visit.query,
         filters=("q", "version", "outcome", "who"),
         sorts=tuple(KEYS),
@@ -129,7 +130,7 @@ def canary(visit: Visit) -> Response:
         if first
         else _("%(agent)s is offered releases with the others from now on.", agent=name)
     )
-    return visit.go(link("release-agents", q=name), done=said)
+    return visit.go(visit.back(HERE), done=said)
 
 
 def pin(visit: Visit) -> Response:
@@ -142,7 +143,7 @@ def pin(visit: Visit) -> Response:
         if version
         else _("%(agent)s is offered what its ring is.", agent=name)
     )
-    return visit.go(link("release-agents", q=name), done=said)
+    return visit.go(visit.back(HERE), done=said)
 
 
 PAGES: Final = (

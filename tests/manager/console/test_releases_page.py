@@ -174,5 +174,8 @@ def test_agents_are_listed_by_version_and_pinned(fleet: Running, person: Visitor
     assert NAMES[1] in browser.page("/console/release-agents?who=pinned").text
     browser.follow(browser.act(path, "/console/release-agents/canary"))
     assert _last(fleet)[1:] == ("release.canary", '{"canary": true}')
+    kept = "/console/release-agents?sort=-pin"
+    answer = browser.act(kept, "/console/release-agents/canary")
+    assert "sort=-pin" in answer.headers["location"], "the list is left as it was"
     rows = csv.DictReader(io.StringIO(browser.get("/console/release-agents.csv?who=pinned").text))
     assert [(row["agent"], row["is offered"]) for row in rows] == [(NAMES[1], "1.4")]
