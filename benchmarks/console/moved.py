@@ -13,6 +13,7 @@ from manager.db.engine import Transaction
 __all__ = ["NUMBERED", "fill_moved"]
 
 ORDERS: Final = 1_000
+OPEN_ORDERS: Final = 60  # the newest
 TRANSFERS: Final = 20_000
 DOWNLOADS: Final = 10_000
 JOBS: Final = 1_000
@@ -34,8 +35,10 @@ def fill_moved(
     agent, ago = f"n % {agents} + 1", f"{now_ms} - ({{}} - n) * 60000"
     insert(
         tx, "collection_orders", ORDERS, id="n", agent_id=agent, condition="'difference'",
-        way="'push'", made_by="'bench'", made_ms=ago.format(ORDERS), state="'done'", segments=20,
-        sent_bytes=2_000_000_000, reported_ms=now_ms, ended_ms=now_ms, result="''",
+        way="'push'", made_by="'bench'", made_ms=ago.format(ORDERS), segments=20,
+        state=f"CASE WHEN n > {ORDERS - OPEN_ORDERS} THEN 'open' ELSE 'done' END",
+        sent_bytes=2_000_000_000, reported_ms=now_ms, result="''",
+        ended_ms=f"CASE WHEN n > {ORDERS - OPEN_ORDERS} THEN NULL ELSE {now_ms} END",
     )  # fmt: skip
     insert(
         tx, "transfers", TRANSFERS, id="n", key="'upload' || n", agent_id=agent,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,6 +55,10 @@ class Hands:
         self._calls = httpx.Client(
             base_url=f"{stage.manager.url}/api/v1", headers={"Authorization": f"Bearer {token}"}
         )
+
+    def close(self) -> None:
+        """Look no more."""
+        self._calls.close()
 
     def begin_schedules(self) -> None:
         """Have a schedule of each kind that can be edited, far from now."""
@@ -142,7 +146,7 @@ def hands(stage: Stage, browser: Browser) -> Iterator[Hands]:
         stage.manager.start()
         _join_and_upload(stage)
         _submit_job(stage)
-        hands = Hands(stage, browser, names)
+        hands = stack.enter_context(closing(Hands(stage, browser, names)))
         hands.begin_schedules()
         yield hands
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import pytest
 
@@ -37,11 +38,7 @@ def fleet(prsm: Running) -> Running:
     joined = [prsm.agent(name, "sync").identity for name in NAMES]
     with db.write() as tx:
         for version in ("1.3", "1.4"):
-            row = {
-                "version": version, "target": f"prs-{version}.zip", "sha256": version * 16,
-                "size_bytes": 10**6, "published_by": "koji", "published_ms": now_ms,
-            }  # fmt: skip
-            releases.add(tx, row)
+            releases.add(tx, _release(version, now_ms))
         for role, days in (("root", 200), ("targets", 18), ("snapshot", 9), ("timestamp", -1)):
             releases.add_metadata(tx, role, 1, b"{}", now_ms + days * DAY_MS, now_ms)
         for identity, version in zip(joined, ("1.4", "1.3", "1.2"), strict=True):
@@ -52,6 +49,13 @@ def fleet(prsm: Running) -> Running:
     detail = f"no room {SCRIPT}"
     report_update(db, joined[2], "1.3", "went-back", "install", detail, now_ms - 1000)
     return prsm
+
+
+def _release(version: str, now_ms: int) -> dict[str, Any]:
+    return {
+        "version": version, "target": f"prs-{version}.zip", "sha256": version * 16,
+        "size_bytes": 10**6, "published_by": "koji", "published_ms": now_ms,
+    }  # fmt: skip
 
 
 def _last(prsm: Running) -> tuple[str, str, str]:
@@ -179,3 +183,21 @@ def test_agents_are_listed_by_version_and_pinned(fleet: Running, person: Visitor
     assert "sort=-pin" in answer.headers["location"], "the list is left as it was"
     rows = csv.DictReader(io.StringIO(browser.get("/console/release-agents.csv?who=pinned").text))
     assert [(row["agent"], row["is offered"]) for row in rows] == [(NAMES[1], "1.4")]
+
+
+def test_of_many_releases_a_pin_is_typed(fleet: Running, person: Visitor) -> None:
+    """A field beside one list of them, in place of a menu in each row; what is none is refused."""
+    browser = person("admin")
+    path = f"/console/release-agents?q={NAMES[1]}"
+    assert "<datalist" not in browser.get(path).text
+    with fleet.manager.db.write() as tx:
+        for number in range(30):
+            releases.add(tx, _release(f"0.{number}", fleet.clock()))
+    page = browser.get(path).text
+    assert page.count('<option value="0.7">') == 1
+    assert "<select" not in page.partition('<div id="list">')[2]
+    assert browser.act(path, "/console/release-agents/pin", {"version": "9.9"}).status_code == 404
+    browser.follow(browser.act(path, "/console/release-agents/pin", {"version": "0.7"}))
+    assert _last(fleet)[1:] == ("release.pin", '{"version": "0.7"}')
+    browser.follow(browser.act(path, "/console/release-agents/pin", {"version": ""}))
+    assert _last(fleet)[1:] == ("release.pin", '{"version": ""}')
