@@ -152,13 +152,14 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     # A plain agent's work is seen in its logs only, and those come once a night.
     window_ms = PLAIN_RENEWAL_MS if facts.kind == "plain" else facts.work_window_ms
     worked_ms = facts.last_work_ms
-    if worked_ms is not None and now_ms - worked_ms <= window_ms:
+    done = facts.says_state == "idle" and not facts.queue
+    if worked_ms is not None and now_ms - worked_ms <= window_ms and not done:
         return Liveness(
             LivenessState.WORKING, partial(_working_words, facts.queue, worked_ms, now_ms)
         )
     could = facts.units_held > 0 and facts.queue != 0
     words = partial(_idle_words, facts, now_ms)
-    return Liveness(LivenessState.IDLE, words, attention=could and not facts.says)
+    return Liveness(LivenessState.IDLE, words, attention=could and not facts.says and not done)
 
 
 def _retired_words() -> str:

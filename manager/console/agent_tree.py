@@ -2,8 +2,9 @@
 
 Laid out from the middle of the tree downwards, so that three agents are a small picture and two
 hundred a long one that scrolls. What stands on a line is reckoned along it: an arrow shows where
-Move goes, its width how much; ↓ is from the upper agent to the lower. Where only the lines are
-drawn along which the plan moves units, the tree falls into pieces, one below the other.
+Move goes, its width how much; ↓ is from the upper agent to the lower. Of a method that does not
+follow Move an arrow shows where the units go. Where only the lines are drawn along which the plan
+moves units, the tree falls into pieces, one below the other.
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ def draw_tree(tree: PlanTree, *, only_moved: bool) -> Drawing:
         nothing = _("The plan moves nothing between neighbours.")
         drawing.words(EDGE, ROW / 2, nothing, "soft")
         drawing.width, drawing.height = EDGE * 2 + text_width(nothing, 14), ROW
-    most = max((abs(one.move_ms) for one in edges), default=0.0)
+    most = max((abs(_flow(tree, one)) for one in edges), default=0.0)
     busiest = max((one.cost_ms for one in tree.agents), default=0.0)
     for place, row in enumerate(rows):
         if row.edge is not None:
-            _join(drawing, row, place, most)
+            _join(drawing, row, place, _from_above(row.edge, row, _flow(tree, row.edge)), most)
     for place, row in enumerate(rows):
         x, y = _x(row.depth), _y(place)
         is_busiest = row.agent.cost_ms >= busiest > 0
@@ -141,11 +142,12 @@ def _way(start: str, near: Mapping[str, list[tuple[str, TreeEdge]]]) -> list[str
     return way
 
 
-def _join(drawing: Drawing, row: _Row, place: int, most: float) -> None:
-    """Draw the line from an agent up to its neighbour, with an arrow where Move goes."""
-    assert row.edge is not None, "only agents with a neighbour above are joined"
-    assert row.above is not None, "the two come together"
-    down = _down(row)
+def _join(drawing: Drawing, row: _Row, place: int, down: float, most: float) -> None:
+    """Draw the line from an agent up to its neighbour, with an arrow where something goes.
+
+    down: how much goes from the upper to the lower agent. most: along any line.
+    """
+    assert row.above is not None, "only agents with a neighbour above are joined"
     x, y = _x(row.depth), _y(place)
     up_x, up_y = x - INDENT, _y(row.above)
     thick = 1.5 + (THICKEST - 1.5) * abs(down) / most if most > 0 and down else 1.5
@@ -163,17 +165,22 @@ def _join(drawing: Drawing, row: _Row, place: int, most: float) -> None:
         drawing.line([(up_x, y), (x - 6, y)], ink, thick)
 
 
-def _down(row: _Row) -> float:
-    """Return Move from the upper to the lower agent."""
-    assert row.edge is not None, "asked of edges only"
-    return row.edge.move_ms if row.edge.second == row.agent.name else -row.edge.move_ms
+def _flow(tree: PlanTree, edge: TreeEdge) -> float:
+    """Return how much goes from the first agent of an edge to the second: Move, or units."""
+    return edge.move_ms if tree.method == "tree" else edge.units - edge.units_back
+
+
+def _from_above(edge: TreeEdge, row: _Row, amount: float) -> float:
+    """Return an amount of an edge as seen from the upper agent."""
+    return amount if edge.second == row.agent.name else -amount
 
 
 def _on_edge(row: _Row) -> list[str]:
     """Return what stands beside an agent of the edge above it, in two lines."""
     if row.edge is None:
         return []
-    edge, down = row.edge, _down(row)
+    edge = row.edge
+    down = _from_above(edge, row, edge.move_ms)
     lower_is_second = edge.second == row.agent.name
     there, back = (
         (edge.give_ms, edge.give_back_ms) if lower_is_second else (edge.give_back_ms, edge.give_ms)

@@ -81,6 +81,17 @@ def test_idle_says_why(changed: dict[str, Any], reason: str, attention: bool) ->
     )
 
 
+def test_who_says_that_all_is_done_is_idle() -> None:
+    """However lately it fetched a page; with URLs waiting it is not believed."""
+    done = {"says_state": "idle", "says": "nothing to do"}
+    found = seen(**done, queue=0)
+    assert (found.state, found.attention) == (LivenessState.IDLE, False)
+    assert found.reason == (
+        'its queue is empty and it fetched nothing for 2 min; it says "nothing to do"'
+    )
+    assert seen(**done).state is LivenessState.WORKING
+
+
 def test_a_far_promise_is_sleep() -> None:
     """An agent that said it comes back in the night is asleep until then."""
     found = seen(last_contact_ms=NOW - 3 * HOUR, promised_ms=NOW + 9 * HOUR)

@@ -98,6 +98,22 @@ def test_the_direction_of_move_does_not_depend_on_which_end_is_named_first() -> 
     assert drawn[0] == drawn[1]
 
 
+def test_an_arrow_shows_what_the_method_of_the_plan_goes_by() -> None:
+    """Move where the plan follows it; else units, however large Move is."""
+    agents = [TreeAgent(name, 1.0, 1.0, 1.0, 1.0) for name in ("a", "b", "c")]
+    one = TreeEdge("a", "b", 1.0, 5.0, -2.0, 2.0, 0, 0.0, 3, 1.0)
+    other = TreeEdge("b", "c", 1.0, 5.0, -2.0, 9.0, 0, 0.0, 0, 0.0)
+    tree, prices = (
+        read_drawing(
+            draw_tree(PlanTree(1, name, "before", agents, [one, other], []), only_moved=False)
+        ).findall(f"{SVG}polygon")
+        for name in ("tree", "prices")
+    )
+    assert len(tree) == 2
+    assert len(prices) == 1, "nothing moves between b and c"
+    assert tree[0].get("points") != prices[0].get("points"), "units go the other way"
+
+
 def test_a_series_has_a_line_for_each_known_stretch() -> None:
     """What is not known breaks the line; the grid holds the greatest number."""
     lines = [Line(SCRIPT, "busy", [1.0, None, 3.0, 4.0], filled=True), Line("none", "bad", [None])]
