@@ -28,6 +28,9 @@ FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
 _CODE: Final = re.compile(r"`([^`]+)`")
 _JOINT: Final = re.compile(r"(\.(?![0-9])|/(?!/|$))")
+_MOMENT: Final = re.compile(
+    rf"([0-9]{{4}})[-/]([0-9]{{2}})[-/]([0-9]{{2}}) ([0-9:]{{8}}){figures.GAP}UTC"
+)
 _OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 
@@ -148,6 +151,17 @@ def _dotted(text: str) -> Markup:
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 
 
+def _timed(text: str) -> Markup:
+    """Return a text whose moments are shown in the viewer's zone, as all others of a page."""
+    return Markup(_MOMENT.sub(_time_of, str(escape(text))))  # noqa: S704  # digits are put in
+
+
+def _time_of(found: re.Match[str]) -> str:
+    year, month, day, time = found.groups()
+    iso, said = f"{year}-{month}-{day}T{time}Z", found[0]
+    return f'<time datetime="{iso}" data-moment title="{said}">{said}</time>'
+
+
 def _coded(text: str) -> Markup:
     """Return a sentence whose parts between backticks are code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
@@ -207,6 +221,7 @@ def _environment() -> Environment:
         "decoded": unquote_plus,
         "figure": figures.figure,
         "dotted": _dotted,
+        "timed": _timed,
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence": figures.sentence,

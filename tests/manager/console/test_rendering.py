@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from manager.console.figures import moment
 from manager.console.rendering import render_text
 
 
@@ -35,3 +36,13 @@ def test_names_are_broken_behind_dots_and_versions_are_not() -> None:
     """A name may go on in the next line; of a version or an address each number counts."""
     made = render_text("{{ text|dotted }}", text="a.example is at 192.0.2.1 with 1.0.0")
     assert made == "a.<wbr>example is at 192.0.2.1 with 1.0.0"
+
+
+def test_moments_within_a_text_are_shown_as_all_others() -> None:
+    """The script turns them into the viewer's zone; what stands around them is escaped."""
+    text = f"<b> expires {moment(1_790_000_000_000)}, 2026-01-01 UTC"
+    made = render_text("{{ text|dotted|timed }}", text=text)
+    assert made == (
+        '&lt;b&gt; expires <time datetime="2026-09-21T14:13:20Z" data-moment'
+        ' title="2026-09-21 14:13:20\u00a0UTC">2026-09-21 14:13:20\u00a0UTC</time>, 2026-01-01 UTC'
+    )
