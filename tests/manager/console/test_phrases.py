@@ -127,7 +127,7 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ("last heard 3 h 20 min ago", "最終通信は3 時間 20 分前"),
         (
             "agent x: there is none; see `prsm agents`",
-            "ロボット x はありません。`prsm agents` を参照してください",
+            "x というロボットはありません。`prsm agents` を参照してください",
         ),
         ("a sentence of tomorrow", "a sentence of tomorrow"),
         ("a new sentence; import it first", "a new sentence、先に登録してください"),
@@ -156,9 +156,12 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ("job late: its result is lost", "job late: its result is lost"),
         (
             "Of several ways, the best for its moves: prices over the largest 50%.",
-            "いくつかの方法のうち、移動数に対して最良: 大きい方から 50% を価格で割り当て。",
+            (
+                "試した方法のうち、移動数の割に最も効果が大きいもの: "
+                "大きい方から 50% を価格で割り当て。"
+            ),
         ),
-        ("agent none: there is none", "ロボット none はありません"),
+        ("agent none: there is none", "none というロボットはありません"),
         ("agent a.example takes no part any more", "ロボット a.example は参加しなくなりました"),
         ("http://a.example:80/ was excluded", "http://a.example:80/ は除外されました"),
         (
