@@ -24,34 +24,68 @@ class PolitenessSettings:
         unit="s",
         least=0,
         most=DAY_S,
-        reason="from a fetch to the next; the source",
+        reason="pause from the end of a fetch to the next at the same address; as in the original "
+        "paper",
     )
     fast_interval_s: float = setting(
-        10.0, unit="s", least=0, most=DAY_S, reason="for the fastest fifth of the hosts; the source"
+        10.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="pause between two fetches at the fastest fifth of the hosts; as in the original "
+        "paper",
     )
     fast_bytes_per_ms: float = setting(
-        14.0, unit="bytes/ms", least=0, reason="what counts as fast until 50 hosts are measured"
+        14.0,
+        unit="bytes/ms",
+        least=0,
+        reason="how fast a host must be to count as fast, until 50 hosts are measured",
     )
     times_last: float = setting(
-        10.0, unit="times", least=0, most=1000, reason="rest so many times as long as a fetch took"
+        10.0,
+        unit="times",
+        least=0,
+        most=1000,
+        reason="an address rests so many times as long as its last fetch took: a slow answer is a "
+        "loaded server",
     )
     burst: int = setting(
-        1, unit="requests", least=0, most=1000, reason="in a row on one connection; 0: no limit"
+        1,
+        unit="requests",
+        least=0,
+        most=1000,
+        reason="how many requests follow one another on one connection without a pause; 0: no "
+        "limit",
     )
     backoff_cap_s: float = setting(
-        3600.0, unit="s", least=0, most=DAY_S, reason="no rest after errors or slow answers longer"
+        3600.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="longest rest of an address after errors or slow answers, unless its server asked "
+        "for more",
     )
     retry_after_cap_s: float = setting(
-        86400.0, unit="s", least=0, most=30 * DAY_S, reason="Retry-After is kept up to here"
+        86400.0,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="longest Retry-After of a server that is kept; of a longer one only so much",
     )
     crawl_delay_cap_s: float = setting(
-        86400.0, unit="s", least=0, most=30 * DAY_S, reason="Crawl-delay is kept up to here"
+        86400.0,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="longest Crawl-delay of a robots.txt that is kept; of a longer one only so much",
     )
     strict_robots: bool = setting(
-        False, unit="yes/no", reason="obey any Disallow, whomever it addresses"
+        False,
+        unit="yes/no",
+        reason="whether any Disallow of a robots.txt is obeyed, whomever it addresses",
     )
     blocked: tuple[str, ...] = setting(
-        (), unit="RE2 patterns", reason="URLs that are never fetched from this site"
+        (), unit="RE2 patterns", reason="patterns of URLs that are never fetched from this site"
     )
 
 
@@ -60,72 +94,143 @@ class LimitSettings:
     """How much a site may send us, and how much work it may cause."""
 
     body_bytes: int = setting(
-        20 * MB, unit="bytes", least=1, most=GB, reason="of a page, decoded; more is cut"
+        20 * MB,
+        unit="bytes",
+        least=1,
+        most=GB,
+        reason="largest page, decoded, that is kept whole; the rest of a larger one is cut off",
     )
     held_bytes: int = setting(
         256 * MB,
         unit="bytes",
         least=MB,
         most=64 * GB,
-        reason="of bodies that come in or wait to be read; above it all but one wait",
+        reason="memory for bodies that come in or wait to be read; above it all but one wait",
     )
     header_bytes: int = setting(
-        64 * KIB, unit="bytes", least=1000, most=64 * KIB, reason="of an answer; more is no page"
+        64 * KIB,
+        unit="bytes",
+        least=1000,
+        most=64 * KIB,
+        reason="largest header of an answer; with a larger one it is no page",
     )
     connect_s: float = setting(
-        15.0, unit="s", least=0.1, most=600, reason="until a connection stands, TLS included"
+        15.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how long a connection may take until it stands, TLS included",
     )
     first_byte_s: float = setting(
-        30.0, unit="s", least=0.1, most=600, reason="until an answer begins, connecting included"
+        30.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how long a server may take until its answer begins, connecting included",
     )
     total_s: float = setting(
         300.0,
         unit="s",
         least=0.1,
         most=HOUR_S,
-        reason="for a whole fetch, without waiting for bytes_per_s; a permit ends so early",
+        reason="how long a whole fetch may take, without waiting for network.bytes_per_s; a "
+        "permit ends so much earlier",
     )
     least_bytes_per_s: int = setting(
-        100, unit="bytes/s", least=0, reason="over 30 s; a tarpit holds a connection no longer"
+        100,
+        unit="bytes/s",
+        least=0,
+        reason="an answer that is slower than this for 30 s is given up; a tarpit holds a "
+        "connection no longer",
     )
     retries: int = setting(
-        2, unit="times", least=0, most=20, reason="for a page without an answer, or with 429 or 50x"
+        2,
+        unit="times",
+        least=0,
+        most=20,
+        reason="how often a page without an answer, or with 429 or 50x, is tried again",
     )
     retry_s: float = setting(
-        60.0, unit="s", least=0, most=DAY_S, reason="until the first; each waits four times as long"
+        60.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="how long after a failure a page is tried again; each further try waits four times "
+        "as long",
     )
     redirects: int = setting(
-        10, unit="hops", least=0, most=50, reason="in a row; Fetch standard allows 20, sites need 5"
+        10,
+        unit="hops",
+        least=0,
+        most=50,
+        reason="how many redirects in a row are followed; Fetch standard allows 20, sites need 5",
     )
     url_chars: int = setting(
-        2083, unit="characters", least=64, most=8000, reason="what browsers have always accepted"
+        2083,
+        unit="characters",
+        least=64,
+        most=8000,
+        reason="longest URL that is fetched; what browsers have always accepted",
     )
     depth: int = setting(
-        30, unit="links", least=0, most=10_000, reason="from the top page; deeper is a trap"
+        30,
+        unit="links",
+        least=0,
+        most=10_000,
+        reason="how many links a page may be away from the top page; deeper is a trap",
     )
     pages_per_host: int = setting(
-        100_000, unit="pages", least=1, reason="of one unit and round; more is a trap or a split"
+        100_000,
+        unit="pages",
+        least=1,
+        reason="how many pages of one unit are fetched in a round; more is a trap, or a host to "
+        "split",
     )
     repeated_segments: int = setting(
-        3, unit="times", least=1, most=100, reason="a path segment may occur so often"
+        3,
+        unit="times",
+        least=1,
+        most=100,
+        reason="how often one segment may occur in the path of a URL; more is a loop of links",
     )
     query_shapes: int = setting(
-        200, unit="sets", least=0, reason="of parameters of one path; 0: no limit"
+        200,
+        unit="sets",
+        least=0,
+        reason="how many different sets of parameters one path may have; more is a trap; 0: no "
+        "limit",
     )
     calendar_pages: int = setting(
-        100, unit="pages", least=0, reason="of one kind, dated far from today; 0: no limit"
+        100,
+        unit="pages",
+        least=0,
+        reason="how many pages of one kind with dates far from today are fetched; 0: no limit",
     )
     same_content: int = setting(
-        50, unit="pages", least=0, reason="of one kind and equal, in a row, are a trap; 0: never"
+        50,
+        unit="pages",
+        least=0,
+        reason="so many equal pages of one kind in a row are a trap, of which hardly more is "
+        "fetched; 0: never",
     )
     sitemaps: int = setting(
-        100, unit="files", least=0, most=50_000, reason="of one robots.txt or index; 0: none"
+        100,
+        unit="files",
+        least=0,
+        most=50_000,
+        reason="how many sitemaps of one robots.txt or index are read; 0: none",
     )
     public_suffix: bool = setting(
-        True, unit="yes/no", reason="report found hosts only if their names could be registered"
+        True,
+        unit="yes/no",
+        reason="whether found hosts are reported only if their names could be registered",
     )
     list_bytes: int = setting(
-        2 * GB, unit="bytes", least=KB, reason="of a decoded server list: ten million units"
+        2 * GB,
+        unit="bytes",
+        least=KB,
+        reason="largest server list that is taken from the manager, decoded; the default is ten "
+        "million units",
     )
 
 
@@ -138,24 +243,30 @@ class PageSettings:
         unit="processes",
         least=-1,
         most=64,
-        reason="that read pages; -1: one a core, at most 4; 0: none, a bad page stops all",
+        reason="how many processes read pages; -1: one a core, at most 4; 0: none, a bad page "
+        "stops all",
     )
     cpu_s: float = setting(
         2.0,
         unit="s",
         least=0.1,
         most=60,
-        reason="of CPU to read a page, or to pack it; honest ones take 0.1 s",
+        reason="processor time to read a page, or to pack it; honest ones take 0.1 s",
     )
     memory_bytes: int = setting(
-        512 * MB, unit="bytes", least=192 * MB, most=64 * GB, reason="of a worker, program included"
+        512 * MB,
+        unit="bytes",
+        least=192 * MB,
+        most=64 * GB,
+        reason="memory of each process that reads pages, program included",
     )
     most_load: float = setting(
         0.0,
         unit="times a core",
         least=0,
         most=1000,
-        reason="load of the machine, this agent's included; above it the crawl pauses; 0: no limit",
+        reason="load of the machine, this agent's included, above which the crawl pauses; 0: no "
+        "limit",
     )
 
 
@@ -164,30 +275,47 @@ class NetworkSettings:
     """How much of the site's network is used, and where it may lead."""
 
     parallel_hosts: int = setting(
-        200, unit="hosts", least=1, most=10_000, reason="connections at a time; the source"
+        200,
+        unit="hosts",
+        least=1,
+        most=10_000,
+        reason="how many hosts are fetched from at the same time; as in the original paper",
     )
     bytes_per_s: int = setting(
-        0, unit="bytes/s", least=0, reason="of all fetches together; 0: no limit"
+        0, unit="bytes/s", least=0, reason="how fast all fetches together may be; 0: no limit"
     )
     month_bytes: int = setting(
-        0, unit="bytes", least=0, reason="of all fetches in a calendar month; 0: no limit"
+        0,
+        unit="bytes",
+        least=0,
+        reason="how much all fetches may bring in a calendar month, then the crawl pauses; 0: no "
+        "limit",
     )
     allowed_ranges: tuple[str, ...] = setting(
-        (), unit="networks", reason="private ranges that may be crawled, as 127.0.0.0/8"
+        (),
+        unit="networks",
+        reason="private address ranges that may be crawled, as 127.0.0.0/8; all others are refused",
     )
     content_codings: tuple[str, ...] = setting(
         ("gzip", "deflate"),
         unit="codings",
-        reason="asked of servers, also br and zstd: less traffic, but few archive tools read them",
+        reason="compressions that servers are asked for; br and zstd save more traffic, but few "
+        "archive tools read them",
     )
     resolver: tuple[str, ...] = setting(
-        (), unit="address:port", reason="name servers to ask; empty: those of the system"
+        (),
+        unit="address:port",
+        reason="name servers that are asked for the addresses of hosts; empty: those of the system",
     )
     source_address: str = setting(
-        "", unit="address", reason="of this machine, for all fetches; empty: the system chooses"
+        "",
+        unit="address",
+        reason="address of this machine from which all fetches go out; empty: the system chooses",
     )
     proxy: str = setting(
-        "", unit="URL", reason="for pages, where a firewall demands one; empty: fetch directly"
+        "",
+        unit="URL",
+        reason="proxy for fetching pages, where a firewall demands one; empty: fetch directly",
     )
 
 
@@ -200,19 +328,22 @@ class MemorySettings:
         unit="URLs",
         least=1,
         most=1 << 30,
-        reason="a power of two; 8 bytes each; what they do not hold is asked of the disk",
+        reason="how many URLs that were seen are in memory, a power of two, 8 bytes each; the "
+        "disk is asked about others",
     )
     hosts: int = setting(
         1 << 20,
         unit="hosts",
         least=1,
         most=1 << 28,
-        reason="without work; their addresses need not be asked for again; 20 bytes each",
+        reason="how many hosts without work have their addresses in memory, 20 bytes each; no "
+        "name server is asked again",
     )
     seen_by: str = setting(
         "pairs",
         unit="name",
-        reason="what remembers them: docs/adr/0045 has the others; their filters miss 0.001 %",
+        reason="how URLs that were seen are held in memory: docs/adr/0045 has the others, whose "
+        "filters miss 0.001 %",
     )
     whole_days: float = setting(
         90.0,

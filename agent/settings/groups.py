@@ -1,7 +1,8 @@
 """Every setting of an agent, in the groups in which `prs.toml` writes them.
 
-Invariant: each field has a unit, a default, a range where one makes sense, and the reason for its
-default. All of it belongs to the site: the manager may only ask for less (`agent.settings.asked`).
+Invariant: each field has a unit, a default, a range where one makes sense, and a reason: what it
+is, in a clause that stands alone, and why its default is so. All of it belongs to the site: the
+manager may only ask for less (`agent.settings.asked`).
 """
 
 from __future__ import annotations

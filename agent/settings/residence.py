@@ -21,29 +21,51 @@ class ManagerSettings:
     """The way to the manager."""
 
     url: str = setting(
-        "", unit="URL", reason="empty: the manager at which `prs enrol` enrolled this agent"
+        "",
+        unit="URL",
+        reason="address of the manager; empty: the one at which `prs enrol` enrolled this agent",
     )
     name: str = setting(
-        "", unit="name", reason="empty: the name under which `prs enrol` enrolled this agent"
+        "",
+        unit="name",
+        reason="name of this agent at the manager; empty: the one under which `prs enrol` "
+        "enrolled it",
     )
     ca_file: str = setting(
-        "", unit="path", reason="empty: the system's certificate authorities; or a PEM file"
+        "",
+        unit="path",
+        reason="PEM file of the authorities that the manager's certificate is checked with; "
+        "empty: the system's",
     )
     proxy: str = setting(
-        "", unit="URL", reason="empty: what HTTPS_PROXY says, as every other program does"
+        "",
+        unit="URL",
+        reason="proxy on the way to the manager; empty: what HTTPS_PROXY says, as every other "
+        "program does",
     )
     timeout_s: float = setting(
-        60.0, unit="s", least=1, most=600, reason="a manager that takes in a big log may be slow"
+        60.0,
+        unit="s",
+        least=1,
+        most=600,
+        reason="how long an answer of the manager is waited for; one that takes in a big log may "
+        "be slow",
     )
     backoff_s: float = setting(
-        60.0, unit="s", least=0.1, most=HOUR_S, reason="first pause after a failure; it doubles"
+        60.0,
+        unit="s",
+        least=0.1,
+        most=HOUR_S,
+        reason="pause after the first failure to reach the manager; it doubles with each further "
+        "one",
     )
     backoff_max_s: float = setting(
         HOUR_S,
         unit="s",
         least=0.1,
         most=DAY_S,
-        reason="half of a permit, so that one is not missed",
+        reason="longest pause after failures to reach the manager; half of a permit, so that one "
+        "is not missed",
     )
 
 
@@ -52,13 +74,21 @@ class RobotSettings:
     """Who the robot says it is."""
 
     token: str = setting(
-        "PRS", unit="name", reason="what a robots.txt calls this robot; letters, _ and -"
+        "PRS",
+        unit="name",
+        reason="name of this robot in a robots.txt and in its User-Agent; letters, _ and -",
     )
     info_url: str = setting(
-        "", unit="URL", reason="a page that explains the crawl to owners of sites; empty: none"
+        "",
+        unit="URL",
+        reason="page that explains the crawl to owners of sites, in the User-Agent of each "
+        "request; empty: none",
     )
     contact: str = setting(
-        "", unit="mail address", reason="must be set: whom the owner of a site can write to"
+        "",
+        unit="mail address",
+        reason="mail address that the owner of a site can write to, sent with each request; must "
+        "be set",
     )
 
 
@@ -67,18 +97,27 @@ class WindowSettings:
     """When requests may be sent. The source: weekday 02:00-08:00, weekend 02:00-22:00."""
 
     weekday: tuple[str, ...] = setting(
-        ("00:00-24:00",), unit="times", reason="Monday to Friday; empty: never on these days"
+        ("00:00-24:00",),
+        unit="times",
+        reason="hours of Monday to Friday in which requests are sent; empty: never on these days",
     )
     weekend: tuple[str, ...] = setting(
-        ("00:00-24:00",), unit="times", reason="Saturday and Sunday; empty: never on these days"
+        ("00:00-24:00",),
+        unit="times",
+        reason="hours of Saturday and Sunday in which requests are sent; empty: never on these "
+        "days",
     )
     days: tuple[str, ...] = setting(
         (),
         unit="days and times",
-        reason='that differ, as "fri 02:00-06:00", "2026-12-29..2027-01-03 always", "sun never"',
+        reason='days and dates with hours of their own, as "fri 02:00-06:00", '
+        '"2026-12-29..2027-01-03 always", "sun never"',
     )
     zone: str = setting(
-        "", unit="time zone", reason="as Asia/Tokyo; empty: the zone of this machine"
+        "",
+        unit="time zone",
+        reason="time zone of the hours in these settings, as Asia/Tokyo; empty: the zone of this "
+        "machine",
     )
 
 
@@ -87,19 +126,38 @@ class DiskSettings:
     """What is kept here, and how much room is left to others."""
 
     reserve_bytes: int = setting(
-        2 * GB, unit="bytes", least=0, reason="left free; below it the crawl pauses by itself"
+        2 * GB,
+        unit="bytes",
+        least=0,
+        reason="disk that is left free for others; below it the crawl pauses, and goes on by "
+        "itself",
     )
     outbox_bytes: int = setting(
-        5 * GB, unit="bytes", least=MB, reason="of unsent reports; above it the crawl pauses"
+        5 * GB,
+        unit="bytes",
+        least=MB,
+        reason="how much disk unsent reports may take; above it the crawl pauses until they are "
+        "sent",
     )
     segment_bytes: int = setting(
-        GB, unit="bytes", least=MB, most=100 * GB, reason="of a WARC file, as the standard advises"
+        GB,
+        unit="bytes",
+        least=MB,
+        most=100 * GB,
+        reason="size at which a segment (WARC file) is closed; 1 GB, as the standard advises",
     )
     commit_s: float = setting(
-        0.25, unit="s", least=0.01, most=60, reason="so much work is done again after a crash"
+        0.25,
+        unit="s",
+        least=0.01,
+        most=60,
+        reason="how often the work is made safe on disk; so much of it is done again after a crash",
     )
     keep_logs_s: float = setting(
-        7.0 * DAY_S, unit="s", least=0, reason="sent logs are kept for a week; the source"
+        7.0 * DAY_S,
+        unit="s",
+        least=0,
+        reason="how long logs that were sent are kept here; a week, as in the original paper",
     )
 
 
@@ -108,19 +166,38 @@ class ReportSettings:
     """When crawl logs and new hosts go to the manager."""
 
     at: str = setting(
-        "09:00", unit="HH:MM", reason="of the day, site's zone, if no window closed before"
+        "09:00",
+        unit="HH:MM",
+        reason="time of day, by windows.zone, at which the crawl log is sent if no hours ended "
+        "before",
     )
     every_s: float = setting(
-        0.0, unit="s", least=0, most=DAY_S, reason="for demonstrations; 0: daily"
+        0.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="how often the crawl log is sent, for demonstrations; 0: daily",
     )
     hosts_s: float = setting(
-        600.0, unit="s", least=0, most=DAY_S, reason="found hosts wait so long for others"
+        600.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="how long found hosts wait for others before they are reported together",
     )
     probe_s: float = setting(
-        600.0, unit="s", least=0, most=DAY_S, reason="a finished probe waits no longer than this"
+        600.0,
+        unit="s",
+        least=0,
+        most=DAY_S,
+        reason="how long a finished probe waits at most before its log is sent",
     )
     log_bytes: int = setting(
-        200 * MB, unit="bytes", least=KB, most=10 * GB, reason="a log is sent earlier when so long"
+        200 * MB,
+        unit="bytes",
+        least=KB,
+        most=10 * GB,
+        reason="size at which a crawl log is sent before its time",
     )
 
 
@@ -129,34 +206,51 @@ class CollectionSettings:
     """How segments go to the centre, and how long they stay here."""
 
     bytes_per_s: int = setting(
-        0, unit="bytes/s", least=0, reason="of segments that are sent; 0: no limit"
+        0, unit="bytes/s", least=0, reason="how fast segments are sent to the centre; 0: no limit"
     )
     weekday: tuple[str, ...] = setting(
-        ("00:00-24:00",), unit="times", reason="Monday to Friday, in windows.zone"
+        ("00:00-24:00",),
+        unit="times",
+        reason="hours of Monday to Friday, by windows.zone, in which segments are sent; empty: "
+        "never on these days",
     )
     weekend: tuple[str, ...] = setting(
-        ("00:00-24:00",), unit="times", reason="Saturday and Sunday; empty: never on these days"
+        ("00:00-24:00",),
+        unit="times",
+        reason="hours of Saturday and Sunday, by windows.zone, in which segments are sent; empty: "
+        "never on these days",
     )
     chunk_bytes: int = setting(
         8 * KIB * KIB,
         unit="bytes",
         least=64 * KIB,
         most=64 * KIB * KIB,
-        reason="of a request; a proxy that buffers loses one at most",
+        reason="how much of a segment one request sends at most; a proxy that buffers loses no "
+        "more",
     )
     retry_s: float = setting(
-        float(HOUR_S), unit="s", least=1, most=DAY_S, reason="until a failed order's second try"
+        float(HOUR_S),
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="how long after a failure an order to send segments is tried a second time",
     )
     keep_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=0,
         most=3650 * DAY_S,
-        reason="segments that the centre has; shorter where disk.reserve_bytes is not free",
+        reason="how long segments that the centre has stay here; shorter where disk.reserve_bytes "
+        "is not free",
     )
     serve_listen: str = setting(
-        "0.0.0.0:8443", unit="address:port", reason="of `prs serve`, for the manager to fetch from"
+        "0.0.0.0:8443",
+        unit="address:port",
+        reason="address on which `prs serve` offers segments for the manager to fetch",
     )
     serve_url: str = setting(
-        "", unit="URL", reason="as the manager reaches it; empty: https://NAME:PORT of this agent"
+        "",
+        unit="URL",
+        reason="address of `prs serve` as the manager reaches it; empty: https://NAME:PORT of "
+        "this agent",
     )

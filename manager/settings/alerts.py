@@ -15,55 +15,132 @@ HOUR_S, DAY_S = 3600, 86400
 class AlertSettings:
     """Who is told of troubles, and from when on something is one; 0: never."""
 
-    mail_to: tuple[str, ...] = setting((), unit="addresses", reason="empty: no mail is sent")
-    mail_from: str = setting("prsm@localhost", unit="address", reason="of whom the mail is")
-    smtp_host: str = setting("127.0.0.1", unit="host", reason="a mail server of this machine")
-    smtp_port: int = setting(25, unit="port", least=1, most=65535, reason="587 with a login")
-    smtp_tls: bool = setting(False, unit="yes/no", reason="STARTTLS; not needed on loopback")
-    smtp_user: str = setting("", unit="name", reason="empty: no login")
+    mail_to: tuple[str, ...] = setting(
+        (),
+        unit="addresses",
+        reason="mail addresses to which alerts are sent; empty: no mail is sent",
+    )
+    mail_from: str = setting(
+        "prsm@localhost", unit="address", reason="address from which the mails with alerts come"
+    )
+    smtp_host: str = setting(
+        "127.0.0.1",
+        unit="host",
+        reason="mail server that sends the alerts; by default one on this machine",
+    )
+    smtp_port: int = setting(
+        25,
+        unit="port",
+        least=1,
+        most=65535,
+        reason="port of the mail server; mostly 587 where it asks for a login",
+    )
+    smtp_tls: bool = setting(
+        False,
+        unit="yes/no",
+        reason="whether mail goes to the mail server encrypted (STARTTLS); not needed on loopback",
+    )
+    smtp_user: str = setting(
+        "", unit="name", reason="user name at the mail server; empty: no login"
+    )
     smtp_password: str = setting(
-        "", unit="text", reason="keep prsm.toml readable by you only", secret=True
+        "",
+        unit="text",
+        reason="password at the mail server; keep prsm.toml readable by you only",
+        secret=True,
     )
-    webhook_url: str = setting("", unit="URL", reason="is posted JSON; empty: none", secret=True)
+    webhook_url: str = setting(
+        "",
+        unit="URL",
+        reason="address to which alerts are posted as JSON; empty: none",
+        secret=True,
+    )
     webhook_secret: str = setting(
-        "", unit="text", reason="signs what is posted (HMAC-SHA256)", secret=True
+        "",
+        unit="text",
+        reason="secret with which what is posted to the webhook is signed (HMAC-SHA256); empty: "
+        "it is not signed",
+        secret=True,
     )
-    look_s: float = setting(60.0, unit="s", least=1, most=DAY_S, reason="between two looks")
+    look_s: float = setting(
+        60.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="how often the manager looks for troubles to tell",
+    )
     resend_s: float = setting(
-        6.0 * HOUR_S, unit="s", least=0, most=30 * DAY_S, reason="what goes on is told again"
+        6.0 * HOUR_S,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="how often a trouble that goes on is told again; 0: never",
     )
     late_s: float = setting(
-        600.0, unit="s", least=0, most=30 * DAY_S, reason="an agent that did not call as promised"
+        600.0,
+        unit="s",
+        least=0,
+        most=30 * DAY_S,
+        reason="how late an agent may be with its call before an alert; 0: no alert",
     )
     agent_s: float = setting(
         6.0 * HOUR_S,
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="an agent that fetches nothing, or whose disk, clock or reports are amiss",
+        reason="how long an agent may fetch nothing, or its disk, clock or reports be amiss, "
+        "before an alert; 0: no alert",
     )
     manager_s: float = setting(
         600.0,
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="another manager that gives no sign of life: one is left, or none",
+        reason="how long another manager may give no sign of life before an alert; 0: no alert",
     )
     database_s: float = setting(
         120.0,
         unit="s",
         least=0,
         most=DAY_S,
-        reason="the database does not answer: each manager tells it by itself",
+        reason="how long the database may not answer before each manager tells it by itself; 0: "
+        "no alert",
     )
     moves_a_day: int = setting(
-        100_000, unit="units", least=0, most=10**9, reason="changed hands: agents come and go"
+        100_000,
+        unit="units",
+        least=0,
+        most=10**9,
+        reason="how many units may change hands in a day before an alert; some do as agents come "
+        "and go; 0: no alert",
     )
     disk_bytes: int = setting(
-        5 * GB, unit="bytes", least=0, most=1000 * GB, reason="of the centre's disk left"
+        5 * GB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="an alert is sent when the centre's disk has less than this left; 0: no alert",
     )
     expiry_days: float = setting(
-        21.0, unit="days", least=0, most=400, reason="before a certificate ends"
+        21.0,
+        unit="days",
+        least=0,
+        most=400,
+        reason="how many days before the end of a certificate or of a release's signature an "
+        "alert is sent; 0: no alert",
     )
-    round_days: float = setting(14.0, unit="days", least=0, most=3650, reason="without a new round")
-    backup_days: float = setting(3.0, unit="days", least=0, most=3650, reason="without a backup")
+    round_days: float = setting(
+        14.0,
+        unit="days",
+        least=0,
+        most=3650,
+        reason="how many days may pass without a new round before an alert; 0: no alert",
+    )
+    backup_days: float = setting(
+        3.0,
+        unit="days",
+        least=0,
+        most=3650,
+        reason="how many days may pass without a backup before an alert; 0: no alert, as where "
+        "backups are made otherwise",
+    )

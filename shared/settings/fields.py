@@ -37,8 +37,10 @@ def setting(
     most: float | None = None,
     secret: bool = False,
 ) -> _Value:
-    """Declare one field of a group; the reason is what the documented file prints.
+    """Declare one field of a group.
 
+    reason: what it is, in a clause that stands alone, then why the default is so and what to do;
+    the documented file and the console print it.
     secret: its value is never shown.
     """
     about = {"unit": unit, "reason": reason, "least": least, "most": most, "secret": secret}

@@ -11,6 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
+from manager.console.setting_values import shown_setting
 from manager.console.visit import Visit
 from manager.operations.managers import list_managers
 from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
@@ -29,7 +30,7 @@ HEADER: Final = (
     "unit",
     "least",
     "most",
-    "said in",
+    "set in",
     "meaning",
 )
 MANAGERS_HEADER: Final = (
@@ -69,10 +70,12 @@ def show(visit: Visit) -> Response:
     """Show the settings of the file, and the managers."""
     listing = _listing(visit)
     lines = setting_lines(visit.door.settings)
+    cut = listing.cut(_rows(visit, listing))
     return visit.page(
         "settings.html",
         listing=listing,
-        cut=listing.cut(_rows(visit, listing)),
+        cut=cut,
+        rows=[shown_setting(line) for line in cut.rows],
         groups=list(dict.fromkeys(line.name.partition(".")[0] for line in lines)),
         shown=SHOWN,
         changed=sum(not line.is_default for line in lines),

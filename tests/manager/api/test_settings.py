@@ -25,7 +25,7 @@ def test_settings_are_shown_with_their_source_and_without_secrets(tmp_path: Path
         changed = lines["limits.request_bytes"]
         assert (changed["value"], changed["default"]) == ("2000000", "1000000")
         assert changed["source"] == "prsm.toml"
-        assert changed["reason"].startswith("bodies of the administrators")
+        assert changed["reason"].startswith("largest body of a request")
         assert lines["limits.connections"]["source"] == "the command line"
         assert lines["limits.log_bytes"]["source"] == ""
         assert lines["alerts.mail_to"]["value"] == '["ops@example.org"]'

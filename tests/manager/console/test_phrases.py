@@ -26,6 +26,7 @@ from manager.console.words import word
 from manager.db.tables import metadata
 from manager.operations.alert_events import _SAID
 from manager.operations.update_reports import OUTCOMES
+from manager.settings import Settings, setting_lines
 from shared.wire.sync import CommandName
 
 FOLDERS = [Path(one.__path__[0]) for one in (manager, agent, shared)]
@@ -187,6 +188,17 @@ def test_whatever_happens_once_is_said_in_japanese(action: str) -> None:
     what, remedy = _SAID[action]
     assert any(KANA.search(_japanese(text)) for text in (what, f"{what}: h.jp"))
     assert KANA.search(_japanese(remedy))
+
+
+def test_whatever_a_setting_means_is_said_in_japanese() -> None:
+    """Each clause of each is known."""
+    found = [
+        f"{line.name}: {clause}"
+        for line in setting_lines(Settings(data=Path("/")))
+        for clause in line.reason.split(CLAUSE)
+        if _japanese(clause) == clause
+    ]
+    assert not found, "\n".join(found)
 
 
 CONSOLE, OPERATIONS = (FOLDERS[0] / name for name in ("console", "operations"))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from manager.console.setting_values import ShownValue, shown_setting
 from manager.operations.api_tokens import Holder, list_tokens
 from manager.operations.audit import audit_page
 from manager.operations.fleet_rules import fleet_rules_of
-from manager.settings import read_settings
+from manager.settings import SettingLine, read_settings
 from shared.errors import SettingError
 from tests.manager.asgi import Caller
 from tests.manager.console.browser import Browser
@@ -30,7 +31,7 @@ def test_settings_are_shown_with_default_and_meaning(prsm: Running, person: Visi
     """Filters by name, group and what was changed; the managers stand above."""
     browser = person("viewer")
     page = browser.page("/console/settings?q=permit_s")
-    assert "the outage that agents survive" in page.text
+    assert "how long an agent may go on without the manager" in page.text
     assert "policy.grace_s" not in page.text
     changed = browser.page("/console/settings?show=changed").text
     assert "limits.reserve_bytes" in changed
@@ -38,6 +39,63 @@ def test_settings_are_shown_with_default_and_meaning(prsm: Running, person: Visi
     assert browser.get("/console/settings?sort=x").status_code == 400
     assert "policy.permit_s" in browser.get("/console/settings.csv?group=policy").text
     assert "leads" in browser.page("/console/settings").text
+    line = page.text.replace("\u00a0", " ").partition("policy.permit_s")[2]
+    assert all(said in line for said in ("2 h", "7200.0", "the same", "10 s to 1 d"))
+
+
+@pytest.mark.parametrize(
+    ("written", "unit", "said"),
+    [
+        ("21600.0", "s", "6 h"),
+        ("20.0", "s", "20 s"),
+        ("0.0", "s", "0 s"),
+        ("0.25", "s", "250 ms"),
+        ("21.0", "days", "21 d"),
+        ("0.5", "days", "12 h"),
+        ("5000000000", "bytes", "5.00 GB"),
+        ("100", "bytes/s", "100 B/s"),
+        ('""', "URL", "none"),
+        ("[]", "networks", "none"),
+        ("8000", "port", ""),
+        ("false", "yes/no", ""),
+        ('["a"]', "networks", ""),
+    ],
+)
+def test_values_are_said_as_people_read_them(written: str, unit: str, said: str) -> None:
+    """Times and sizes in their units, nothing as none; what TOML writes stands beside it."""
+    shown = shown_setting(_setting(written, written, unit))
+    assert (shown.value.said.replace("\u00a0", " "), shown.value.written) == (said, written)
+    assert shown.default is None
+
+
+def test_ranges_and_defaults_are_in_the_same_units() -> None:
+    """A fraction keeps its point; a secret is not shown, its default is."""
+    for unit, least, most, said in (
+        ("s", 1, 3600, "1 s to 1 h"),
+        ("bytes", 1000, 10**9, "1.00 KB to 1.00 GB"),
+        ("times", 1.5, 10**6, "1.5 to 1,000,000"),
+        ("hosts", 1, None, ""),
+    ):
+        shown = shown_setting(_setting("7", "60", unit, least, most))
+        assert shown.allowed.replace("\u00a0", " ") == said
+        assert shown.default is not None
+    secret = shown_setting(_setting("set, not shown", '""', "text", secret=True))
+    assert (secret.value, secret.default) == (
+        ShownValue("set, not shown", ""),
+        ShownValue("none", '""'),
+    )
+
+
+def _setting(
+    written: str,
+    default: str,
+    unit: str,
+    least: float | None = None,
+    most: float | None = None,
+    *,
+    secret: bool = False,
+) -> SettingLine:
+    return SettingLine("group.name", written, default, unit, least, most, "it is", "", secret)
 
 
 def test_the_block_list_is_tried_before_it_is_used(prsm: Running, person: Visitor) -> None:

@@ -1,0 +1,277 @@
+"""The settings of the network: where the manager listens, what it takes, who looks names up."""
+
+from __future__ import annotations
+
+from shared.frozen import frozen
+from shared.settings import setting
+
+__all__ = [
+    "ConsoleSettings",
+    "LimitSettings",
+    "NamingSettings",
+    "ServerSettings",
+]
+
+KB, MB, GB = 1000, 1000**2, 1000**3
+HOUR_S, DAY_S = 3600, 86400
+
+
+@frozen
+class ServerSettings:
+    """Where the manager listens."""
+
+    listen_host: str = setting(
+        "127.0.0.1",
+        unit="address",
+        reason="address on which the manager listens; loopback by default: others reach it only "
+        "when somebody decides so",
+    )
+    listen_port: int = setting(
+        8000,
+        unit="port",
+        least=0,
+        most=65535,
+        reason="port on which the manager listens; the default needs no root; 0: any free port",
+    )
+    public_url: str = setting(
+        "",
+        unit="URL",
+        reason="address of the manager as agents reach it and as links have it; empty: made from "
+        "host and port",
+    )
+    socket: str = setting(
+        "",
+        unit="path",
+        reason="Unix socket through which the prsm commands reach the manager; empty: prsm.sock "
+        "in the data directory",
+    )
+    tls_certificate: str = setting(
+        "",
+        unit="path",
+        reason="file with the manager's TLS certificate and its chain (PEM); empty: plain HTTP, "
+        "then keys are taken from loopback only",
+    )
+    tls_key: str = setting(
+        "", unit="path", reason="file with the private key of `server.tls_certificate` (PEM)"
+    )
+    behind_tls_proxy: bool = setting(
+        False,
+        unit="yes/no",
+        reason="whether a proxy in front ends TLS; the X-Forwarded-Proto that it sets is believed "
+        "then",
+    )
+    metrics_host: str = setting(
+        "127.0.0.1",
+        unit="address",
+        reason="address on which metrics for Prometheus are served; who reads metrics sees how "
+        "large the crawl is",
+    )
+    metrics_port: int = setting(
+        0,
+        unit="port",
+        least=0,
+        most=65535,
+        reason="port on which metrics for Prometheus are served; 0: no metrics",
+    )
+    log_format: str = setting(
+        "text",
+        unit="text or json",
+        reason="form of the log that the manager writes to standard error; json: one object a "
+        "line, for machines",
+    )
+    stop_s: float = setting(
+        20.0,
+        unit="s",
+        least=0,
+        most=600,
+        reason="how long requests under way may go on when the manager is stopped; systemd waits "
+        "90 s",
+    )
+
+
+@frozen
+class LimitSettings:
+    """What the manager takes from the network at most."""
+
+    request_bytes: int = setting(
+        1 * MB,
+        unit="bytes",
+        least=KB,
+        most=GB,
+        reason="largest body of a request of people or scripts; larger ones are refused",
+    )
+    sync_bytes: int = setting(
+        8 * MB,
+        unit="bytes",
+        least=10 * KB,
+        most=GB,
+        reason="largest body of an agent's sync; 10,000 finished units with long names are 5 MB",
+    )
+    hosts_bytes: int = setting(
+        2 * GB,
+        unit="bytes",
+        least=KB,
+        most=1000 * GB,
+        reason="largest list of hosts that can be imported; enough for ten million hosts; "
+        "streamed, so this is disk, not memory",
+    )
+    discovered_bytes: int = setting(
+        64 * MB,
+        unit="bytes",
+        least=KB,
+        most=100 * GB,
+        reason="largest list of found hosts (message M2) as an agent sends it; larger ones are "
+        "refused",
+    )
+    discovered_decoded_bytes: int = setting(
+        256 * MB,
+        unit="bytes",
+        least=KB,
+        most=1000 * GB,
+        reason="largest list of found hosts (message M2) when it is decompressed; a small body "
+        "may hold a huge one",
+    )
+    discoveries_per_day: int = setting(
+        1_000_000,
+        unit="hosts",
+        least=0,
+        most=10**9,
+        reason="how many new hosts one agent may report in a day; a wild or hostile agent must "
+        "not fill the table of hosts",
+    )
+    log_bytes: int = setting(
+        4 * GB,
+        unit="bytes",
+        least=KB,
+        most=1000 * GB,
+        reason="largest crawl log (message M3) as an agent sends it; the default is 40 million "
+        "lines at 100 bytes compressed",
+    )
+    log_decoded_bytes: int = setting(
+        64 * GB,
+        unit="bytes",
+        least=KB,
+        most=10_000 * GB,
+        reason="largest crawl log (message M3) when it is decompressed; a small body may hold a "
+        "huge one",
+    )
+    uploads_at_once: int = setting(
+        16,
+        unit="uploads",
+        least=1,
+        most=1000,
+        reason="how many logs and lists of agents are received at the same time; the others are "
+        "told to come back (503)",
+    )
+    uploads_per_minute: int = setting(
+        30,
+        unit="uploads",
+        least=1,
+        most=100_000,
+        reason="how many logs and lists one agent may send in a minute; it has a log a night",
+    )
+    request_head_s: float = setting(
+        30.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how long a connection may take to send the head of a request before it is cut off",
+    )
+    upload_idle_s: float = setting(
+        60.0,
+        unit="s",
+        least=1,
+        most=HOUR_S,
+        reason="how long the sender of a body may send nothing before it is given up",
+    )
+    upload_least_bytes_per_s: int = setting(
+        100,
+        unit="bytes/s",
+        least=0,
+        most=10**9,
+        reason="an upload that is slower than this after 30 s is given up; any modem is faster, "
+        "who only wants to hold a connection is not",
+    )
+    reserve_bytes: int = setting(
+        256 * MB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="disk left free by uploads, so that the database can still write",
+    )
+    connections: int = setting(
+        2000,
+        unit="connections",
+        least=10,
+        most=100_000,
+        reason="how many connections the manager holds at the same time; each costs a file and "
+        "some KB; more are answered 503",
+    )
+
+
+@frozen
+class NamingSettings:
+    """How host names become addresses, and which addresses may be crawled."""
+
+    servers: tuple[str, ...] = setting(
+        (),
+        unit="address:port",
+        reason="name servers that are asked for the addresses of hosts; empty: those of this "
+        "machine; `127.0.0.1:5353` for a test",
+    )
+    timeout_s: float = setting(
+        3.0,
+        unit="s",
+        least=0.1,
+        most=60,
+        reason="how long the answer of a name server is waited for; twice as long with each "
+        "further try",
+    )
+    tries: int = setting(
+        2,
+        unit="questions",
+        least=1,
+        most=10,
+        reason="how often a question is sent before it counts as unanswered; UDP loses packets",
+    )
+    at_once: int = setting(
+        50,
+        unit="questions",
+        least=1,
+        most=1000,
+        reason="how many names are asked about at the same time; a site's name server bears so "
+        "many",
+    )
+    batch: int = setting(
+        500,
+        unit="hosts",
+        least=1,
+        most=100_000,
+        reason="how many hosts are looked up in one tick of the manager's clock; the rest follows "
+        "with the next",
+    )
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        unit="networks",
+        reason="refused address ranges (private, loopback, link-local, ...) in which hosts may be "
+        'crawled all the same; ["127.0.0.0/8"] for the simulated web',
+    )
+
+
+@frozen
+class ConsoleSettings:
+    """The pages and sessions of people."""
+
+    session_s: float = setting(
+        12.0 * HOUR_S,
+        unit="s",
+        least=60,
+        most=30 * DAY_S,
+        reason="how long people stay logged in; the default is a working day",
+    )
+    contact: str = setting(
+        "",
+        unit="address",
+        reason="mail address to which owners of sites can write, shown at /console/robot; empty: "
+        "they are told of the one in the User-Agent",
+    )

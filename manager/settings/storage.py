@@ -1,0 +1,257 @@
+"""The settings of what is kept: tables, logs, the archive with what comes to it, releases."""
+
+from __future__ import annotations
+
+from shared.frozen import frozen
+from shared.settings import setting
+
+__all__ = [
+    "ArchiveSettings",
+    "CollectionSettings",
+    "DatabaseSettings",
+    "IntakeSettings",
+    "ReleaseSettings",
+]
+
+KB, MB, GB = 1000, 1000**2, 1000**3
+HOUR_S, DAY_S = 3600, 86400
+
+
+@frozen
+class DatabaseSettings:
+    """Where the manager's tables and files are."""
+
+    url: str = setting(
+        "",
+        unit="URL",
+        reason="database with the manager's tables; empty: SQLite in the data directory; "
+        "postgresql://user@host/name for several managers",
+        secret=True,
+    )
+    files: str = setting(
+        "",
+        unit="path",
+        reason="folder for logs, captures and other files of the centre; empty: the data "
+        "directory; several managers on one database need one that all of them see",
+    )
+    leader_s: float = setting(
+        6.0,
+        unit="s",
+        least=2,
+        most=600,
+        reason="how long the leader of several managers may be silent before another one takes "
+        "its place",
+    )
+
+
+@frozen
+class IntakeSettings:
+    """How reports become tables."""
+
+    workers: int = setting(
+        1,
+        unit="processes",
+        least=1,
+        most=64,
+        reason="how many processes read crawl logs; one keeps up with 100 agents of 50,000 hosts",
+    )
+    memory_bytes: int = setting(
+        512 * MB,
+        unit="bytes",
+        least=64 * MB,
+        most=1000 * GB,
+        reason="how much memory DuckDB may use in each process that reads logs; it spills to disk "
+        "beyond",
+    )
+    log_cpu_s: float = setting(
+        600.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="how much processor time may be spent on one log; enough for 20 million lines; a "
+        "decompression bomb must not hold a worker",
+    )
+    keep_logs_s: float = setting(
+        0.0,
+        unit="s",
+        least=0,
+        most=36_500 * DAY_S,
+        reason="how long the lines of a crawl log are kept after it came; 0: for ever; their sums "
+        "are kept as well",
+    )
+    keep_rejected_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=0,
+        most=3650 * DAY_S,
+        reason="how long bodies that were refused are kept for the administrator to look at",
+    )
+    keep_rejected_bytes: int = setting(
+        1 * GB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="how much disk all refused bodies may take together; oldest go first",
+    )
+
+
+@frozen
+class ArchiveSettings:
+    """The captures of the centre."""
+
+    store: str = setting(
+        "",
+        unit="URL",
+        reason="where the archive's segments are kept; empty: a folder beside the logs; or "
+        "s3://bucket/prefix, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment; "
+        "indexes stay with the manager",
+    )
+    store_endpoint: str = setting(
+        "", unit="URL", reason="address of an object store that is not Amazon's; empty: Amazon's"
+    )
+    store_region: str = setting(
+        "", unit="name", reason="region of the object store; empty: AWS_REGION, or us-east-1"
+    )
+
+    workers: int = setting(
+        1,
+        unit="processes",
+        least=1,
+        most=64,
+        reason="how many processes read the segments that came; one reads 5 MB/s",
+    )
+    memory_bytes: int = setting(
+        512 * MB,
+        unit="bytes",
+        least=64 * MB,
+        most=1000 * GB,
+        reason="how much memory DuckDB may use for an index, and for all selections that are "
+        "being sent; it spills to disk beyond",
+    )
+    selections_at_once: int = setting(
+        8,
+        unit="selections",
+        least=1,
+        most=1000,
+        reason="how many selections are made and sent at the same time, two of one token; more "
+        "are answered 429 or 503",
+    )
+    segment_cpu_s: float = setting(
+        3600.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="how much processor time may be spent on the strict reading of one segment; a "
+        "decompression bomb must not hold a worker",
+    )
+    compact_s: float = setting(
+        1.0 * HOUR_S,
+        unit="s",
+        least=1,
+        most=30 * DAY_S,
+        reason="how often segments are rewritten without what was withdrawn",
+    )
+    keep_results_s: float = setting(
+        7.0 * DAY_S,
+        unit="s",
+        least=60,
+        most=3650 * DAY_S,
+        reason="how long the results of third parties' jobs are kept for them",
+    )
+    keep_changes_s: float = setting(
+        400.0 * DAY_S,
+        unit="s",
+        least=DAY_S,
+        most=36_500 * DAY_S,
+        reason="how long the list of changes is kept; third parties that ask once a year still "
+        "get all of them",
+    )
+    download_idle_s: float = setting(
+        120.0,
+        unit="s",
+        least=1,
+        most=HOUR_S,
+        reason="how long a third party may take nothing of its download before it is given up",
+    )
+    front: str = setting(
+        "",
+        unit="path",
+        reason="where the web server in front finds the folder `archive`, as `/prsm-archive/`, so "
+        "that it sends the files (X-Accel-Redirect); empty: the manager sends them",
+    )
+
+
+@frozen
+class CollectionSettings:
+    """How segments come from the agents to the centre."""
+
+    segment_bytes: int = setting(
+        10 * GB,
+        unit="bytes",
+        least=MB,
+        most=1000 * GB,
+        reason="largest segment that is taken from an agent; agents seal theirs at 1 GB",
+    )
+    open_uploads: int = setting(
+        8,
+        unit="uploads",
+        least=1,
+        most=1000,
+        reason="how many uploads of segments one agent may have open; it sends one after the other",
+    )
+    chunks_at_once: int = setting(
+        64,
+        unit="requests",
+        least=1,
+        most=1000,
+        reason="how many requests may bring parts of segments at the same time; 1 MB of memory "
+        "each; more are told to wait",
+    )
+    upload_keep_s: float = setting(
+        7.0 * DAY_S,
+        unit="s",
+        least=60,
+        most=365 * DAY_S,
+        reason="how long an unfinished upload is kept to which nothing comes; agents may sleep "
+        "over a weekend",
+    )
+    reserve_bytes: int = setting(
+        2 * GB,
+        unit="bytes",
+        least=0,
+        most=1000 * GB,
+        reason="disk that segments leave free; where there is less, agents keep theirs for now",
+    )
+    retry_s: float = setting(
+        float(HOUR_S),
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="has no effect: each agent tries a failed transfer again by its own "
+        "`collection.retry_s`",
+    )
+    keep_logs_s: float = setting(
+        365.0 * DAY_S,
+        unit="s",
+        least=7 * DAY_S,
+        most=3650 * DAY_S,
+        reason="how long the weekly logs of transfers are kept",
+    )
+
+
+@frozen
+class ReleaseSettings:
+    """Releases of the agent."""
+
+    signer: str = setting(
+        "/run/prsm-signer/sign.sock",
+        unit="path",
+        reason="the socket of the signing process, which alone can read its keys",
+    )
+    bundle_bytes: int = setting(
+        2 * GB,
+        unit="bytes",
+        least=KB,
+        most=100 * GB,
+        reason="largest file of a release that is taken; wheels for six platforms are 500 MB",
+    )
