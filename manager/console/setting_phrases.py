@@ -196,7 +196,6 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("agents may sleep over a weekend"),
     lazy("disk that segments leave free"),
     lazy("where there is less, agents keep theirs for now"),
-    lazy("has no effect: each agent tries a failed transfer again by its own `collection.retry_s`"),
     lazy("how long the weekly logs of transfers are kept"),
     lazy("name servers that are asked for the addresses of hosts"),
     lazy("empty: those of this machine"),

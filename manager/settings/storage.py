@@ -222,14 +222,6 @@ class CollectionSettings:
         most=1000 * GB,
         reason="disk that segments leave free; where there is less, agents keep theirs for now",
     )
-    retry_s: float = setting(
-        float(HOUR_S),
-        unit="s",
-        least=1,
-        most=DAY_S,
-        reason="has no effect: each agent tries a failed transfer again by its own "
-        "`collection.retry_s`",
-    )
     keep_logs_s: float = setting(
         365.0 * DAY_S,
         unit="s",
