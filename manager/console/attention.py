@@ -15,7 +15,7 @@ from manager.assignment import LivenessState
 from manager.console import figures
 from manager.console.audit_words import alert_action, field
 from manager.console.language import _
-from manager.console.phrases import spoken
+from manager.console.phrases import actor, spoken
 from manager.console.visit import link
 from manager.console.words import step, word
 from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
@@ -232,7 +232,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
         found.append(
             Notice(
                 "warn",
-                row.subject or row.actor_name,
+                row.subject or actor(row.actor_name),
                 url,
                 f"{text}: {said}" if said else text,
                 f"agent:{row.subject}" if row.action == LOST else f"event:{row.action}",

@@ -24,7 +24,7 @@ from manager.console.setting_phrases import SETTING_PHRASES
 from manager.console.words import step as step_word
 from manager.console.words import word
 
-__all__ = ["CLAUSE", "PHRASES", "pattern", "spoken"]
+__all__ = ["CLAUSE", "PHRASES", "actor", "actor_meant", "pattern", "spoken"]
 
 LONGEST: Final = 2000
 DEEPEST: Final = 4
@@ -98,10 +98,11 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     ),
     lazy("%(size)s bytes in %(time)s ms over %(number)s requests"),
     lazy("too little to rely on"),
-    lazy("one request took %(time)s ms, without it the distance is %(distance)s ms per KByte"),
+    lazy("one request took %(time)s ms"),
+    lazy("without it the distance is %(distance)s ms per KB"),
     lazy("none of %(number)s requests was answered"),
     lazy("predicted, nobody measured it"),
-    lazy("two of three are within %(times)s times"),
+    lazy("two of three predictions are within a factor of %(times)s"),
     lazy("the agent said: %(words)s"),
     lazy("%(times)s times %(word)s than the other agents' distances make expect"),
     lazy("farther"),
@@ -156,7 +157,14 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(number)s would be"),
     # Alerts, releases, what became of something
     lazy("agent %(name)s is %(state)s: %(why)s"),
-    lazy("agent %(name)s did not update to %(said)s"),
+    lazy(
+        "agent %(name)s did not update to %(version)s and went back at the step %(step)s: %(words)s"
+    ),
+    lazy("agent %(name)s did not update to %(version)s and went back at the step %(step)s"),
+    lazy(
+        "agent %(name)s did not update to %(version)s: %(outcome)s at the step %(step)s: %(words)s"
+    ),
+    lazy("agent %(name)s did not update to %(version)s: %(outcome)s at the step %(step)s"),
     lazy("agent %(name)s has %(size)s of disk left"),
     lazy("its site must free some, or it fetches nothing any more"),
     lazy("agent %(name)s has a clock that differs by %(time)s"),
@@ -199,8 +207,6 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(agent)s never gets %(host)s"),
     lazy("release %(key)s"),
     lazy("schedule %(number)s"),
-    lazy("local"),
-    lazy("tick"),
     lazy("the TLS certificate"),
     # What a plan could not know of
     lazy("agent %(agent)s takes no part any more"),
@@ -222,6 +228,9 @@ VERBATIM: Final = frozenset((*NAMES, "choices", "command", "pattern", "value"))
 WORDS: Final = frozenset(("has", "method", "needed", "outcome", "ring", "role", "state"))
 """Values that are words of a row."""
 
+ACTORS: Final = {"tick": lazy("the manager"), "local": lazy("the command line")}
+"""Who is no person, as rows name them, and how pages do."""
+
 _UPDATE: Final = re.compile(
     r"(?P<version>\S+): (?P<outcome>updated|went-back|failed|refused|unreached)"
     r"(?: at (?P<step>[a-z-]+))?(?:[.:] ?(?P<words>.*))?",
@@ -235,8 +244,10 @@ def spoken(text: str | None) -> str:
     """Return a sentence of an operation in the language of this request, or as it is."""
     if not text:
         return ""
-    if current() == "en" or len(text) > LONGEST:
+    if len(text) > LONGEST:
         return text
+    if current() == "en":
+        return _in_words(text)
     plain = text.removesuffix(".")
     clauses = [_clause(clause) for clause in plain.split(CLAUSE)]
     if all(said is None for said in clauses):
@@ -246,6 +257,25 @@ def spoken(text: str | None) -> str:
         for said, clause in zip(clauses, plain.split(CLAUSE), strict=True)
     ]
     return _joined(parts) + ("" if plain == text else _("."))
+
+
+def actor(name: str | None) -> str:
+    """Return who did something, in the language of this request."""
+    words = ACTORS.get(name or "")
+    return spoken(name) if words is None else str(words)
+
+
+def actor_meant(said: str) -> str:
+    """Return how rows name whom a page calls so."""
+    return next((name for name, words in ACTORS.items() if str(words) == said.strip()), said)
+
+
+def _in_words(text: str) -> str:
+    """Return an English sentence, the words of rows in it as people write them."""
+    update = _UPDATE.fullmatch(text.removesuffix("."))
+    if update is None:
+        return text
+    return _said_of_update(**update.groupdict()) + ("." if text.endswith(".") else "")
 
 
 def _joined(clauses: list[str]) -> str:
@@ -282,6 +312,8 @@ def _value(name: str, text: str, depth: int) -> str:
         return text
     if name in WORDS:
         return word(text)
+    if name == "step":
+        return step_word(text)
     if depth > DEEPEST:
         return text
     parts = [_clause(part, depth) for part in text.split(", ")]

@@ -210,6 +210,7 @@ def _environment() -> Environment:
         "suggestions": _suggestions,
     }
     made.filters |= {
+        "actor": phrases.actor,
         "coded": _coded,
         "commands": _commands,
         "count": figures.count,

@@ -85,7 +85,7 @@ def _words(_language: str) -> dict[str, str]:
         # Releases, alerts, managers, and what lists are filtered by
         "unreachable": pgettext("state", "unreachable"),
         "reached": pgettext("state", "reached"),
-        "too-old": pgettext("state", "too-old"),
+        "too-old": pgettext("state", "too old"),
         "leads": pgettext("state", "leads"),
         "good": pgettext("state", "good"),
         "soon": pgettext("state", "soon"),
@@ -93,7 +93,7 @@ def _words(_language: str) -> dict[str, str]:
         "offered": pgettext("state", "offered"),
         "halted": pgettext("state", "halted"),
         "updated": pgettext("state", "updated"),
-        "went-back": pgettext("state", "went-back"),
+        "went-back": pgettext("state", "went back"),
         "unreached": pgettext("state", "unreached"),
         "begun": pgettext("state", "begun"),
         "still": pgettext("state", "still"),

@@ -95,7 +95,7 @@ class Measured:
             words += "; too little to rely on"
         if self.one_line_decides:
             words += (
-                f"; one request took {self.slowest_ms:,} ms, without it the distance is"
-                f" {self.without_slowest:.3g} ms per KByte"
+                f"; one request took {self.slowest_ms:,} ms; without it the distance is"
+                f" {self.without_slowest:.3g} ms per KB"
             )
         return words

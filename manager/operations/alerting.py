@@ -170,10 +170,16 @@ def _of_agents(
             yield Trouble(f"agent:{row.name}", text)
         update = updates.get(row.id)
         if update is not None and update.outcome not in ("", "updated"):
-            said = f"{update.version}: {update.outcome} at {update.step}"
-            if update.detail:
-                said += f": {update.detail[:200]}"
-            yield Trouble(f"update:{row.name}", f"agent {row.name} did not update to {said}")
+            yield Trouble(f"update:{row.name}", _not_updated(row.name, update))
+
+
+def _not_updated(name: str, update: AgentReleaseRow) -> str:
+    what = f"agent {name} did not update to {update.version}"
+    if update.outcome == "went-back":
+        said = f"{what} and went back at the step {update.step}"
+    else:
+        said = f"{what}: {update.outcome} at the step {update.step}"
+    return f"{said}: {update.detail[:200]}" if update.detail else said
 
 
 def _of_managers(seen: Standing, limits: Limits) -> Iterable[Trouble]:

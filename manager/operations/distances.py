@@ -150,7 +150,8 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
         third_quartile=None,
         outlier=False,
         unreachable_since_ms=None,
-        reason=f"predicted, nobody measured it; two of three are within {off_by:.1f} times",
+        reason="predicted, nobody measured it; two of three predictions are within a factor of"
+        f" {off_by:.1f}",
         said="",
         off_by=off_by,
     )

@@ -13,6 +13,7 @@ from manager.console.attention import spoken_detail
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
+from manager.console.phrases import actor_meant
 from manager.console.visit import Visit
 from manager.operations.audit import AuditRow, audit_page
 
@@ -81,7 +82,7 @@ def _page(visit: Visit, listing: Listing, before: int | None, limit: int) -> lis
         before_id=before,
         action=listing.filters["action"],
         subject=listing.filters["subject"],
-        actor=listing.filters["actor"],
+        actor=actor_meant(listing.filters["actor"]),
         alerts=listing.filters["alerts"] == "yes",
     )
 

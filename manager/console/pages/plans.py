@@ -18,6 +18,7 @@ from manager.console.pages.change_words import change_words
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.tree import shown_tree
+from manager.console.phrases import actor
 from manager.console.visit import Question, Visit, share, whole_number
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
@@ -248,7 +249,7 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
         return _("Plan %(plan)s was applied before: nothing was done now.", plan=plan.id)
     return _(
         "%(who)s had applied plan %(plan)s %(when)s: nothing was done now.",
-        who=rows[0].actor_name,
+        who=actor(rows[0].actor_name),
         plan=plan.id,
         when=figures.ago(rows[0].at_ms, visit.now_ms),
     )

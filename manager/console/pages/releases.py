@@ -17,7 +17,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy, number
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.release_keys import key_line
-from manager.console.phrases import spoken
+from manager.console.phrases import actor
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.db.releases import ReleaseRow
@@ -301,7 +301,7 @@ def _offered_now(visit: Visit, row: ReleaseRow) -> Iterator[str]:
     yield _(
         "%(who)s halted it %(ago)s (%(time)s), when it was offered to %(ring)s. This ends the "
         "halt.",
-        who=spoken(halts[0].actor_name) if known else _("Somebody"),
+        who=actor(halts[0].actor_name) if known else _("Somebody"),
         ago=figures.ago(row.halted_ms, visit.now_ms),
         time=figures.moment(row.halted_ms),
         ring=_ring(row.ring),

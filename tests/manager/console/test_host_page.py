@@ -7,8 +7,9 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.console.pages.host import DISTANCES_MOST, ROWS_MOST
-from manager.db.tables import agents, distances, host_sums
+from manager.db.tables import agents, assignments, distances, host_sums, rights, rounds
 from manager.operations.host_views import HostDetail, host_detail
+from manager.operations.rounds import current_round
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.console.markup import Markup, read
@@ -106,3 +107,44 @@ def test_rows_that_are_left_out_are_counted(prsm: Running, person: Visitor) -> N
     rounds = [each for each in page.links() if each.startswith("/console/rounds/10")]
     assert rounds == [f"/console/rounds/{1056 - n}" for n in range(ROWS_MOST)]
     assert f"{len(before.sums) + 7} more" in page.text
+
+
+def _may_fetch(person: Visitor, host: str = HOST) -> str:
+    text = " ".join(person("viewer").page(f"/console/host?host={host}").text.split())
+    return text.partition("May fetch")[2].partition("Volume")[0].strip()
+
+
+def test_why_nobody_may_fetch_a_host_is_said(prsm: Running, person: Visitor) -> None:
+    """What stops it first: it is excluded, no round, probes, no owner, or its owner's permit."""
+    db = prsm.manager.db
+    with db.write() as tx:
+        tx.execute(rights.delete())
+    assert _may_fetch(person, f"http://{HOSTS[0]}:80/") == "nobody: the host is excluded"
+    current = current_round(db)
+    assert current is not None
+    assert _may_fetch(person) == f"nobody: round {current.number} is still probing"
+
+    def during(row_state: str) -> None:
+        with db.write() as tx:
+            tx.execute(rounds.update().where(rounds.c.number == current.number).values(
+                state=row_state, open=None if row_state == "cancelled" else 1))  # fmt: skip
+
+    during("crawling")
+    (owner,) = [row for row in host_detail(db, HOST).owners if row.until_ms is None]
+    name = host_detail(db, HOST).agents[owner.agent_id]
+    for permit_ms, why in (
+        (START_MS - 1, f"nobody: the permit of {name} is over"),
+        (START_MS + 1, f"nobody: it waits for the next contact of {name}, or is done in round"),
+    ):
+        with db.write() as tx:
+            tx.execute(
+                agents.update()
+                .where(agents.c.id == owner.agent_id)
+                .values(permit_until_ms=permit_ms)
+            )
+        assert _may_fetch(person).startswith(why)
+    with db.write() as tx:
+        tx.execute(assignments.update().values(until_ms=START_MS))
+    assert _may_fetch(person) == "nobody: no agent owns it"
+    during("cancelled")
+    assert _may_fetch(person) == "nobody: no round is open"

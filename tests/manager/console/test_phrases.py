@@ -19,9 +19,9 @@ import manager
 import shared
 from agent.control.drain import Holds
 from manager.assignment.liveness import AgentFacts, LivenessState, liveness
-from manager.console import phrases
+from manager.console import phrases, words
 from manager.console.language import speak
-from manager.console.phrases import CLAUSE, PHRASES, pattern, spoken
+from manager.console.phrases import CLAUSE, PHRASES, actor, actor_meant, pattern, spoken
 from manager.console.words import word
 from manager.db.tables import metadata
 from manager.operations.alert_events import _SAID
@@ -150,8 +150,16 @@ def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
         ),
         ("agent a is late: it has never called", "ロボット a は遅延: まだ一度も通信がありません"),
         (
-            "agent a did not update to 1.4.0: went-back at test: no page; no byte",
-            "ロボット a は更新できませんでした: 1.4.0: 元に戻した(段階: 試験): no page、no byte",
+            "agent a did not update to 1.4.0 and went back at the step test: no page; no byte",
+            "ロボット a は 1.4.0 に更新できず、元に戻しました(段階: 試験): no page、no byte",
+        ),
+        (
+            "agent a did not update to 1.4.0: refused at the step download",
+            "ロボット a は 1.4.0 に更新できませんでした: 拒否(段階: ダウンロード)",
+        ),
+        (
+            "one request took 90 ms; without it the distance is 1 ms per KB",
+            "うち 1 リクエストに 90 ミリ秒、それを除いた距離は 1 ミリ秒/KB",
         ),
         ("1.4.0: updated.", "1.4.0: 更新済み。"),
         ("job late: its result is lost", "job late: its result is lost"),
@@ -289,6 +297,31 @@ def test_every_word_of_a_row_is_said_in_japanese() -> None:
         return sorted(one for one in words - NAMES if word(one) == one)
 
     assert copy_context().run(untranslated) == []
+
+
+def test_english_words_of_rows_are_written_as_people_do() -> None:
+    """Hyphens and underscores are for programs."""
+    assert not [said for said in words._words("en").values() if re.search("[-_]", said)]
+    assert word("went-back") == "went back"
+    assert spoken("1.4.0: went-back at test. no page") == (
+        "1.4.0: went back at the step test: no page"
+    )
+
+
+def test_who_is_no_person_has_a_name_that_says_so() -> None:
+    """What the clock does the manager does; the name that pages show is understood, too."""
+    assert [actor(name) for name in ("tick", "local", "koji", "", None)] == [
+        "the manager",
+        "the command line",
+        "koji",
+        "",
+        "",
+    ]
+    assert [actor_meant(name) for name in ("the manager", "tick", "koji")] == [
+        "tick",
+        "tick",
+        "koji",
+    ]
 
 
 def test_what_an_agent_writes_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:

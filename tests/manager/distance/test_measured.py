@@ -68,7 +68,7 @@ def test_one_line_that_decides_is_flagged_and_kept() -> None:
     assert found.ms_per_kb == pytest.approx(309.5)
     assert found.one_line_decides
     assert found.without_slowest == 10
-    assert "one request took 60,000 ms, without it the distance is 10 ms" in found.reason
+    assert "one request took 60,000 ms; without it the distance is 10 ms per KB" in found.reason
 
 
 def test_a_slow_line_that_changes_little_is_no_flag() -> None:

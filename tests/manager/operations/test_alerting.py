@@ -198,7 +198,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
         one.key: one.text for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
     }
     assert found == {
-        "update:a": "agent a did not update to 2.0: rolled-back at self-test: no disk",
+        "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
         "churn:": "11 units changed hands in a day, more than 10",
         "disk:": "the centre has 0.0 GB of disk left",
         "round:": "no round has begun for 20 days",
