@@ -12,7 +12,7 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from manager.console.language import Words, _, lazy
+from manager.console.language import Words, _, current, lazy
 from manager.console.visit import Visit
 from manager.errors import BusyError, NotFoundError, SlowDownError
 from shared.errors import PrsmError
@@ -32,6 +32,8 @@ HEADINGS: Final[dict[int, Words]] = {
     429: lazy("Too often"),
     503: lazy("Not now"),
 }
+
+NONE: Final = ": there is none"
 
 # The page of what a command of `NotFoundError.see` lists.
 LISTS: Final[dict[str, tuple[str, Words]]] = {
@@ -61,7 +63,7 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _page(visit, error.status_code, error.detail, dict(error.headers or {}))
     if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
-        return _page(visit, 404, error.what, {}, found)
+        return _page(visit, 404, _missing(error.what), {}, found)
     status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
     if status is None:
         return _broken(visit, error)
@@ -69,6 +71,12 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     if isinstance(error, BusyError | SlowDownError):
         headers["Retry-After"] = str(max(1, error.retry_after_s))
     return _page(visit, status, str(error), headers)
+
+
+def _missing(what: str) -> str:
+    """Return `agent x: there is none` as a sentence; another language has it from the catalogue."""
+    name = what.removesuffix(NONE)
+    return what if name == what or current() != "en" else f"There is no {name}."
 
 
 def _broken(visit: Visit, error: Exception) -> Response:

@@ -108,7 +108,7 @@ _OF_ROUNDS: Final = (
         chosen={"method": "random"}, learns="plan"),
     Act("/plans/{number:int}/apply", "/console/plans/{plan}", "plan.apply", "is applied",
         asks=True),
-    Act("/plans/undo", "/console/plans/{plan}", "plan.undo", "is taken back", asks=True),
+    Act("/plans/undo", "/console/plans/{plan}", "plan.undo", "is undone", asks=True),
     Act("/rounds/schedules", ROUNDS, "schedule.add", "The next round begins",
         typed={"crontab": "11 4 * * 6", "zone": "Asia/Tokyo", "moves": "5"}),
     Act("/rounds/schedules/change", f"{ROUNDS}?edit={{rounding}}", "schedule.change",
@@ -160,7 +160,7 @@ _OF_RELEASES: Final = (
 )  # fmt: skip
 
 _OF_ALERTS: Final = (
-    Act("/alerts/silence", "/console/alerts", "alert.silence", "Nobody is told of",
+    Act("/alerts/silence", "/console/alerts", "alert.silence", "is acknowledged",
         row="update:robot.region1.example", typed={"reason": "new disks", "hours": "2"},
         folded=True),
     Act("/alerts/end", "", "alert.speak", "It is over", row="update:robot.region1.example"),
@@ -173,7 +173,7 @@ _OF_ALERTS: Final = (
 _OF_RULES: Final = (
     Act("/fleet-rules/block", "/console/fleet-rules", "block.add", "1 lines are new",
         typed={"text": "/never-ending/", "reason": "never ends"}),
-    Act("/fleet-rules/unblock", "", "block.remove", "The line is out", row="/never-ending/",
+    Act("/fleet-rules/unblock", "", "block.remove", "The line is removed", row="/never-ending/",
         asks=True),
     Act("/fleet-rules/limits", "", "fleet.limits", "Agents hear of the limits",
         typed={"parallel_hosts": "900"}, asks=True),
@@ -182,7 +182,7 @@ _OF_RULES: Final = (
 _OF_PEOPLE: Final = (
     Act("/tokens", "/console/tokens", "token.make", "shown this once",
         typed={"name": "pressed", "days": "7"}),
-    Act("/tokens/revoke", "/console/tokens", "token.revoke", "opens nothing any more",
+    Act("/tokens/revoke", "/console/tokens", "token.revoke", "does not work any more",
         row="pressed", asks=True),
     Act("/new-user", "/console/new-user", "user.add", "mei may log in now",
         typed={"name": "mei", "password": PASSWORD}),

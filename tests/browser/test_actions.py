@@ -63,10 +63,10 @@ def test_a_plan_is_previewed_applied_and_taken_back(admin: Browser) -> None:
     admin.click(YES)
     admin.go(path)
     assert "applied" in admin.text(".title")
-    admin.click(".title button:has-text('Take back')")
+    admin.click(".title button:has-text('Undo')")
     admin.click(YES)
     admin.go(path)
-    assert admin.count(".title button:has-text('Take back')") == 0
+    assert admin.count(".title button:has-text('Undo')") == 0
     assert admin.found() == []
 
 

@@ -117,9 +117,9 @@ def test_a_plan_is_applied_and_taken_back(task: Task) -> None:
     task.browser.click(".title button:has-text('Apply')")
     task.browser.click(YES)
     assert "is applied" in task.browser.text(".flash-done")
-    task.browser.click(".title button:has-text('Take back')")
+    task.browser.click(".title button:has-text('Undo')")
     task.browser.click(YES)
-    assert "is taken back" in task.browser.text(".flash-done")
+    assert "is undone" in task.browser.text(".flash-done")
     task.done()
 
 

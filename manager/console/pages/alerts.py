@@ -161,9 +161,8 @@ def silence_one(visit: Visit) -> Response:
     key, reason = visit.form.get("key", ""), visit.form.get("reason", "")
     until_ms = visit.now_ms + round(_hours(visit.form.get("hours", "")) * HOUR_MS)
     silence(visit.db, key, until_ms, reason, visit.actor, visit.now_ms)
-    return visit.go(
-        visit.back(HERE), done=_("Nobody is told of %(key)s, but that it is over.", key=key)
-    )
+    said = _("%(key)s is acknowledged: nothing is sent about it, but that it is over.", key=key)
+    return visit.go(visit.back(HERE), done=said)
 
 
 def _hours(text: str) -> float:

@@ -190,7 +190,7 @@ def revoke(visit: Visit) -> Response:
             Question(
                 _("Revoke token %(number)s of %(client)s?", number=number, client=name),
                 (
-                    _("It opens nothing any more, and downloads by it end within seconds."),
+                    _("It stops working, and downloads by it end within seconds."),
                     _("It cannot be brought back; another can be issued at any time."),
                 ),
                 _("Revoke"),

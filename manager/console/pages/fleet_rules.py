@@ -129,16 +129,16 @@ def unblock(visit: Visit) -> Response:
         shown = rows[0].pattern if rows else line
         return visit.ask(
             Question(
-                _("Take this line out of the block list?"),
+                _("Remove this line from the block list?"),
                 (shown, _("Agents fetch such URLs again from their next sync on.")),
-                _("Take it out"),
+                _("Remove"),
                 "/console/fleet-rules/unblock",
                 here,
                 {"number": line, BACK: here},
             )
         )
     remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
-    return visit.go(here, done=_("The line is out of the block list."))
+    return visit.go(here, done=_("The line is removed from the block list."))
 
 
 def limit(visit: Visit) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
-from manager.console.language import _
+from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit
 from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.joining import joining_of
@@ -20,14 +20,24 @@ from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]
 
+DAY_S: Final = 86_400
+
 
 def show(visit: Visit) -> Response:
     """Ask for the name that a token is to be bound to."""
     return visit.page(
         "new_agent.html",
         name=visit.query.get("name", ""),
-        valid=figures.duration(visit.door.settings.policy.join_token_s * 1000),
+        valid=_valid(visit.door.settings.policy.join_token_s),
     )
+
+
+def _valid(valid_s: float) -> str:
+    """Return for how long a token is good: in days, where these are whole."""
+    days, rest_s = divmod(valid_s, DAY_S)
+    if days and not rest_s:
+        return ngettext("%(num)s day", "%(num)s days", round(days))
+    return figures.duration(valid_s * 1000)
 
 
 def issue(visit: Visit) -> Response:

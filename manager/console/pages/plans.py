@@ -269,14 +269,14 @@ def _stale(visit: Visit, plan: PlanRow, changes: Sequence[Change]) -> Response:
 
 
 def undo(visit: Visit) -> Response:
-    """Take the plan back that was applied last; ask once, and only that one."""
+    """Undo the plan that was applied last; ask once, and only that one."""
     asked, last = whole_number(visit, "plan"), undoable(visit.db)
     meant = last if asked is None else asked
     if meant is not None and not visit.is_confirmed and meant == last:
         plan = plan_detail(visit.db, meant, limit=1).plan
         return visit.ask(
             Question(
-                _("Take plan %(number)s back?", number=meant),
+                _("Undo plan %(number)s?", number=meant),
                 (
                     ngettext(
                         "Of %(num)s unit that it moved, what had an owner before goes back to it.",
@@ -286,7 +286,7 @@ def undo(visit: Visit) -> Response:
                     ),
                     _("Who fetches a unit now goes on until it has taken a list without it."),
                 ),
-                _("Take back"),
+                _("Undo"),
                 f"{HERE}/undo",
                 f"{HERE}/{meant}",
                 {"plan": str(meant)},
@@ -295,7 +295,7 @@ def undo(visit: Visit) -> Response:
         )
     number = undo_plan(visit.db, visit.actor, visit.now_ms, standing=meant)
     return visit.go(
-        f"{HERE}/{number}", done=_("Plan %(number)s is taken back by this one.", number=meant)
+        f"{HERE}/{number}", done=_("Plan %(number)s is undone by this one.", number=meant)
     )
 
 

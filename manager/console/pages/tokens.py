@@ -180,7 +180,7 @@ def revoke(visit: Visit) -> Response:
             )
         )
     revoke_token(visit.db, _holder(visit), row.id, visit.actor, visit.now_ms)
-    said = _("%(token)s of %(user)s opens nothing any more.", token=row.name, user=row.user)
+    said = _("%(token)s of %(user)s does not work any more.", token=row.name, user=row.user)
     return visit.go(here, done=said)
 
 

@@ -32,9 +32,10 @@ __all__ = ["PAGES"]
 
 ROLE_WORDS: Final = {
     "viewer": lazy("sees everything but users and join tokens"),
-    "operator": lazy("also acts: rounds, plans, commands, hosts"),
+    "operator": lazy("does what a viewer does, and acts: rounds, plans, commands, hosts"),
     "admin": lazy(
-        "also retires agents, gives out join tokens, manages releases, third parties, users"
+        "does what an operator does, and retires agents, gives out join tokens, manages releases, "
+        "third parties, users"
     ),
 }
 KEYS: Final[dict[str, Callable[[User], Any]]] = {

@@ -474,7 +474,7 @@ def test_a_new_password_offers_to_revoke_tokens(prsm: Running, person: Visitor) 
     prsm.local.post("/api/v1/tokens", json={"user": "viewer", "name": "nightly"})
     browser, path = person("admin"), "/console/user/password"
     page = browser.page(f"{path}?name=viewer")
-    assert "Tokens of this user's scripts that stay valid" in page.text
+    assert "1 token of this user's scripts stays valid" in page.text
     form = page.form(path)
     assert "tokens" not in form.fields
     done = browser.submit(form, password="another long one")
@@ -589,9 +589,9 @@ def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor)
     _confirm(browser, preview, f"{preview}/apply", {})
     said = _confirm(browser, preview, "/console/plans/undo", {})
     number = int(preview.rsplit("/", 1)[1])
-    assert f"Plan {number} is taken back" in said
+    assert f"Plan {number} is undone" in said
     assert _last(prsm) == ("operator", "plan.undo", str(number))
-    assert "Taken back by" in browser.page(preview).text
+    assert "Undone by" in browser.page(preview).text
     assert "/console/plans/undo" not in person("viewer").get(preview).text
 
 

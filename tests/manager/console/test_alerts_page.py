@@ -26,7 +26,7 @@ def test_what_goes_on_is_shown_and_silenced(prsm: Running, person: Visitor) -> N
     browser.log_in("operator")
     page = browser.page("/console/alerts?q=late.example")
     assert "Agent late.example is" in page.text
-    assert "Nobody is told of what is wrong" in page.text
+    assert "Alerts are sent to nobody" in page.text
     form = page.form("/console/alerts/silence")
     assert form.fields["key"] == key
     refused = browser.submit(form, reason=" ", hours="8")
@@ -62,11 +62,11 @@ def test_what_somebody_knows_of_is_quiet_on_the_overview(prsm: Running, person: 
     silence(db, key, prsm.clock() + HOUR_MS, "its site moves", ADMIN, prsm.clock())
     assert not told()
     page = browser.page("/console/")
-    assert "1 known, silenced" in page.text
+    assert "1 acknowledged, silenced" in page.text
     assert "/console/alerts?told=silent" in page.links()
     end_silence(db, list_silences(db, prsm.clock())[0].id, ADMIN, prsm.clock())
     assert told()
-    assert "known, silenced" not in browser.page("/console/").text
+    assert "acknowledged, silenced" not in browser.page("/console/").text
 
 
 def test_windows_are_planned_and_taken_back(prsm: Running, person: Visitor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from manager.console.pages import joining
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import Markup, read
@@ -39,6 +40,16 @@ def _said(browser: Browser, address: str) -> str:
     page = browser.page(address, prsm_live="1")
     part = next(one for one in page.elements if one.attributes.get("id") == "joining")
     return " ".join(part.text.split())
+
+
+def test_a_token_is_good_for_whole_days_or_less(prsm: Running, person: Visitor) -> None:
+    """Written out, as a sentence has it."""
+    assert "It is valid for 3 days." in person("admin").page("/console/new-agent").text
+    assert [joining._valid(length_s) for length_s in (86_400, 172_800, 5400)] == [
+        "1 day",
+        "2 days",
+        "1\u00a0h\u00a030\u00a0min",
+    ]
 
 
 def test_the_page_of_a_token_says_that_the_agent_joined(prsm: Running, person: Visitor) -> None:

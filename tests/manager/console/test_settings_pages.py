@@ -121,7 +121,7 @@ def test_the_block_list_is_tried_before_it_is_used(prsm: Running, person: Visito
     sorted_page = f"{path}?q=private&sort=-added"
     asked = browser.act(sorted_page, f"{path}/unblock")
     question = read(asked.text)
-    assert "Take this line out of the block list?" in question.text
+    assert "Remove this line from the block list?" in question.text
     done = browser.submit(question.form(f"{path}/unblock"))
     assert done.headers["location"] == sorted_page
     assert fleet_rules_of(prsm.manager.db).blocked == []
