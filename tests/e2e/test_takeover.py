@@ -85,7 +85,8 @@ def test_hosts_of_the_dead_and_of_sleepers_are_taken_over(
         assert detail["units"] == {"finished": len(before)}
         fleet.check()
         late = [r for r in fleet.web.requests() if r["client"] == "127.10.0.1"]
-        assert max(request["time_start"] for request in late) <= killed_at
+        # What it had sent when it was killed may be read a little later, by a machine under load.
+        assert max(request["time_start"] for request in late) < taken_at
         assert fetched_of_others(fleet, before, sleeper.name, continued_at) == []
 
 
