@@ -343,6 +343,7 @@ class HandedOver:
     host: str
     address: str  # the new one
     jobs: tuple[Job, ...]
+    not_before_s: float = 0.0  # until when its Crawl-delay or its units' intervals let it rest
 
 
 @frozen

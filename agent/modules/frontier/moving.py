@@ -6,15 +6,15 @@
 
 Nobody fetches anything of the host in between, so no page is fetched twice, and the old address
 keeps its clock. A runner delivers what is for all to all of them before anything that follows from
-it, so the new partition always hears of the move before the host comes. The host can move on
-meanwhile: the old one changes its aim, or, if it has handed over already, the one in the middle
-passes it on.
+it, so the new partition always hears of the move before the host comes. The rest that the host
+itself asks for goes with it. The host can move on meanwhile: the old one changes its aim, or, if it
+has handed over already, the one in the middle passes it on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import HostQueue
@@ -120,7 +120,7 @@ class Moving:
         """Take a host up, or pass it on."""
         onward = self._forward.pop(message.host, None)
         if onward is not None:
-            yield "handed", HandedOver(message.host, onward, message.jobs)
+            yield "handed", replace(message, address=onward)
             return
         expected = self._expected.pop(message.host, None)
         name = message.address if expected is None else expected.address
@@ -137,6 +137,7 @@ class Moving:
             if current is None or number in has.jobs:
                 continue
             host = has.host(message.host, has.address(name))
+            host.not_before_s = max(host.not_before_s, message.not_before_s)
             has.turns.offer_job(has.add_job(current, host))
 
     def hand_over_if_quiet(self, host: HostQueue) -> Iterator[Output]:
@@ -144,9 +145,9 @@ class Moving:
         if not host.leaves_to or not host.quiet:
             return
         jobs = tuple(queue.job for queue in host.jobs.values())
-        address = host.leaves_to
+        address, not_before_s = host.leaves_to, host.not_before_s
         self._has.drop_host(host)
-        yield "handed", HandedOver(host.name, address, jobs)
+        yield "handed", HandedOver(host.name, address, jobs, not_before_s)
 
     def _expect(self, move: Moved) -> None:
         self._forward.pop(move.host, None)

@@ -132,6 +132,19 @@ class Pair:
         return [one for name, one in self.out if isinstance(one, HandedOver)]
 
 
+def test_the_rest_that_a_host_asks_for_moves_with_it() -> None:
+    """Its Crawl-delay counts from its last page, at whichever address that was."""
+    pair = Pair()
+    due = pair.begin(OLD)
+    pair.to_all("rules_known", RulesKnown(HOST, OLD, 1e9, 50.0))
+    pair.keep(due)
+    last_s = pair.now_s
+    pair.to_all("moved", Moved(HOST, NEW, OLD))
+    assert pair.handed == [HandedOver(HOST, NEW, (JOB,), last_s + 50.0)]
+    pair.to_all("moved", Moved(HOST, THIRD, NEW))
+    assert pair.handed[-1].not_before_s == last_s + 50.0
+
+
 def test_a_host_moves_when_nothing_is_under_way() -> None:
     """The old address gives it no more turns; the new one begins with its rest and the rules."""
     pair = Pair()
