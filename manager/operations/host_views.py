@@ -91,7 +91,8 @@ class HostDetail:
 
     units: those that were merged again too. addresses: (source, address), source 0 is the manager,
     others are agents. group: hosts that share its address, itself too, the first of `group_size`;
-    start_pages: the first of `start_page_count`. pins, bans: of this host.
+    start_pages: the first of `start_page_count`. pins, bans: of this host. permits: until when its
+    owners may fetch, in ms since 1970, by number.
     """
 
     host: HostRow
@@ -110,6 +111,7 @@ class HostDetail:
     pins: list[Pin]
     bans: list[Ban]
     agents: dict[int, str]
+    permits: dict[int, int]
 
 
 def list_hosts(
@@ -201,10 +203,12 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
         key = host.key
         units = hosts.units_of_hosts(tx, [key], merged=True)
         unit_ids = [unit.id for unit in units]
+        owners = assignments.history(tx, unit_ids)
+        owning = agents.by_ids(tx, {row.agent_id for row in owners if row.until_ms is None})
         return HostDetail(
             host=host,
             units=units,
-            owners=assignments.history(tx, unit_ids),
+            owners=owners,
             rights=rights.of_units(tx, unit_ids),
             distances=distances_of(tx, unit_ids, policy),
             orders=[order for unit in unit_ids for order in probes.of_unit(tx, unit)],
@@ -218,6 +222,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             pins=pins_shown(tx, pins.pins_of_units(tx, unit_ids)),
             bans=bans_shown(tx, pins.bans_of_hosts(tx, unit_ids=unit_ids)),
             agents=agents.names(tx),
+            permits={number: row.permit_until_ms for number, row in owning.items()},
         )
 
 

@@ -40,6 +40,7 @@ class Judge:
     rest_s: dict[str, float] = field(default_factory=dict)  # by address, since its last end
     asked_ms: dict[str, int] = field(default_factory=dict)  # by address: wall clock, for longer
     durable_ms: dict[str, int] = field(default_factory=dict)  # the same, as of the last commit
+    carried_ms: dict[str, int] = field(default_factory=dict)  # the same, of the process before
     unit_ended_s: dict[tuple[str, int], float] = field(default_factory=dict)  # by unit and job
     fetching: bool = False  # as the last tick said
     burst: int = 1  # requests in a row on one open connection; 0: without limit
@@ -112,6 +113,7 @@ class Judge:
         self.host_ended_s[host_of(answer.request.url)] = self.clock.now_s
         self.rest_s[address] = self.rest_after(answer)
         self.asked_ms.pop(address, None)
+        self.carried_ms.pop(address, None)
         if not _invites(answer):
             until_ms = self.clock.epoch_ms() + int(self.rest_s[address] * 1000)
             self.asked_ms[address] = until_ms
@@ -140,7 +142,13 @@ class Judge:
         self.durable_ms = dict(self.asked_ms)
 
     def wall_clock_jumps(self) -> None:
-        """Note that rests which outlive the process cannot be reckoned any more."""
+        """Note that rests which outlive the process cannot be reckoned any more.
+
+        One that the process before was asked for ends by the wall clock: sooner, where that goes on
+        while the machine sleeps.
+        """
+        for address, until_ms in self.carried_ms.items():
+            self.rest_s[address] = min(self.rest_s[address], self._until(address, until_ms))
         self.asked_ms.clear()
         self.durable_ms.clear()
 
@@ -156,10 +164,15 @@ class Judge:
         # more, or did not answer, before the last commit.
         self.rest_s.clear()
         self.asked_ms = dict(self.durable_ms)
-        for address, until_ms in self.asked_ms.items():
-            until_s = self.clock.now_s + (until_ms - self.clock.epoch_ms()) / 1000
-            self.rest_s[address] = max(self.interval_s, until_s - self.ended_s[address])
+        self.carried_ms = dict(self.durable_ms)
+        for address, until_ms in self.carried_ms.items():
+            self.rest_s[address] = self._until(address, until_ms)
         self.unit_ended_s.clear()
+
+    def _until(self, address: str, until_ms: int) -> float:
+        """Return how long an address rests that does so until a moment of the wall clock."""
+        until_s = self.clock.now_s + (until_ms - self.clock.epoch_ms()) / 1000
+        return max(self.interval_s, until_s - self.ended_s[address])
 
 
 def _invites(answer: FetchAnswer) -> bool:

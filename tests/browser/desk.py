@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from tests.manager.console.filled import PASSWORD
+from tests.manager.console.filled import HOSTS, PASSWORD
 from tools.browser.driven import DESK, Browser
 
-__all__ = ["sit_down"]
+__all__ = ["NAMES", "sit_down"]
+
+NAMES = {
+    "agent": "kyoto.example.ac.jp", "host": HOSTS[3], "round": "1", "plan": "1",
+    "client": "library", "user": "viewer", "coming": "nagoya.example.ac.jp", "joining": "0" * 64,
+}  # fmt: skip
+"""What the filled manager has, of each kind that `tools.screenshots.pages` asks for."""
 
 
 def sit_down(browser: Browser, name: str = "admin") -> Browser:

@@ -12,19 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.browser.checked import html_errors
+from tests.browser.desk import NAMES
 from tests.browser.screens import unsound
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
-from tests.manager.console.filled import HOSTS, PASSWORD
+from tests.manager.console.filled import PASSWORD
 from tools.browser.driven import DESK, PHONE, Browser, Window
 from tools.screenshots.pages import BEFORE_LOGIN, PAGES, address
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 
 WINDOWS = (DESK, replace(PHONE, dark=True))
-NAMES = {
-    "agent": "kyoto.example.ac.jp", "host": HOSTS[3], "round": "1", "plan": "1",
-    "client": "library", "user": "viewer", "coming": "nagoya.example.ac.jp", "joining": "0" * 64,
-}  # fmt: skip
 NEEDS_MORE = {
     "new-agent", "join-token", "add-hosts", "new-client", "users", "user", "user-password",
     "new-user",

@@ -16,11 +16,12 @@ import pytest
 from manager.console import access
 from manager.db import host_views
 from tests.browser.checked import html_errors
+from tests.browser.desk import NAMES
 from tests.browser.screens import unsound
 from tests.e2e.manager_process import ManagerProcess
 from tests.manager.api.test_door import login
 from tests.manager.console.browser import Browser as Visitor
-from tests.manager.console.filled import HOSTS, PASSWORD, fill_world
+from tests.manager.console.filled import PASSWORD, fill_world
 from tests.manager.console.markup import read
 from tests.manager.running import running
 from tools.browser.driven import DESK, PHONE, Browser
@@ -28,11 +29,6 @@ from tools.screenshots.pages import address
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
 
-AGENT = "kyoto.example.ac.jp"
-NAMES = {
-    "agent": AGENT, "host": HOSTS[3], "round": "1", "plan": "1", "client": "library",
-    "user": "viewer", "coming": "nagoya.example.ac.jp", "joining": "0" * 64,
-}  # fmt: skip
 DARK = {DESK: replace(DESK, dark=True), PHONE: replace(PHONE, dark=True)}
 
 
@@ -81,6 +77,20 @@ class Screens:
         self.served[name] = self.browser.served()
         found = [one for one in self.browser.found() if f" {status} " not in one]
         return [f"{name}: {one}" for one in found] + unsound(self.browser, name)
+
+    def look_at(self, html: str, name: str, *, by: str, in_place_of: str) -> list[str]:
+        """Return what is wrong with a page that was served elsewhere, light and dark.
+
+        by: the role of who sees it. in_place_of: a page whose styles it has.
+        """
+        wrong = []
+        for number in (0, 3):
+            browser = self.log_in(by, number)
+            browser.go(address(in_place_of, NAMES))
+            browser.show(html)
+            wrong += self.look(name)
+        self.served[name] = html
+        return wrong
 
 
 @pytest.fixture(scope="module")
@@ -158,13 +168,7 @@ def test_what_is_being_counted_is_a_sound_screen(
         html = login(manager, "viewer").call.get("/console/").text
         go.set()
     assert "being counted for the first time" in html
-    wrong = []
-    for number in (0, 3):
-        browser = screens.log_in("viewer", number)
-        browser.go("/console/reports")
-        browser.show(html)
-        wrong += screens.look("being counted")
-    screens.served["being counted"] = html
+    wrong = screens.look_at(html, "being counted", by="viewer", in_place_of="reports")
     assert not wrong, "\n".join(wrong)
 
 
@@ -184,13 +188,7 @@ def test_a_plan_that_does_not_fit_any_more_is_a_sound_screen(
         visitor.submit(read(visitor.act(first, f"{first}/apply").text).form(f"{first}/apply"))
         html = visitor.act(second, f"{second}/apply").text
     assert "does not fit any more" in html
-    wrong = []
-    for number in (0, 3):
-        browser = screens.log_in("operator", number)
-        browser.go("/console/plans")
-        browser.show(html)
-        wrong += screens.look("stale plan")
-    screens.served["stale plan"] = html
+    wrong = screens.look_at(html, "stale plan", by="operator", in_place_of="plans")
     assert not wrong, "\n".join(wrong)
 
 

@@ -127,7 +127,7 @@ class Moving:
         jobs = {job.number: job for job in message.jobs}
         if expected is not None:
             jobs |= expected.jobs
-        has = self._has
+        has, queues = self._has, []
         for number, job in jobs.items():
             if has.scope.jobs.numbered(number) is None:
                 if job in message.jobs:  # it left the list while it was between us
@@ -136,9 +136,12 @@ class Moving:
             current = has.open_job(number)
             if current is None or number in has.jobs:
                 continue
-            host = has.host(message.host, has.address(name))
+            queues.append(has.add_job(current, has.host(message.host, has.address(name))))
+        host = has.hosts.get(message.host)
+        if host is not None:  # it may have been here: jobs go ahead of the others
             host.not_before_s = max(host.not_before_s, message.not_before_s)
-            has.turns.offer_job(has.add_job(current, host))
+        for queue in queues:
+            has.turns.offer_job(queue)
 
     def hand_over_if_quiet(self, host: HostQueue) -> Iterator[Output]:
         """Let a host go that is to move, once nothing of it is under way."""

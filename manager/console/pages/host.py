@@ -20,7 +20,7 @@ from manager.console.pages.host_tables import (
 from manager.console.phrases import spoken
 from manager.console.visit import Question, Visit, link
 from manager.db.hosts import HostRow
-from manager.operations.agents import agent_detail, named_agents
+from manager.operations.agents import named_agents
 from manager.operations.archive_figures import segments_with_host
 from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_detail
@@ -73,7 +73,7 @@ def show(visit: Visit) -> Response:
         distances=near,
         farther=len(distances) - len(near),
         units_now=units_now,
-        why_nobody="" if detail.rights else _why_nobody(visit, detail, set(owners.values())),
+        why_nobody="" if detail.rights else _why_nobody(visit, detail),
         is_split=len(units_now) > 1,
         orders=newest_orders(detail)[:ROWS_MOST],
         sums=newest_sums(detail)[:ROWS_MOST],
@@ -118,7 +118,7 @@ def _nearest_first(
     return sorted(fleet, key=place)
 
 
-def _why_nobody(visit: Visit, detail: HostDetail, owner_ids: Collection[int]) -> str:
+def _why_nobody(visit: Visit, detail: HostDetail) -> str:
     """Say why no agent may fetch a host now."""
     if detail.host.excluded_ms:
         return _("nobody: the host is excluded")
@@ -127,21 +127,16 @@ def _why_nobody(visit: Visit, detail: HostDetail, owner_ids: Collection[int]) ->
         return _("nobody: no round is open")
     if current.state == "probing":
         return _("nobody: round %(number)s is still probing", number=current.number)
-    names = sorted(agent_name(detail, number) for number in owner_ids)
+    names = sorted(agent_name(detail, number) for number in detail.permits)
     if not names:
         return _("nobody: no agent owns it")
-    if not any(_has_permit(visit, name) for name in names):
+    if not any(until_ms > visit.now_ms for until_ms in detail.permits.values()):
         return _("nobody: the permit of %(agent)s is over", agent=", ".join(names))
     return _(
         "nobody: it waits for the next contact of %(agent)s, or is done in round %(number)s",
         agent=", ".join(names),
         number=current.number,
     )
-
-
-def _has_permit(visit: Visit, name: str) -> bool:
-    row = agent_detail(visit.db, name, visit.now_ms, visit.policy).view.row
-    return row.permit_until_ms > visit.now_ms
 
 
 def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
