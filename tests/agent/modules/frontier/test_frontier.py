@@ -602,6 +602,31 @@ def test_a_unit_that_comes_back_asks_for_its_rules_again() -> None:
     assert [(unit.round, unit.reason) for unit in world.reports.units] == [(2, "complete")]
 
 
+def test_a_crawl_delay_that_another_host_told_counts_from_its_own_robots_txt() -> None:
+    """Its address may be forgotten when the rules come: its unit began anew meanwhile."""
+    world = world_of("a", pages=1)
+    spaced(world, A, B)
+    world.web["http://a.example/robots.txt"] = Page(status=301, location="http://b.example/r")
+    world.web["http://b.example/r"] = Page(body=b"User-agent: *\nCrawl-delay: 250\n")
+    world.give_list([order(A)])
+    while len(world.started) < 1:
+        while world.complete():
+            pass
+        world.tick(1.0)
+    while len(world.started) < 2:
+        while world.complete():
+            pass
+        world.tick(40.0)
+    world.give_list([order(A)], round_number=2)
+    while world.resolver.waiting:
+        world.resolver.answer(0)
+    world.tick()  # its host waits for a turn when the rules come
+    world.run()
+    (asked_s, _, _), (_, _, elsewhere), (page_s, _, page) = world.started
+    assert (elsewhere, page) == ("http://b.example/r", "http://a.example/")
+    assert page_s - asked_s >= 250
+
+
 def test_rules_hold_for_at_least_one_page() -> None:
     """Rules that expire before their host has its next turn are not asked for for ever."""
     world = world_of("a", pages=4, limits=replace(ANY_NAME, rules_s=10.0))
