@@ -13,7 +13,8 @@ from urllib.parse import unquote_plus
 
 from manager.assignment import LivenessState
 from manager.console import figures
-from manager.console.audit_words import alert_action, field
+from manager.console.act_words import act
+from manager.console.audit_words import field
 from manager.console.language import _
 from manager.console.phrases import actor, spoken
 from manager.console.visit import link
@@ -225,7 +226,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
         url = link("audit", action=row.action, subject=row.subject, alerts="yes")
         text = _(
             "%(action)s at %(time)s",
-            action=alert_action(row.action),
+            action=act(row.action),
             time=figures.moment(row.at_ms),
         )
         said = spoken_detail(row.detail, translated=True)

@@ -1,4 +1,4 @@
-"""What alerts of the audit are about, and the names of what they tell, in another language.
+"""The names of what rows of the audit tell, in another language.
 
 In English they are shown as the audit has them; one that is not here is shown as it is.
 """
@@ -9,33 +9,7 @@ from functools import cache
 
 from manager.console.language import current, pgettext
 
-__all__ = ["alert_action", "field"]
-
-
-def alert_action(text: str) -> str:
-    """Return the action of an alert in the language of this request."""
-    return _actions(current()).get(text, text)
-
-
-@cache
-def _actions(_language: str) -> dict[str, str]:
-    return {
-        "agent.clone": pgettext("alert", "agent.clone"),
-        "agent.compare": pgettext("alert", "agent.compare"),
-        "agent.discovered-too-much": pgettext("alert", "agent.discovered-too-much"),
-        "agent.lost": pgettext("alert", "agent.lost"),
-        "agent.suspect": pgettext("alert", "agent.suspect"),
-        "agent.token-reused": pgettext("alert", "agent.token-reused"),
-        "clock.gap": pgettext("alert", "clock.gap"),
-        "collection.failed": pgettext("alert", "collection.failed"),
-        "host.sick": pgettext("alert", "host.sick"),
-        "host.unshared": pgettext("alert", "host.unshared"),
-        "manager.restore": pgettext("alert", "manager.restore"),
-        "round.skip": pgettext("alert", "round.skip"),
-        "segment.accept": pgettext("alert", "segment.accept"),
-        "segment.refuse": pgettext("alert", "segment.refuse"),
-        "user.guessed": pgettext("alert", "user.guessed"),
-    }
+__all__ = ["field"]
 
 
 def field(text: str) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from manager.console import figures, language, phrases, words
+from manager.console import act_words, figures, language, phrases, words
 from manager.console.language import Lazy
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
@@ -198,6 +198,7 @@ def _environment() -> Environment:
         "languages": language.LANGUAGES,
         "step": words.step,
         "unit": words.unit,
+        "act": act_words.act,
         "word": words.word,
         "asset": asset_url,
         "icon": _icon,

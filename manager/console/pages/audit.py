@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
+from manager.console.act_words import acts_about
 from manager.console.attention import spoken_detail
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import Listing, read_listing
@@ -20,38 +21,6 @@ from manager.operations.audit import AuditRow, audit_page
 __all__ = ["PAGES"]
 
 ROWS_AT_ONCE: Final = 1000
-SUBJECTS: Final = (
-    "agent.",
-    "alert.",
-    "alerts.",
-    "block.",
-    "changes.",
-    "client.",
-    "clock.",
-    "collection.",
-    "export.",
-    "fleet.",
-    "host.",
-    "index.",
-    "job.",
-    "list.",
-    "manager.",
-    "pages.",
-    "permit.",
-    "plan.",
-    "probe.",
-    "release.",
-    "report.",
-    "round.",
-    "schedule.",
-    "segment.",
-    "token.",
-    "transfer.",
-    "unit.",
-    "user.",
-)
-"""What actions are about: all nouns that the sources note, as a test holds."""
-
 HEADER: Final = (
     "id",
     "time (UTC)",
@@ -98,7 +67,7 @@ def show(visit: Visit) -> Response:
         rows=[(row, spoken_detail(row.detail)) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         before=before,
-        subjects=SUBJECTS,
+        about=acts_about(),
     )
 
 

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import manager
-from manager.console.pages.audit import SUBJECTS
+from manager.console.act_words import acts_about, known_acts
+from manager.operations import collection_schedules, round_schedules
 from manager.operations.actor import CLOCK, note_alone
+from manager.operations.exporting import KINDS
+from manager.operations.update_reports import OUTCOMES
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 
@@ -17,12 +20,19 @@ FOLDER = Path(manager.__path__[0])
 ACTION = re.compile(r"[a-z]+\.[a-z_-]*")
 ELSEWHERE = {
     "operations/actor.py": set(),  # `note` itself
-    "operations/archive_files.py": {"segment", "index"},  # `{what}.take`
-    "operations/timetables.py": {"schedule", "collection"},  # as each timetable says
-    "operations/update_reports.py": {"agent"},
-    "app/backup.py": {"manager"},
+    "operations/archive_files.py": {"segment.take", "index.take"},
+    "operations/timetables.py": {*round_schedules.WORDS, *collection_schedules.WORDS},
+    "operations/update_reports.py": {f"agent.update-{outcome}" for outcome in OUTCOMES},
+    "app/backup.py": {"manager.backup", "manager.backup-incomplete"},
 }
-"""Where the action is said elsewhere than in the call, and what it is about."""
+"""Where the action is said elsewhere than in the call, and which it is."""
+
+ENDINGS = {
+    "alert.": ("begun", "still", "over", "event"),
+    "collection.": ("done", "failed"),
+    "export.": KINDS,
+}
+"""Of actions whose end is a value of the call."""
 
 
 def _texts(node: ast.expr, said: dict[str, str]) -> Iterator[str]:
@@ -59,22 +69,30 @@ def _noted() -> Iterator[tuple[Path, str]]:
             yield from ((path, text) for text in _texts(node.args[3], said))
 
 
-def test_the_menu_has_the_noun_of_every_action_that_the_sources_note() -> None:
-    """None that is written is missing, and none that is offered is never written."""
+def test_there_are_words_for_every_action_that_the_sources_note() -> None:
+    """None that is written is missing, and none is there that is never written."""
     noted = list(_noted())
     unsaid = {str(path.relative_to(FOLDER)) for path, text in noted if not text}
     assert unsaid == set(ELSEWHERE)
-    found = {text.partition(".")[0] for _, text in noted if ACTION.match(text)}
-    found |= set().union(*ELSEWHERE.values())
-    assert {f"{noun}." for noun in found} == set(SUBJECTS)
-    assert sorted(SUBJECTS) == list(SUBJECTS)
+    found = {text for _, text in noted if ACTION.fullmatch(text)}
+    assert {text for text in found if text.endswith(".")} == set(ENDINGS)
+    whole = found - set(ENDINGS)
+    whole |= {f"{noun}{end}" for noun, ends in ENDINGS.items() for end in ends}
+    whole |= set().union(*ELSEWHERE.values())
+    assert whole == set(known_acts())
+    assert {f"{key.partition('.')[0]}." for key in whole} == set(acts_about())
 
 
-def test_the_menu_offers_them(person: Visitor) -> None:
-    """What was moved or pinned is found by it."""
+def test_the_menu_offers_what_acts_are_about(person: Visitor) -> None:
+    """What was moved or pinned is found by it; who came by a link to one act sees which it is."""
     page = person("viewer").page("/console/audit?action=unit.")
-    offered = {each.attributes["value"] for each in page.all("option")}
-    assert set(SUBJECTS) <= offered
+    options = {each.attributes["value"]: each for each in page.all("option")}
+    assert set(acts_about()) <= set(options)
+    assert "selected" in options["unit."].attributes
+    assert options["unit."].text == "units"
+    page = person("viewer").page("/console/audit?action=user.login")
+    (chosen,) = [each for each in page.all("option") if "selected" in each.attributes]
+    assert (chosen.attributes["value"], chosen.text) == ("user.login", "logged in")
 
 
 def test_the_clock_is_the_manager_and_found_by_that_name(prsm: Running, person: Visitor) -> None:
