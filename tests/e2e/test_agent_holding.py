@@ -261,8 +261,8 @@ def test_a_drain_is_remembered_over_a_kill(tmp_path: Path) -> None:
         seen = len(it.web.requests())
         it.agent.start()
         it.until("the leave", lambda: not it.manager.joined)
+        it.until("the word of it", lambda: it.manager.syncs[-1].state == "draining")
         assert len(it.web.requests()) == seen
-        assert it.manager.syncs[-1].state == "draining"
         it.agent.kill()
         assert "drained" in it.agent.prs("status")
         assert it.once() == 0, it.said()
