@@ -27,7 +27,7 @@ __all__ = ["render", "render_text"]
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
 _CODE: Final = re.compile(r"`([^`]+)`")
-_JOINT: Final = re.compile(r"(\.(?![0-9])|/(?!/|$))")
+_JOINT: Final = re.compile(r"(\.(?![0-9])|/(?!/|$|[0-9]{2}[/ ]))")
 _MOMENT: Final = re.compile(
     rf"([0-9]{{4}})[-/]([0-9]{{2}})[-/]([0-9]{{2}}) ([0-9:]{{8}}){figures.GAP}UTC"
 )
@@ -146,7 +146,7 @@ def _host(key: str) -> Markup:
 def _dotted(text: str) -> Markup:
     """Return a name or URL that may be broken behind its dots and slashes, where it must be.
 
-    Not in numbers: a version or an address falls apart there.
+    Not in numbers: a version, an address or a date falls apart there.
     """
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
+
 import pytest
 
 from manager.console.figures import moment
+from manager.console.language import speak
 from manager.console.rendering import render_text
 
 
@@ -45,4 +48,20 @@ def test_moments_within_a_text_are_shown_as_all_others() -> None:
     assert made == (
         '&lt;b&gt; expires <time datetime="2026-09-21T14:13:20Z" data-moment'
         ' title="2026-09-21 14:13:20\u00a0UTC">2026-09-21 14:13:20\u00a0UTC</time>, 2026-01-01 UTC'
+    )
+
+
+def test_japanese_moments_within_a_text_are_shown_as_all_others() -> None:
+    """Their dates have slashes, at which a path may be broken and a date not."""
+
+    def say() -> tuple[str, str]:
+        speak("ja")
+        said = moment(1_790_000_000_000)
+        return said, render_text("{{ text|dotted|timed }}", text=f"{said} /a/b")
+
+    said, made = copy_context().run(say)
+    assert said == "2026/09/21 14:13:20\u00a0UTC"
+    assert made == (
+        f'<time datetime="2026-09-21T14:13:20Z" data-moment title="{said}">{said}</time>'
+        " /<wbr>a/<wbr>b"
     )
