@@ -142,6 +142,8 @@ def _no_session(visit: Visit, page: Page) -> Response:
     if page.method == "POST":
         note = _("Your session was over, so nothing was sent. Log in: what you typed is kept.")
         return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
+    if visit.is_stream:  # no content: the browser does not try again by itself, the page asks why
+        return Response(status_code=204)
     if visit.is_live:
         return visit.page("over.html", status=401)
     if visit.is_part:

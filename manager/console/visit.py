@@ -152,6 +152,11 @@ class Visit:
         return "prsm-live" in self.request.headers
 
     @property
+    def is_stream(self) -> bool:
+        """Tell whether the open page wants to hear what changes."""
+        return self.request.headers.get("accept") == "text/event-stream"
+
+    @property
     def is_part(self) -> bool:
         """Tell whether a script asks, which takes a part out of the page."""
         return self.is_live or "hx-request" in self.request.headers

@@ -124,6 +124,8 @@ def test_who_gets_none_is_told_to_ask(prsm: Running, person: Visitor) -> None:
     assert answer.headers["x-accel-buffering"] == "no"
     assert HELLO in answer.text
     assert person("").get("/console/events").status_code == 303
+    over = person("").get("/console/events", accept="text/event-stream")
+    assert (over.status_code, over.text) == (204, "")  # the login is no stream
     prsm.console.streams._most = 0
     refused = browser.get("/console/events")
     assert refused.status_code == 503
