@@ -12,7 +12,7 @@ from agent.modules.frontier.line import Line
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import LEVELS, QueuedUrl
 from tests.agent.fakes import FakeLedger, Page
-from tests.agent.modules.frontier.test_frontier import PLAIN, A
+from tests.agent.modules.frontier.sites import PLAIN, A
 from tests.agent.world import ANY_NAME, World, order
 
 WINDOW = 4

@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
-from agent.modules.limits import CrawlLimits, Politeness
+from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import RulesDue
 from tests.agent.fakes import Page
-from tests.agent.world import ANY_NAME, World, order, site
-
-A, B, C = (f"http://{name}.example:80/" for name in "abc")
-PLAIN = Politeness(fast_interval_s=20.0, times_last=0)
-
-
-def world_of(*names: str, pages: int = 4, **more: object) -> World:
-    web: dict[str, Page] = {}
-    for name in names:
-        web |= site(f"{name}.example", pages)
-    more.setdefault("politeness", PLAIN)
-    return World(web, **more)  # type: ignore[arg-type]  # the caller's keywords are World's
-
-
-def spaced(world: World, *units: str) -> None:
-    """Give each unit an address of its own."""
-    for number, unit in enumerate(units, start=1):
-        world.resolver_addresses[unit] = (f"192.0.2.{number}",)
-
-
-def starts(world: World, name: str = "") -> list[float]:
-    """When requests to a host began, from the first tick on."""
-    return [when for when, _, url in world.started if f"//{name}" in url]
-
-
-def gaps(world: World, name: str = "") -> list[float]:
-    times = starts(world, name)
-    return [round(later - one, 3) for one, later in pairwise(times)]
+from tests.agent.modules.frontier.sites import PLAIN, A, B, C, gaps, spaced, starts, world_of
+from tests.agent.world import ANY_NAME, World, order
 
 
 def test_an_address_rests_before_its_first_request() -> None:
@@ -119,64 +92,6 @@ def test_a_process_that_stood_still_rests_too() -> None:
     assert len(world.started) == 2
     world.tick(1.0)
     assert len(world.started) == 3
-
-
-def test_a_crawl_delay_holds_for_its_host_only() -> None:
-    """A host that asks for more distance gets it; another one at its address need not wait."""
-    world = world_of("a", "b", pages=6)
-    world.web["http://a.example/robots.txt"] = Page(body=b"User-agent: *\nCrawl-delay: 60\n")
-    world.give_list([order(A), order(B)])
-    world.run()
-    assert min(gaps(world, "a")) == 60.0
-    assert max(gaps(world, "b")) < 60.0
-    assert min(gaps(world)) >= 20.0
-
-
-@pytest.mark.parametrize(
-    ("politeness", "asked_s", "kept_s"),
-    [(PLAIN, 600, 600), (PLAIN, 99_999, 86_400), (replace(PLAIN, crawl_delay_cap_s=60.0), 600, 60)],
-)
-def test_a_crawl_delay_is_honoured_up_to_its_cap_and_said(
-    politeness: Politeness, asked_s: int, kept_s: int
-) -> None:
-    """Up to a day, or what is set, a Crawl-delay is kept; if one is cut, the status tells."""
-    world = world_of("a", pages=1, politeness=politeness)
-    rules = f"User-agent: *\nCrawl-delay: {asked_s}\n".encode()
-    world.web["http://a.example/robots.txt"] = Page(body=rules)
-    world.give_list([order(A)])
-    world.run(step_s=20.0)
-    assert gaps(world) == [kept_s]
-    remark = f"Crawl-delay longer than {kept_s} s, which is kept"
-    assert (remark in world.crawl.remarks.by_reason) == (asked_s > kept_s)
-
-
-def test_a_host_that_asks_for_more_patience_than_a_probe_has_is_not_probed() -> None:
-    """A round waits for its slowest probe, and fifty pages at ten minutes each are a night."""
-    world = world_of("a", "b")
-    spaced(world, A, B)
-    for name, delay_s in (("a", 600), ("b", 300)):
-        rules = f"User-agent: *\nCrawl-delay: {delay_s}\n".encode()
-        world.web[f"http://{name}.example/robots.txt"] = Page(body=rules)
-    world.give_list([order(A, max_transfer=50), order(B, max_transfer=50)])
-    world.run()
-    reasons = {unit.unit: unit.reason for unit in world.reports.units}
-    assert reasons == {A: "not probed: Crawl-delay of 600 s", B: "complete"}
-
-
-def test_a_probe_that_comes_while_its_host_is_crawled_knows_of_the_delay() -> None:
-    """The rules that are known already say that it would take too long; the crawl goes on."""
-    world = world_of("a", pages=6)
-    world.web["http://a.example/robots.txt"] = Page(body=b"User-agent: *\nCrawl-delay: 600\n")
-    deep = f"{A}d/"
-    world.web["http://a.example/d/"] = Page()
-    world.give_list([order(A)])
-    while not world.fetched():
-        world.complete()
-        world.tick(1.0)
-    world.give_list([order(A), order(deep, max_transfer=50)])
-    world.run(step_s=20.0)
-    reasons = {unit.unit: unit.reason for unit in world.reports.units}
-    assert reasons == {A: "complete", deep: "not probed: Crawl-delay of 600 s"}
 
 
 def test_the_first_request_of_a_host_says_how_long_its_look_up_took() -> None:
@@ -354,57 +269,6 @@ def test_a_unit_whose_top_page_is_blocked_is_done_at_once() -> None:
     assert world.reports.units[0].reason == "nothing to fetch"
 
 
-def test_forbidden_urls_cost_no_rest() -> None:
-    """What robots.txt forbids is left out without a request, and the next URL has the turn."""
-    world = world_of("a", pages=40)
-    rules = b"User-agent: *\nDisallow: /p1\nDisallow: /p2\nDisallow: /p3\n"
-    world.web["http://a.example/robots.txt"] = Page(body=rules)
-    world.give_list([order(A)])
-    world.run()
-    assert not [url for url in world.fetched() if "/p1" in url or "/p2" in url]
-    assert set(gaps(world)) == {20.0}
-    assert world.crawl.denied.count("robots.txt") > 0
-    assert world.reports.units[0].reason == "complete"
-
-
-def test_an_unreachable_robots_txt_is_tried_then_ends_the_unit() -> None:
-    """Without rules nothing is fetched; after some attempts, growing apart, the unit ends."""
-    world = world_of("a")
-    world.web["http://a.example/robots.txt"] = Page(status=500)
-    world.give_list([order(A)])
-    world.run()
-    assert world.fetched() == []
-    assert len(world.fetched(rules=True)) == 4
-    assert gaps(world)[0] >= 60
-    assert gaps(world)[1] >= 240
-    assert world.reports.units[0].reason == "unreachable: robots.txt: status 500"
-
-
-def test_a_robots_txt_may_lie_elsewhere() -> None:
-    """A redirect is followed under the token of the address that it leads to."""
-    world = world_of("a", pages=8)
-    spaced(world, A, B)
-    world.web["http://a.example/robots.txt"] = Page(status=301, location="http://b.example/r")
-    world.web["http://b.example/r"] = Page(body=b"User-agent: *\nDisallow: /p2\n")
-    world.give_list([order(A)])
-    world.run()
-    assert [address for _, address, url in world.started if url == "http://b.example/r"] == [
-        "192.0.2.2"
-    ]
-    assert "http://a.example/p2" not in world.fetched()
-    assert len(world.fetched()) > 3
-
-
-def test_rules_are_fetched_again_after_a_day() -> None:
-    """A crawl that goes on longer than the rules hold asks for them again."""
-    limits = replace(ANY_NAME, rules_s=100.0)
-    world = world_of("a", pages=20, limits=limits)
-    world.give_list([order(A)])
-    world.run()
-    assert len(world.fetched(rules=True)) >= 3
-    assert len(world.fetched()) == 20
-
-
 def test_a_burst_on_one_connection() -> None:
     """So many requests follow each other on an open connection, then the address rests."""
     world = world_of("a", pages=13, politeness=replace(PLAIN, burst=4))
@@ -579,62 +443,6 @@ def test_a_full_disk_stops_fetching_and_goes_on_by_itself() -> None:
     world.run()
     assert len(world.ledger.captures) == 6
     assert world.crawl.paused == ""
-
-
-def test_a_unit_that_comes_back_asks_for_its_rules_again() -> None:
-    """A list may take a unit away while its robots.txt is looked for, and give it back."""
-    world = world_of("a", pages=6, limits=replace(ANY_NAME, rules_s=50.0))
-    spaced(world, A, B)
-    world.web["http://a.example/robots.txt"] = Page(status=301, location="http://b.example/r")
-    world.web["http://b.example/r"] = Page(body=b"User-agent: *\nCrawl-delay: 250\n")
-    world.give_list([order(A)])
-    while len(world.fetched(rules=True)) < 2:
-        while world.complete():
-            pass
-        world.tick(1.0)
-    while world.complete():  # the redirect is known, and waits for the other address
-        pass
-    world.give_list([])
-    for _ in range(40):
-        world.tick(1.0)
-    world.give_list([order(A)], round_number=2)
-    world.run(step_s=5.0)
-    assert [(unit.round, unit.reason) for unit in world.reports.units] == [(2, "complete")]
-
-
-def test_a_crawl_delay_that_another_host_told_counts_from_its_own_robots_txt() -> None:
-    """Its address may be forgotten when the rules come: its unit began anew meanwhile."""
-    world = world_of("a", pages=1)
-    spaced(world, A, B)
-    world.web["http://a.example/robots.txt"] = Page(status=301, location="http://b.example/r")
-    world.web["http://b.example/r"] = Page(body=b"User-agent: *\nCrawl-delay: 250\n")
-    world.give_list([order(A)])
-    while len(world.started) < 1:
-        while world.complete():
-            pass
-        world.tick(1.0)
-    while len(world.started) < 2:
-        while world.complete():
-            pass
-        world.tick(40.0)
-    world.give_list([order(A)], round_number=2)
-    while world.resolver.waiting:
-        world.resolver.answer(0)
-    world.tick()  # its host waits for a turn when the rules come
-    world.run()
-    (asked_s, _, _), (_, _, elsewhere), (page_s, _, page) = world.started
-    assert (elsewhere, page) == ("http://b.example/r", "http://a.example/")
-    assert page_s - asked_s >= 250
-
-
-def test_rules_hold_for_at_least_one_page() -> None:
-    """Rules that expire before their host has its next turn are not asked for for ever."""
-    world = world_of("a", pages=4, limits=replace(ANY_NAME, rules_s=10.0))
-    rules = b"User-agent: *\nCrawl-delay: 100\n"
-    world.web["http://a.example/robots.txt"] = Page(body=rules)
-    world.give_list([order(A)])
-    world.run(step_s=5.0)
-    assert len(world.fetched()) == len(world.fetched(rules=True)) == 4
 
 
 def test_an_open_connection_is_no_licence_for_others() -> None:

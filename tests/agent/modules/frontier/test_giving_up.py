@@ -14,7 +14,7 @@ from agent.pipeline.messages import Outcome, Tick
 from agent.pipeline.ports import Rest
 from tests.agent.fakes import FakeLedger, Page
 from tests.agent.modules.answers import ended
-from tests.agent.modules.frontier.test_frontier import PLAIN, A, B, gaps, spaced, world_of
+from tests.agent.modules.frontier.sites import PLAIN, A, B, gaps, spaced, world_of
 from tests.agent.world import ANY_NAME, World, order
 
 RULES_A = "http://a.example/robots.txt"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.agent.fakes import Page
-from tests.agent.modules.frontier.test_frontier import A, gaps, world_of
+from tests.agent.modules.frontier.sites import A, gaps, world_of
 from tests.agent.world import ANY_NAME, World, order
 
 TOP = "http://a.example/"

@@ -8,7 +8,7 @@ from itertools import pairwise
 from agent.modules.frontier.outage import FIRST_PAUSE_S, LONGEST_PAUSE_S, Outage
 from agent.modules.limits import Politeness
 from tests.agent.fakes import Page
-from tests.agent.modules.frontier.test_frontier import A, B, spaced, world_of
+from tests.agent.modules.frontier.sites import A, B, spaced, world_of
 from tests.agent.world import ANY_NAME, World, order
 
 NAMES = "abcdefgh"
