@@ -18,7 +18,8 @@ __all__ = ["managers"]
 @pass_place
 @click.pass_context
 def managers(context: click.Context, place: Place, as_json: bool) -> None:
-    """The managers of this database; alone, it shows which of them leads, and the last tick."""
+    """The managers of this database; alone, it shows which leads, the installation id,
+    the last tick."""
     if context.invoked_subcommand is not None:
         return
     seen = place.calls.get("/managers")
@@ -40,7 +41,12 @@ def managers(context: click.Context, place: Place, as_json: bool) -> None:
         ),
         "Nobody serves this database.",
     )
-    showing.facts((("last tick", showing.time_text(seen["last_tick_ms"])),))
+    showing.facts(
+        (
+            ("installation", seen["installation"]),
+            ("last tick", showing.time_text(seen["last_tick_ms"])),
+        )
+    )
 
 
 def _part(one: dict[str, Any], epoch: int) -> str:

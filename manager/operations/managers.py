@@ -13,7 +13,7 @@ from typing import Final
 
 from manager.assignment import manager_time
 from manager.assignment.words import spoken_duration
-from manager.db import clock, leading
+from manager.db import clock, installation, leading
 from manager.db.engine import Database, Transaction
 from manager.db.leading import LeaderRow
 from manager.errors import ConflictError, NotFoundError, NotLeadingError
@@ -64,7 +64,7 @@ class Managers:
     """All managers of a database.
 
     epoch: of the leader. last_tick_ms: None, there was none yet. held_until_ms: after a restore
-    nothing is given out before; 0: it is.
+    nothing is given out before; 0: it is. installation: the installation id.
     """
 
     managers: list[ServingManager]
@@ -72,6 +72,7 @@ class Managers:
     since_ms: int | None
     last_tick_ms: int | None
     held_until_ms: int
+    installation: str
 
 
 def live(
@@ -163,7 +164,8 @@ def list_managers(db: Database) -> Managers:
         found = managers_of(tx)
         last_ms = clock.last_tick(tx)
         held_until_ms = clock.held_until(tx)
-    return Managers(found, leader.epoch, leader.since_ms, last_ms, held_until_ms)
+        uuid = installation.installation_of(tx).uuid
+    return Managers(found, leader.epoch, leader.since_ms, last_ms, held_until_ms, uuid)
 
 
 def seen_lately(db: Database, since_ms: int) -> list[str]:

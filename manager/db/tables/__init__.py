@@ -31,7 +31,13 @@ from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.fleet_rules import blocked_urls, fleet_limits
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
-from manager.db.tables.managers import alert_silences, alerts_told, leader, managers
+from manager.db.tables.managers import (
+    alert_silences,
+    alerts_told,
+    installation,
+    leader,
+    managers,
+)
 from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import activity, directory_sums, host_sums, reports
@@ -84,6 +90,7 @@ __all__ = [
     "host_rests",
     "host_sums",
     "hosts",
+    "installation",
     "job_hosts",
     "join_tokens",
     "leader",

@@ -1,4 +1,4 @@
-"""The managers that serve this database, which of them leads, and what people are told."""
+"""The installation, the managers that serve it, which of them leads, and what people are told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import count, identity, metadata, moment, text
 
-__all__ = ["alert_silences", "alerts_told", "leader", "managers"]
+__all__ = ["alert_silences", "alerts_told", "installation", "leader", "managers"]
+
+# The identity of this database: its files and its agents know it by the id.
+installation: Final = sa.Table(
+    "installation",
+    metadata,
+    sa.Column("id", sa.Integer(), primary_key=True),
+    text("uuid"),
+    moment("created_ms", required=True),
+    sa.CheckConstraint("id = 1", name="one_row"),
+)
 
 managers: Final = sa.Table(
     "managers",

@@ -135,7 +135,7 @@ def test_a_manager_that_is_silent_is_told() -> None:
     """Where there were two, one is left; one that serves is no notice."""
     seen = ServingManager("one", "one.example, process 7", "1", 0, NOW_MS, True, 0, False)
     gone = replace(seen, name="two", leads=False, silent_ms=3 * HOUR_MS, is_silent=True)
-    (notice,) = manager_notices(Managers([seen, gone], 1, NOW_MS, NOW_MS, 0))
+    (notice,) = manager_notices(Managers([seen, gone], 1, NOW_MS, NOW_MS, 0, ""))
     assert notice.weight == "bad"
     assert "no sign of life for 3\u00a0h; " in notice.text
 
