@@ -1,10 +1,12 @@
 """The canonical form of a URL and the keys made from it.
 
 Invariant: `canonical` is idempotent, and two texts with the same canonical form name the same
-page for every program of PRSM. The form is the WHATWG serialisation with three changes: no
+page for every program of PRSM. The form is the WHATWG serialisation with four changes: no
 fragment, percent-escapes in one normal form (RFC 3986, 6.2.2: hexadecimal digits in upper case,
-unreserved characters not escaped), and http or https only. Queries are not sorted: their order
-can matter. Length, depth and scope are the crawl's business, not this module's.
+unreserved characters not escaped), http or https only, and a host name without its trailing dot
+(`www.a.jp.` and `www.a.jp` are one name in DNS). Queries are not sorted: their order can matter.
+`crawlable` is the same for a URL that a request may be sent to: it also refuses ports of other
+protocols. Length, depth and scope are the crawl's business, not this module's.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from shared.errors import UrlError
 
 __all__ = [
     "DEFAULT_PORTS",
+    "REFUSED_PORTS",
     "canonical",
+    "crawlable",
+    "has_refused_port",
     "host_key",
     "host_of",
     "name_and_port",
@@ -29,6 +34,18 @@ __all__ = [
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 LONGEST_NAME: Final = 253  # characters of a name in DNS (RFC 1035, 2.3.4), as text
+
+REFUSED_PORTS: Final = frozenset(
+    (
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
+        *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179),
+        *(389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601),
+        *(636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000),
+        *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    )
+)
+"""Ports of other protocols (mail, IRC, file systems), where a request could be taken for theirs.
+Source: Fetch standard, 2.10 (port blocking), which all browsers follow."""
 
 _UNRESERVED: Final = frozenset(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -61,9 +78,33 @@ def canonical(text: str, base: str | None = None) -> str:
     authority = href[:authority_end]
     if "@" in authority:
         raise UrlError(f"{_shown(text)}: carries a user name or password, which a robot has not")
+    if authority[-1] == "." or ".:" in authority:
+        stripped = _without_dot(authority)
+        href = stripped + href[authority_end:]
+        authority = stripped
     if len(authority) > LONGEST_NAME and len(split_host(href)[1]) > LONGEST_NAME:
         raise UrlError(f"{_shown(text)}: host name longer than {LONGEST_NAME} characters")
     return _normalise_escapes(href) if "%" in href else href
+
+
+def crawlable(text: str, base: str | None = None) -> str:
+    """Return the canonical form of a URL that a request may be sent to.
+
+    Raises UrlError: as `canonical`, and for a port of `REFUSED_PORTS`.
+    """
+    url = canonical(text, base)
+    if has_refused_port(url):
+        raise UrlError(
+            f"{_shown(text)}: port {split_host(url)[2]} belongs to another protocol; browsers refuse "
+            "it, and so does the crawl"
+        )
+    return url
+
+
+def has_refused_port(url: str) -> bool:
+    """Tell whether a canonical URL or a host key names a port of `REFUSED_PORTS`."""
+    _, colon, port = url[url.index("//") + 2 : url.index("/", 8)].rpartition(":")
+    return colon == ":" and port.isdecimal() and int(port) in REFUSED_PORTS
 
 
 def host_of(url: str) -> str:
@@ -95,6 +136,8 @@ def split_host(url: str) -> tuple[str, str, str]:
     if match is None:
         raise UrlError(f"{_shown(url)}: not a canonical URL with a host")
     scheme, name, port = match.groups()
+    if name[-1] == ".":
+        name = _without_dot(name)
     return scheme, name, port or DEFAULT_PORTS[scheme]
 
 
@@ -117,6 +160,16 @@ def _reversed(origin: str) -> str:
         name = ",".join(reversed(name.split(".")))
     shown_port = "" if DEFAULT_PORTS[scheme] == port else f":{port}"
     return f"{name}{shown_port})"
+
+
+def _without_dot(authority: str) -> str:
+    """Return an authority whose host name ends without the one dot that marks it as complete."""
+    name, dot, port = authority.partition(".:")
+    if not dot:
+        name, port = authority.removesuffix("."), ""
+    if not name or name[-1] in "./":
+        return authority  # an empty label: no name, and not the same as one with a dot less
+    return f"{name}:{port}" if port else name
 
 
 def _normalise_escapes(href: str) -> str:

@@ -25,7 +25,7 @@ from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
 from shared.frozen import frozen
-from shared.urls import host_of
+from shared.urls import has_refused_port, host_of
 
 __all__ = ["Filter"]
 
@@ -46,6 +46,7 @@ class _Host:
     ours: bool  # we hold at least one unit of it
     whole: Job | None  # the job, where the host is one unit
     registrable: bool
+    refused: bool  # its port is of another protocol
 
 
 class Filter:
@@ -131,6 +132,8 @@ class Filter:
         self._sorted.enter(hash(url))
         if len(url) > limits.url_chars:
             stop("URL too long", url)
+        elif host.refused:
+            stop("port of another protocol", url)
         elif job is None and not host.registrable:
             stop("host cannot be registered", url)
         elif self._blocked(url):
@@ -173,6 +176,7 @@ class Filter:
                 bool(units),
                 self._scope.jobs.get(key) if units == (key,) else None,
                 not self._limits.require_public_suffix or is_registrable(key),
+                has_refused_port(key),
             )
         return host
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.pipeline.ports import FetchAnswer
 from shared.errors import UrlError
-from shared.urls import canonical
+from shared.urls import crawlable
 
 __all__ = ["REDIRECTS", "redirect_target"]
 
@@ -18,6 +18,6 @@ def redirect_target(answer: FetchAnswer) -> str | None:
     if answer.status not in REDIRECTS or answer.location is None:
         return None
     try:
-        return canonical(answer.location, answer.request.url)
+        return crawlable(answer.location, answer.request.url)
     except UrlError:
         return None

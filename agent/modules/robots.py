@@ -37,7 +37,7 @@ from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
 from shared.errors import UrlError
 from shared.frozen import frozen
-from shared.urls import canonical
+from shared.urls import canonical, crawlable
 
 __all__ = ["Robots"]
 
@@ -120,7 +120,7 @@ class Robots:
         base = canonical(due.host) + "robots.txt"
         for text in rules.sitemaps:
             try:
-                urls[canonical(text, base)] = None
+                urls[crawlable(text, base)] = None
             except UrlError:
                 continue
             if len(urls) == self._limits.sitemaps:

@@ -23,9 +23,11 @@ _IPV4: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 
 def is_registrable(host: str) -> bool:
     """Tell whether a host key is an IP literal, or a name below (or equal to) a public suffix."""
-    name = split_host(host)[1].removesuffix(".")
+    name = split_host(host)[1]
     if name.startswith("[") or _IPV4.fullmatch(name):
         return True
+    if ".." in name or name.startswith(".") or name.endswith("."):
+        return False  # an empty label
     return _list().publicsuffix(name) is not None
 
 

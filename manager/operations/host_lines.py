@@ -18,7 +18,7 @@ from manager.db.starting import NewStartPage
 from shared.errors import PrsmError, UrlError
 from shared.frozen import frozen
 from shared.units import UnitIndex, explicit, is_unit
-from shared.urls import canonical, host_of, reversed_host_key
+from shared.urls import crawlable, host_of, reversed_host_key
 
 __all__ = ["FoundUrl", "Tally", "batches", "parsed", "store"]
 
@@ -63,7 +63,7 @@ def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterab
     """Yield what lines (number, URL, referer) name; those that name nothing are tallied."""
     for number, text, referer in lines:
         try:
-            url = explicit(canonical(text))
+            url = explicit(crawlable(text))
             if len(url) > URL_LIMIT:
                 raise UrlError(f"URL of {len(url)} characters: at most {URL_LIMIT} are taken")
             yield FoundUrl(url, host_of(url), _kept(referer))

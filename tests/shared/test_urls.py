@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import UrlError
-from shared.urls import canonical, host_key, host_of, name_and_port, reversed_host_key
+from shared.urls import (
+    REFUSED_PORTS,
+    canonical,
+    crawlable,
+    has_refused_port,
+    host_key,
+    host_of,
+    name_and_port,
+    reversed_host_key,
+)
 from tests.fixtures_dir import fixture_folder
 
 URL_CHARACTERS = st.text(alphabet="abAB01%.-_~/?#&=:@[]é日 \t\\2fEe5", max_size=40)
@@ -145,3 +154,66 @@ def test_surt_keys_of_the_wayback_machine() -> None:
     assert checked
     for row in checked:
         assert reversed_host_key(canonical(row["args"][0])) == row["expected"]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "plain"),
+    [
+        ("http://www.a.jp./x?y", "http://www.a.jp/x?y"),
+        ("http://www.a.jp.", "http://www.a.jp/"),
+        ("http://www.a.jp%2E/", "http://www.a.jp/"),
+        ("http://www.a.jp\uff0e/", "http://www.a.jp/"),
+        ("https://A.JP.:8443/", "https://a.jp:8443/"),
+        ("https://a.jp.:443/", "https://a.jp/"),
+        ("http://192.0.2.1./", "http://192.0.2.1/"),
+        ("http://a.jp./%7Ex", "http://a.jp/~x"),
+    ],
+)
+def test_a_dot_at_the_end_of_a_host_name_is_dropped(spelling: str, plain: str) -> None:
+    """Both spellings have one canonical form, one host key and one reversed key."""
+    assert canonical(spelling) == plain
+    assert host_key(spelling) == host_key(plain)
+    assert host_of("http://a.jp./x") == "http://a.jp:80/"
+    assert reversed_host_key("http://a.jp./x") == "jp,a)/x"
+
+
+@pytest.mark.parametrize("text", ["http://a../", "http://../", "http://./", "http://a..b/x"])
+def test_a_name_with_an_empty_label_stays_as_it_is(text: str) -> None:
+    """It is not the same as a name with a dot less, and its form is a fixed point."""
+    assert canonical(text) == text
+
+
+def test_dots_inside_a_path_or_query_stay() -> None:
+    """Only the host name ends with a dot that means nothing."""
+    assert canonical("http://a.jp/x.:1/y./?z.") == "http://a.jp/x.:1/y./?z."
+
+
+def test_ports_of_other_protocols_are_refused_where_requests_go() -> None:
+    """Port 0 and the 82 ports of the Fetch standard, in each scheme and for each kind of host."""
+    assert len(REFUSED_PORTS) == 83
+    for port in REFUSED_PORTS:
+        for origin in ("http://a.jp", "https://a.jp", "http://[2001:db8::1]", "http://192.0.2.1"):
+            url = canonical(f"{origin}:{port}/x")
+            assert has_refused_port(url)
+            assert has_refused_port(host_of(url))
+            with pytest.raises(UrlError, match=f"port {port} belongs to another protocol"):
+                crawlable(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "http://a.jp/",
+            "https://a.jp/:25",
+            "http://[::19]/",
+            "http://a.jp:8080/",
+            "http://a.jp:443/",
+        ),
+        *("https://a.jp:80/", "http://a.jp:10081/", "http://a.jp:65535/", "http://[2001:db8::25]/"),
+    ],
+)
+def test_other_ports_are_crawled(url: str) -> None:
+    """A digit behind a colon is a port only behind the host."""
+    assert crawlable(url) == url
+    assert not has_refused_port(host_of(url))

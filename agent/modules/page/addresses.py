@@ -14,7 +14,7 @@ from typing import Final
 
 from agent.modules.page.folders import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
-from shared.urls import canonical
+from shared.urls import crawlable
 
 __all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query"]
 
@@ -130,7 +130,7 @@ class Addresses:
         if not reference.isascii() and self._codec not in _UNICODE:
             reference = _with_query_in(self._codec, reference)
         try:
-            return canonical(reference, self._base)
+            return crawlable(reference, self._base)
         except UrlError:
             return None
 

@@ -84,7 +84,9 @@ def test_a_redirect_is_a_page_and_a_link(status: int) -> None:
     assert len(of(outputs, "page")) == 1
 
 
-@pytest.mark.parametrize("location", [None, "javascript:x", "http://", "ftp://a.example/"])
+@pytest.mark.parametrize(
+    "location", [None, "javascript:x", "http://", "ftp://a.example/", "http://b.example:25/"]
+)
 def test_a_redirect_to_nowhere_is_just_a_page(location: str | None) -> None:
     """A target that cannot be fetched leads nowhere and breaks nothing."""
     assert ports(ends(status=302, location=location)) == ["ended", "page"]

@@ -83,6 +83,16 @@ def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
     assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
 
 
+def test_a_port_of_another_protocol_is_never_asked() -> None:
+    """A unit that a list names with such a port ends without a request, and says why."""
+    gate = Gate()
+    mail = Job(6, "http://a.example.jp:25/", "crawl", 1)
+    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, mail))])
+    assert gate.see("http://a.example.jp:25/") == []
+    assert gate.see("http://b.example.jp:6667/x") == []
+    assert gate.stopped.count("port of another protocol") == 2
+
+
 def test_excepted_paths_are_for_others() -> None:
     """A directory that the order leaves out is reported, not fetched."""
     url = "http://s.example.jp/others/page"

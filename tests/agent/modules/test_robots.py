@@ -170,12 +170,16 @@ def test_sitemaps_are_told_to_each_job_once() -> None:
     """The first page of a job that asks for the rules brings the host's sitemaps in, bounded."""
     desk = Desk()
     lines = "".join(f"Sitemap: /map{number}.xml\n" for number in range(150))
-    desk.learn(200, f"Sitemap: http://cdn.example/a.xml\nSitemap: ftp://no\n{lines}".encode())
+    desk.learn(
+        200,
+        f"Sitemap: http://cdn.example/a.xml\nSitemap: ftp://no\nSitemap: /:25\nSitemap: http://a.example:25/m\n{lines}".encode(),
+    )
     (port, links), allowed = desk.robots.handle("due", [due("/")])
     assert (port, allowed[0]) == ("links", "allowed")
     assert isinstance(links, Links)
     assert len(links.urls) == CrawlLimits().sitemaps
-    assert links.urls[:2] == ("http://cdn.example/a.xml", "http://a.example/map0.xml")
+    first = ("http://cdn.example/a.xml", "http://a.example/:25", "http://a.example/map0.xml")
+    assert links.urls[:3] == first
     assert (links.referer, links.from_job, links.depth) == ("http://a.example/robots.txt", 1, -2)
     assert desk.ask("/next")[0] == "allowed"
     other = replace(due("/x"), job=2)

@@ -45,6 +45,26 @@ def test_a_list_by_hand_is_understood(database: Database) -> None:
     assert len(audit_page(database, action="host.import")) == 1
 
 
+@pytest.mark.parametrize("port", [0, 25, 6667, 10080])
+def test_ports_of_other_protocols_are_refused(database: Database, port: int) -> None:
+    """An import says which line names one, and why no crawler goes there."""
+    brought = import_hosts(database, [(4, f"http://a.jp:{port}/x")], ADMIN, 5)
+    assert (brought.new, brought.refused_count) == (0, 1)
+    ((line, reason),) = brought.refused
+    assert line == 4
+    assert f"port {port} belongs to another protocol" in reason
+
+
+def test_a_dot_at_the_end_of_a_name_makes_no_other_host(database: Database) -> None:
+    """Imported with it or without, it is one host, and excluded in both spellings."""
+    lines = ["http://www.a.jp./x.html", "http://www.a.jp/", "www.a.jp.", "http://www.a.jp.:80/"]
+    assert import_hosts(database, enumerate(lines, 1), ADMIN, 5).new == 1
+    exclude_host(database, "http://www.a.jp./", "asked to", ADMIN, 6)
+    (host,) = list_hosts(database, HostFilter(state="excluded")).hosts
+    assert host.key == "http://www.a.jp:80/"
+    assert host_detail(database, "www.a.jp.").host.excluded_reason == "asked to"
+
+
 def test_importing_again_changes_nothing(database: Database) -> None:
     """The same list twice is the same hosts once."""
     lines = list(enumerate(["a.jp", "b.jp", "http://a.jp/x.html"], 1))
