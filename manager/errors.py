@@ -15,6 +15,7 @@
         └── SlowDownError   429  ... more often than allowed; try again after a while
 
 FormatError, LineError and UrlError (shared) are 400; SettingError ends the program at its start.
+Answers carry `code`, which is for programs; codes of what was sent are in `shared.errors.Fault`.
 """
 
 from __future__ import annotations
@@ -41,9 +42,13 @@ __all__ = [
 class UnknownKeyError(PrsmError):
     """No key was shown, or one that belongs to no agent or user."""
 
+    code = "unknown_key"
+
 
 class ForbiddenError(PrsmError):
     """The caller is known and may not do this: another's work, a missing role, retired."""
+
+    code = "forbidden"
 
 
 class NotFoundError(PrsmError):
@@ -52,6 +57,8 @@ class NotFoundError(PrsmError):
     see: the `prsm` command that lists those there are, as `agents list`; a page leads to their
     page instead.
     """
+
+    code = "not_found"
 
     def __init__(self, what: str, *, see: str = "") -> None:
         super().__init__(f"{what}; see `prsm {see}`" if see else what)
@@ -62,13 +69,19 @@ class NotFoundError(PrsmError):
 class GoneError(PrsmError):
     """It was here once: an upload that is over, a file that was withdrawn."""
 
+    code = "gone"
+
 
 class TooOldError(PrsmError):
     """The caller's protocol version is no longer spoken here; its data is still accepted."""
 
+    code = "too_old"
+
 
 class BusyError(PrsmError):
     """The database is locked or gone for now; nothing was changed."""
+
+    code = "busy"
 
     def __init__(self, message: str, retry_after_s: int = 5) -> None:
         super().__init__(message)
@@ -78,17 +91,25 @@ class BusyError(PrsmError):
 class NotLeadingError(BusyError):
     """What only the leader does was begun by a manager that does not lead (any more)."""
 
+    code = "not_leading"
+
 
 class CloneError(ConflictError):
     """Two machines, or two states of one machine, show the key of one agent."""
+
+    code = "clone"
 
 
 class StalePlanError(ConflictError):
     """Assignments changed after the plan was made: make a new one."""
 
+    code = "stale_plan"
+
 
 class SlowDownError(LimitError):
     """The same was asked too often; `retry_after_s` says when it may be asked again."""
+
+    code = "slow_down"
 
     def __init__(self, message: str, retry_after_s: int) -> None:
         super().__init__(message)

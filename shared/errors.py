@@ -9,13 +9,17 @@
     └── ConflictError      nobody's: what was asked no longer fits the state
 
 A message says what, value, limit and remedy. Each program derives its own branch from these;
-the manager maps them to status codes, the commands to exit codes.
+the manager maps them to status codes, the commands to exit codes. `code` names the fault for
+programs: they compare codes and never read a message.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 __all__ = [
     "ConflictError",
+    "Fault",
     "FormatError",
     "LimitError",
     "LineError",
@@ -25,8 +29,44 @@ __all__ = [
 ]
 
 
+class Fault(StrEnum):
+    """Codes of faults in what somebody sent. A code, once released, keeps its meaning."""
+
+    # URLs
+    NOT_A_URL = "not_a_url"
+    SCHEME = "scheme"
+    CREDENTIALS = "credentials"
+    EMPTY_LABEL = "empty_label"
+    LONG_LABEL = "long_label"
+    LONG_NAME = "long_name"
+    PORT = "port"
+    LONG_URL = "long_url"
+    NOT_A_UNIT = "not_a_unit"
+    # lines of lists and logs
+    MALFORMED_LINE = "malformed_line"
+    LONG_LINE = "long_line"
+    LARGE_NUMBER = "large_number"
+    TIME = "time"
+    TIME_AHEAD = "time_ahead"
+    TIMES_REVERSED = "times_reversed"
+    UNKNOWN_ROUND = "unknown_round"
+    # gzip bodies
+    EMPTY_BODY = "empty_body"
+    NOT_GZIP = "not_gzip"
+    DAMAGED_GZIP = "damaged_gzip"
+    TRUNCATED_GZIP = "truncated_gzip"
+    TRAILING_GARBAGE = "trailing_garbage"
+    TOO_LARGE = "too_large"
+    # requests
+    UNKNOWN_PARAMETER = "unknown_parameter"
+    REPEATED_PARAMETER = "repeated_parameter"
+    INVALID_VALUE = "invalid_value"
+
+
 class PrsmError(Exception):
-    """Anything PRSM refuses or fails at, with a message meant for a person."""
+    """Anything PRSM refuses or fails at, with a message meant for a person. code: for programs."""
+
+    code: str = "refused"
 
 
 class SettingError(PrsmError):
@@ -36,12 +76,21 @@ class SettingError(PrsmError):
 class FormatError(PrsmError):
     """Bytes from outside do not follow the grammar they claim to follow."""
 
+    code: str = "format"
+
+    def __init__(self, message: str, code: Fault | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+
 
 class LineError(FormatError):
     """One line of a list or log is malformed; `line` counts from 1."""
 
-    def __init__(self, line: int, problem: str) -> None:
-        super().__init__(f"line {line}: {problem}")
+    code: str = Fault.MALFORMED_LINE
+
+    def __init__(self, line: int, problem: str, code: Fault | None = None) -> None:
+        super().__init__(f"line {line}: {problem}", code)
         self.line = line
         self.problem = problem
 
@@ -49,10 +98,26 @@ class LineError(FormatError):
 class UrlError(PrsmError):
     """A text is no URL that a crawler may fetch."""
 
+    code: str = Fault.NOT_A_URL
+
+    def __init__(self, message: str, code: Fault | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+
 
 class LimitError(PrsmError):
     """Something from outside is larger, longer or more frequent than its limit."""
 
+    code: str = "limit"
+
+    def __init__(self, message: str, code: Fault | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+
 
 class ConflictError(PrsmError):
     """A request is well-formed but contradicts what already happened."""
+
+    code: str = "conflict"

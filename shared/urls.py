@@ -17,7 +17,7 @@ from typing import Final
 
 import ada_url
 
-from shared.errors import UrlError
+from shared.errors import Fault, UrlError
 
 __all__ = [
     "DEFAULT_PORTS",
@@ -34,6 +34,8 @@ __all__ = [
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 LONGEST_NAME: Final = 253  # characters of a name in DNS (RFC 1035, 2.3.4), as text
+LONGEST_LABEL: Final = 63  # characters between two dots (the same section)
+LARGEST_PORT: Final = 65_535
 
 REFUSED_PORTS: Final = frozenset(
     (
@@ -52,6 +54,7 @@ _UNRESERVED: Final = frozenset(
 )
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 _HOST: Final = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[^/:?#\[\]]+)(?::([0-9]{1,5}))?(?=[/?#]|$)")
+_PORT: Final = re.compile(r"\s*https?:[/\\]*[^/\\?#]*:([0-9]{1,20})(?:[/\\?#]|\s*$)", re.IGNORECASE)
 _IPV4: Final = re.compile(r"[0-9.]+")
 
 
@@ -59,31 +62,28 @@ def canonical(text: str, base: str | None = None) -> str:
     """Return the canonical form of a URL, resolved against `base` where it is relative.
 
     Raises UrlError: not a URL, another scheme than http or https, a host name that no name
-    server could know, or a user name or password (a robot has no account).
+    server could know, port 0, or a user name or password (a robot has no account).
     Source: WHATWG URL; RFC 3986, section 6.2.2.
     """
     try:
         href: str = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
     except (ValueError, UnicodeError) as error:
-        raise UrlError(f"{_shown(text)}: not a URL" + (f" on base {base}" if base else "")) from (
-            error
-        )
+        raise _no_url(text, base) from error
     cut = href.find("#")
     if cut >= 0:
         href = href[:cut]
     if not href.startswith(("http://", "https://")):
         scheme = href.split(":", 1)[0]
-        raise UrlError(f"{_shown(text)}: scheme {scheme[:20]}, only http and https are crawled")
+        raise UrlError(
+            f"{_shown(text)}: scheme {scheme[:20]}, only http and https are crawled", Fault.SCHEME
+        )
     authority_end = href.find("/", 8)
     authority = href[:authority_end]
-    if "@" in authority:
-        raise UrlError(f"{_shown(text)}: carries a user name or password, which a robot has not")
+    fault = _authority_fault(authority)
+    if fault is not None:
+        raise UrlError(f"{_shown(text)}: {fault[1]}", fault[0])
     if authority[-1] == "." or ".:" in authority:
-        stripped = _without_dot(authority)
-        href = stripped + href[authority_end:]
-        authority = stripped
-    if len(authority) > LONGEST_NAME and len(split_host(href)[1]) > LONGEST_NAME:
-        raise UrlError(f"{_shown(text)}: host name longer than {LONGEST_NAME} characters")
+        href = _without_dot(authority) + href[authority_end:]
     return _normalise_escapes(href) if "%" in href else href
 
 
@@ -96,7 +96,8 @@ def crawlable(text: str, base: str | None = None) -> str:
     if has_refused_port(url):
         raise UrlError(
             f"{_shown(text)}: port {split_host(url)[2]} belongs to another protocol; browsers refuse "
-            "it, and so does the crawl"
+            "it, and so does the crawl",
+            Fault.PORT,
         )
     return url
 
@@ -105,6 +106,41 @@ def has_refused_port(url: str) -> bool:
     """Tell whether a canonical URL or a host key names a port of `REFUSED_PORTS`."""
     _, colon, port = url[url.index("//") + 2 : url.index("/", 8)].rpartition(":")
     return colon == ":" and port.isdecimal() and int(port) in REFUSED_PORTS
+
+
+@lru_cache(maxsize=4096)
+def _authority_fault(authority: str) -> tuple[Fault, str] | None:
+    """Return why no robot asks this server, or None. authority: of a canonical URL, with scheme.
+
+    Source: RFC 1035, 2.3.4 and 3.1: labels of 1 to 63 bytes, names of at most 253 characters as
+    text, one dot behind the last label or none. Port 0 is reserved (RFC 6335, section 6).
+    """
+    if "@" in authority:
+        return Fault.CREDENTIALS, "carries a user name or password, which a robot has not"
+    _, name, port = split_host(authority)
+    if port == "0":
+        return Fault.PORT, _port_sentence(port)
+    if name.startswith("["):
+        return None
+    if len(name) > LONGEST_NAME:
+        return Fault.LONG_NAME, f"host name longer than {LONGEST_NAME} characters"
+    labels = name.split(".")
+    if not all(labels):
+        return Fault.EMPTY_LABEL, "host name with an empty label"
+    if max(map(len, labels)) > LONGEST_LABEL:
+        return Fault.LONG_LABEL, f"host name with a label longer than {LONGEST_LABEL} characters"
+    return None
+
+
+def _port_sentence(port: str) -> str:
+    return f"port {port}: must be 1 to {LARGEST_PORT}"
+
+
+def _no_url(text: str, base: str | None) -> UrlError:
+    port = _PORT.match(text)
+    if port is not None and int(port[1]) > LARGEST_PORT:
+        return UrlError(f"{_shown(text)}: {_port_sentence(port[1])}", Fault.PORT)
+    return UrlError(f"{_shown(text)}: not a URL" + (f" on base {base}" if base else ""))
 
 
 def host_of(url: str) -> str:

@@ -32,6 +32,16 @@ EXTENSIONS: Final = "creation,creation-with-upload,checksum,expiration,terminati
 BODY_TYPE: Final = "application/offset+octet-stream"
 HERE: Final = "/api/v1/uploads"
 OVERRIDDEN: Final = frozenset({"PATCH", "HEAD", "DELETE"})
+_CODES: Final = {
+    400: "format",
+    405: "method_not_allowed",
+    409: "offset",
+    412: "tus_version",
+    415: "content_type",
+    423: "locked",
+    460: "checksum",
+    507: "no_room",
+}
 _RESUMABLE: Final = {"Tus-Resumable": TUS}
 
 router: Final = APIRouter(prefix=HERE, tags=["uploads of segments (tus 1.0)"])
@@ -205,4 +215,6 @@ def _refused(error: PrsmError) -> Response:
 
 
 def _said(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse({"detail": sentence}, status, {**_RESUMABLE, **(headers or {})})
+    code = _CODES[status]
+    said = {**_RESUMABLE, "X-Error-Code": code, **(headers or {})}
+    return JSONResponse({"detail": sentence, "code": code}, status, said)

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manager.app.logs import REQUEST_ID
 from manager.app.statuses import answer
 from manager.intake.receiving import SlowSenderError
-from shared.errors import FormatError, LimitError
+from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
 
 __all__ = ["Connection", "Entrance"]
@@ -97,7 +97,8 @@ class Connection:
         said = _Answer(send, body, request_id).send
         asked = b"" if path.startswith(PAGES) else scope["query_string"]
         if "\0" in path or b"%00" in asked:
-            refusal = answer(Request(scope), 400, f"the address of this request holds {NUL}", {})
+            sentence = f"the address of this request holds {NUL}"
+            refusal = answer(Request(scope), 400, sentence, {}, code=Fault.INVALID_VALUE)
             await refusal(scope, body.receive, said)
         else:
             await self._app(scope, body.receive, said)

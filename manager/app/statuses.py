@@ -9,7 +9,8 @@
     410 it was here once                          (tus has 412, 415, 423, 460, 507 besides)
 
 Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
-sentence in `detail` for everything under `/api`. Nothing of an inner error goes out.
+sentence in `detail` for everything under `/api`. The fault's code for programs is `code` in JSON
+and `X-Error-Code` everywhere; of a line, `line` is its number. Nothing of an inner error goes out.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from manager.errors import (
     UnknownKeyError,
 )
 from manager.intake.receiving import SlowSenderError
-from shared.errors import FormatError, UrlError
+from shared.errors import Fault, FormatError, LineError, UrlError
 
 __all__ = ["STATUS_OF", "answer", "answer_to", "speak_errors", "status_of"]
 
@@ -60,6 +61,17 @@ STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
     (BalancingError, 400),
 )
 """First match wins: a subclass stands before its parent."""
+
+_CODES: Final = {
+    400: "format",
+    401: UnknownKeyError.code,
+    403: ForbiddenError.code,
+    404: NotFoundError.code,
+    405: "method_not_allowed",
+    413: LimitError.code,
+    415: "content_type",
+}
+"""Of refusals by the web framework, by status code."""
 
 _HEADERS: Final[dict[int, dict[str, str]]] = {
     401: {"WWW-Authenticate": 'Bearer realm="prsm"'},
@@ -92,7 +104,9 @@ def _refused(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(max(1, error.retry_after_s))
     if status >= 500:
         _log.warning("%s %s: %s", request.method, request.url.path, error)
-    return answer(request, status, str(error), headers)
+    assert isinstance(error, PrsmError)
+    line = error.line if isinstance(error, LineError) else None
+    return answer(request, status, str(error), headers, code=error.code, line=line)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -106,13 +120,16 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 405 and error.headers is not None:
         allowed = error.headers.get("Allow", "another method")
         sentence = f"{request.method} {request.url.path}: use {allowed}"
-    return answer(request, error.status_code, sentence, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    return answer(
+        request, error.status_code, sentence, headers, code=_CODES.get(error.status_code, "refused")
+    )
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     sentences = [_one(each) for each in error.errors()[:10]]
-    return answer(request, 400, "; ".join(sentences), {})
+    return answer(request, 400, "; ".join(sentences), {}, code=Fault.INVALID_VALUE)
 
 
 def _one(found: dict[str, Any]) -> str:
@@ -122,7 +139,8 @@ def _one(found: dict[str, Any]) -> str:
 
 def _gone(request: Request, error: Exception) -> Response:
     # Nobody reads this; the log need not know of every line that broke.
-    return answer(request, 400, "the connection ended in the middle of the body", {})
+    sentence = "the connection ended in the middle of the body"
+    return answer(request, 400, sentence, {}, code="connection_ended")
 
 
 def _broken(request: Request, error: Exception) -> Response:
@@ -134,13 +152,26 @@ def _broken(request: Request, error: Exception) -> Response:
         f"the manager failed on this request; its log tells more under {request_id}. "
         "Try again later, and tell the administrator"
     )
-    return answer(request, 500, sentence, {})
+    return answer(request, 500, sentence, {}, code="failed")
 
 
-def answer(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
-    """Return an answer of one sentence, as its address speaks: JSON below `/api`, or plain text."""
+def answer(
+    request: Request,
+    status: int,
+    sentence: str,
+    headers: dict[str, str],
+    *,
+    code: str,
+    line: int | None = None,
+) -> Response:
+    """Return an answer of one sentence, as its address speaks: JSON below `/api`, or plain text.
+
+    code: of the fault, for programs. line: of the body, where one is at fault.
+    """
+    headers = {"X-Error-Code": code, **headers}
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"detail": sentence}, status, headers)
+        said: dict[str, Any] = {"detail": sentence, "code": code}
+        return JSONResponse(said if line is None else {**said, "line": line}, status, headers)
     return PlainTextResponse(sentence + "\n", status, headers)
 
 

@@ -54,11 +54,16 @@ def raising(error: Exception) -> Caller:
     ],
 )  # fmt: skip
 def test_each_error_has_its_status(error: PrsmError, status: int) -> None:
-    """The status is the documented one; the sentence is text for agents and JSON for programs."""
+    """The status is the documented one; the sentence is text for agents, JSON for programs."""
     at = raising(error)
     text = at.get("/servlets/x")
     assert (text.status_code, text.text) == (status, f"{error}\n")
-    assert at.get("/api/v1/x").json() == {"detail": str(error)}
+    assert text.headers["x-error-code"] == error.code
+    assert at.get("/api/v1/x").json() == {
+        "detail": str(error),
+        "code": error.code,
+        **({"line": error.line} if isinstance(error, LineError) else {}),
+    }
     if status in (429, 503):
         assert int(text.headers["retry-after"]) > 0
     if status == 401:
@@ -91,7 +96,8 @@ def test_what_is_not_there_is_said() -> None:
     """Unknown paths, wrong methods and malformed parameters are answered in words."""
     at = raising(NotFoundError("x"))
     assert at.get("/api/v1/none").json() == {
-        "detail": "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
+        "detail": "/api/v1/none: there is nothing here; see /api/v1/openapi.json",
+        "code": "not_found",
     }
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET\n")
