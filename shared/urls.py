@@ -95,8 +95,8 @@ def crawlable(text: str, base: str | None = None) -> str:
     url = canonical(text, base)
     if has_refused_port(url):
         raise UrlError(
-            f"{_shown(text)}: port {split_host(url)[2]} belongs to another protocol; browsers refuse "
-            "it, and so does the crawl",
+            f"{_shown(text)}: port {split_host(url)[2]} belongs to another protocol; browsers "
+            "refuse it, and so does the crawl",
             Fault.PORT,
         )
     return url

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.modules.page.addresses import Addresses, encoded_query
 from agent.modules.page.labels import codec_of
 from shared.errors import UrlError
-from shared.urls import canonical, crawlable
+from shared.urls import crawlable
 from tests.fixtures_dir import FIXTURES
 
 ROWS = FIXTURES / "wpt-url" / "percent-encoding.json"
