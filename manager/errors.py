@@ -3,6 +3,7 @@
     PrsmError
     ├── UnknownKeyError     401  the caller's: no key, or one that nobody has
     ├── ForbiddenError      403  the caller's: known, but may not do this
+    │   └── InsecureLineError    secrets on a line that others can read
     ├── NotFoundError       404  the caller's: it names what does not exist
     ├── GoneError           410  nobody's: it was here, and is no more
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
@@ -28,6 +29,7 @@ __all__ = [
     "ConflictError",
     "ForbiddenError",
     "GoneError",
+    "InsecureLineError",
     "LimitError",
     "NotFoundError",
     "NotLeadingError",
@@ -49,6 +51,14 @@ class ForbiddenError(PrsmError):
     """The caller is known and may not do this: another's work, a missing role, retired."""
 
     code = "forbidden"
+
+
+class InsecureLineError(ForbiddenError):
+    """A secret was asked for, or shown, on a line that others can read; `code` says why it is."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class NotFoundError(PrsmError):

@@ -124,7 +124,7 @@ def _speed(url: str, certificate: Path, token: str) -> float:
 def _selections(
     process: subprocess.Popen[str], port: int, token: str, filled: Filled
 ) -> dict[str, Any]:
-    fields = {"Authorization": f"Bearer {token}"}
+    fields = {"Authorization": f"Bearer {token}", "X-Forwarded-Proto": "https"}
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=fields, timeout=600) as client:
         first: list[float] = []
         for number in range(5):

@@ -105,7 +105,7 @@ class Messages:
             message = message.replace(known, place)
         self._body = message
         self._head = (
-            "POST /api/v1/sync HTTP/1.1\r\nHost: manager.example\r\nAuthorization: Bearer %s\r\n"
+            "POST /api/v1/sync HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
             "Content-Type: application/json\r\nAccept: */*\r\nContent-Length: %d\r\n\r\n"
         )
 

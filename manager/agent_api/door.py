@@ -21,6 +21,7 @@ from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
+from manager.operations.transport import require_private
 from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
@@ -64,12 +65,7 @@ async def door_of(request: Request) -> AgentDoor:
 
 def require_private_line(request: Request) -> None:
     """Refuse secrets on a line that others can read."""
-    if not request.state.private_line:
-        raise ForbiddenError(
-            "keys and tokens are taken over TLS or from loopback only, and this line is plain "
-            "HTTP: use https, or have the TLS proxy in front say X-Forwarded-Proto "
-            "(server.behind_tls_proxy)"
-        )
+    require_private(request.state.line, "keys and tokens are taken over TLS or from loopback only")
 
 
 def shown_key_hash(request: Request) -> str:

@@ -26,6 +26,7 @@ from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.transport import require_private
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.signing import Signing
@@ -100,11 +101,9 @@ def session_token(request: Request) -> str:
 
 def require_private_line(request: Request) -> None:
     """Refuse passwords and sessions on a line that others can read."""
-    if not request.state.private_line:
-        raise ForbiddenError(
-            "passwords and sessions are taken over TLS or from loopback only, and this line is "
-            "plain HTTP: use https, or log in on the manager's own machine"
-        )
+    require_private(
+        request.state.line, "passwords and sessions are taken over TLS or from loopback only"
+    )
 
 
 _BEARER: Final = HTTPBearer(

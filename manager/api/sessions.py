@@ -132,5 +132,4 @@ def _address(request: Request) -> str:
 
 
 def _is_tls(request: Request) -> bool:
-    forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
-    return request.url.scheme == "https" or forwarded == "https"
+    return bool(request.state.line.is_tls)

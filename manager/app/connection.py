@@ -2,22 +2,20 @@
 
 It states facts on `request.state`, for the routers to judge by:
 `local` the request came over the Unix socket, so from this machine's administrator;
-`private_line` nobody can listen: TLS, loopback, or a TLS proxy that says so;
+`line` whether others can read it, and the client's address (`manager.operations.transport`);
 `request_id` names the request in answers, in the log and in the audit.
 It caps bodies (a route that streams has its own limit), refuses U+0000, which no database of ours
-keeps alike, marks every answer as not to be stored, and gives senders who are refused in the middle
-of a body a moment to hear why.
+keeps alike, marks every answer as not to be stored, tells browsers that came over TLS to use
+nothing else, and gives senders who are refused in the middle of a body a moment to hear why.
 Invariant: nothing that a client sends can set these facts.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from starlette.requests import Request
@@ -26,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manager.app.logs import REQUEST_ID
 from manager.app.statuses import answer
 from manager.intake.receiving import SlowSenderError
+from manager.operations.transport import Line, LineKind, Network, networks, seen_line
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
 
@@ -51,12 +50,21 @@ _ALWAYS: Final = {
 }
 
 
+LOOPBACK: Final = networks(("127.0.0.0/8", "::1/128"))
+
+
 @frozen
 class Entrance:
-    """By which listener a request came."""
+    """By which listener a request came.
+
+    behind_tls_proxy: a proxy ends TLS, from one of the addresses of `proxies`. hsts_s: for how long
+    browsers are told to use TLS only; 0: not told.
+    """
 
     local: bool
     behind_tls_proxy: bool = False
+    proxies: tuple[Network, ...] = LOOPBACK
+    hsts_s: int = 0
 
 
 class Connection:
@@ -84,17 +92,19 @@ class Connection:
             raise RuntimeError(f"ASGI {scope['type']}: this server speaks HTTP only")
         request_id = secrets.token_hex(8)
         headers = dict(scope["headers"])
+        line = self._line(scope)
         scope["state"] = {
             **scope.get("state", {}),
             "local": self._entrance.local,
-            "private_line": self._is_private(scope, headers),
+            "line": line,
             "request_id": request_id,
         }
         REQUEST_ID.set(request_id)
         path = scope["path"]
         kinds = [value for name, value in scope["headers"] if name == b"content-type"]
         body = _Body(receive, self._body_limit(path), headers, kinds, self._idle_s)
-        said = _Answer(send, body, request_id).send
+        hsts_s = self._entrance.hsts_s if line.is_tls else 0
+        said = _Answer(send, body, request_id, hsts_s).send
         asked = b"" if path.startswith(PAGES) else scope["query_string"]
         if "\0" in path or b"%00" in asked:
             sentence = f"the address of this request holds {NUL}"
@@ -103,15 +113,18 @@ class Connection:
         else:
             await self._app(scope, body.receive, said)
 
-    def _is_private(self, scope: Scope, headers: dict[bytes, bytes]) -> bool:
-        if self._entrance.local or scope["scheme"] == "https":
-            return True
-        forwarded = headers.get(b"x-forwarded-proto")
-        if forwarded is not None:
-            # Whoever forwards is no end of the line; only a proxy of ours is believed.
-            return self._entrance.behind_tls_proxy and forwarded.strip().lower() == b"https"
+    def _line(self, scope: Scope) -> Line:
+        entrance = self._entrance
+        if entrance.local:
+            return Line(LineKind.LOCAL)
         client = scope.get("client")
-        return client is not None and _is_loopback(client[0])
+        return seen_line(
+            scope["scheme"],
+            client[0] if client is not None else "",
+            scope.get("http_version", "1.1"),
+            scope["headers"],
+            entrance.proxies if entrance.behind_tls_proxy else None,
+        )
 
 
 class _Body:
@@ -189,10 +202,12 @@ class _Body:
 class _Answer:
     """The answer as the client sees it, with the headers that every answer has."""
 
-    def __init__(self, send: Send, body: _Body, request_id: str) -> None:
+    def __init__(self, send: Send, body: _Body, request_id: str, hsts_s: int) -> None:
         self._send = send
         self._body = body
-        self._request_id = request_id.encode()
+        self._added = [(b"x-request-id", request_id.encode())]
+        if hsts_s:
+            self._added.append((b"strict-transport-security", b"max-age=%d" % hsts_s))
         self._closing = False
 
     async def send(self, message: Message) -> None:
@@ -200,7 +215,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}
             added = [(name, value) for name, value in _ALWAYS.items() if name not in given]
-            added.append((b"x-request-id", self._request_id))
+            added += self._added
             self._closing = not self._body.complete
             if self._closing:
                 added.append((b"connection", b"close"))
@@ -232,11 +247,3 @@ def _begun(text: bytes) -> bytes:
 
 def _over(size: str, limit_bytes: int) -> LimitError:
     return LimitError(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
-
-
-@lru_cache(maxsize=1024)
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -21,6 +21,7 @@ from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.log_lines import LogLines
 from manager.operations.scratch import Scratch
+from manager.operations.transport import networks
 from shared.wire import PROTOCOL
 
 __all__ = ["build_app", "wrapped"]
@@ -139,7 +140,10 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
             return None
         return body_limits.get(path, limits.request_bytes)
 
-    entrance = Entrance(local, manager.settings.server.behind_tls_proxy)
+    server = manager.settings.server
+    entrance = Entrance(
+        local, server.behind_tls_proxy, networks(server.proxy_addresses), server.hsts_s
+    )
     return Connection(
         manager.metrics.counted(agent_api.SyncLane(app, answer_to)),
         entrance,

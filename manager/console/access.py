@@ -26,6 +26,7 @@ from manager.console.language import _, pgettext
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept import StillCountingError, looked_at
 from manager.errors import ForbiddenError
+from manager.operations.transport import require_private
 from manager.operations.users import Role, SessionUser, session_of
 from shared.errors import FormatError, PrsmError
 from shared.frozen import frozen
@@ -80,7 +81,9 @@ def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
     visit = _visit(request, door, form)
     try:
         _find_user(visit)
-        _require_private_line(request)
+        require_private(
+            request.state.line, "passwords and sessions are taken over TLS or from loopback only"
+        )
         if page.method == "POST":
             _require_same_origin(request)
         _require_no_nul(visit)
@@ -111,7 +114,7 @@ def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visi
 
 
 def _find_user(visit: Visit) -> None:
-    if not visit.request.state.private_line:
+    if not visit.request.state.line.is_private:
         return
     token = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
     user: SessionUser | None = None
@@ -206,16 +209,6 @@ def login_page(
 def _without_secrets(form: Mapping[str, str]) -> dict[str, str]:
     """Return what a page may carry: of a password only that there was one."""
     return {name: "" if name in SECRETS else value for name, value in form.items()}
-
-
-def _require_private_line(request: Request) -> None:
-    """Refuse passwords and sessions on a line that others can read."""
-    if not request.state.private_line:
-        raise ForbiddenError(
-            "The console takes passwords and sessions over TLS or from loopback only, and this "
-            "line is plain HTTP. Use https, or open the console on the manager's own machine; "
-            "docs/operations.md says how to put TLS in front"
-        )
 
 
 def _require_same_origin(request: Request) -> None:

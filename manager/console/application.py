@@ -39,7 +39,7 @@ HEADERS: Final = {
 
 
 def console(door: ConsoleDoor) -> ASGIApp:
-    """Return the application. It reads `private_line` and `request_id` from the request's state,
+    """Return the application. It reads `line` and `request_id` from the request's state,
     which `manager.app.connection` sets."""
 
     async def refused(request: Request, error: Exception) -> Response:

@@ -57,9 +57,7 @@ class Look:
 
 def is_tls(request: Request) -> bool:
     """Tell whether the browser speaks TLS: to us, or to the proxy that we believe."""
-    forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
-    believed = bool(request.state.private_line) and forwarded == "https"
-    return request.url.scheme == "https" or believed
+    return bool(request.state.line.is_tls)
 
 
 def session_cookie(*, tls: bool) -> str:

@@ -13,11 +13,25 @@ __all__ = ["INPUT_PHRASES"]
 
 INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     # The way to the console
-    lazy(
-        "The console takes passwords and sessions over TLS or from loopback only, and this "
-        "line is plain HTTP. Use https, or open the console on the manager's own machine"
-    ),
+    lazy("passwords and sessions are taken over TLS or from loopback only"),
+    lazy("this line is plain HTTP: use https, or log in on the manager's own machine"),
     lazy("docs/operations.md says how to put TLS in front"),
+    lazy(
+        "a proxy that is not configured forwarded this (%(sign)s): set server.behind_tls_proxy "
+        "and have the proxy end TLS, as deploy/nginx.conf does"
+    ),
+    lazy(
+        "this was asked of the host %(host)s, which is no name of loopback: use https, or "
+        "127.0.0.1 on the manager's own machine"
+    ),
+    lazy(
+        "the proxy sent X-Forwarded-Proto: %(value)s: have it end TLS and send X-Forwarded-Proto: "
+        "https, as deploy/nginx.conf does"
+    ),
+    lazy(
+        "server.behind_tls_proxy is on, and %(address)s is not in server.proxy_addresses: use the "
+        "proxy's address, or `prsm` on the manager's machine"
+    ),
     lazy(
         "This change was sent by a page of another origin, so it was not done. Open the "
         "console itself and do it there"

@@ -25,7 +25,19 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("empty: plain HTTP, then keys are taken from loopback only"),
     lazy("file with the private key of `server.tls_certificate` (PEM)"),
     lazy("whether a proxy in front ends TLS"),
-    lazy("the X-Forwarded-Proto that it sets is believed then"),
+    lazy(
+        "the X-Forwarded-Proto and X-Forwarded-For that it sets are believed then, and plain HTTP "
+        "from loopback is no longer private"
+    ),
+    lazy("addresses from which the proxy in front connects"),
+    lazy("headers from others are not believed"),
+    lazy("the default is a proxy on the same machine"),
+    lazy(
+        "how long browsers that came over TLS refuse plain HTTP to this host name "
+        "(Strict-Transport-Security)"
+    ),
+    lazy("a year, as hardening guides ask"),
+    lazy("0: not told"),
     lazy("address on which metrics for Prometheus are served"),
     lazy("who reads metrics sees how large the crawl is"),
     lazy("port on which metrics for Prometheus are served"),

@@ -14,6 +14,5 @@ def at_address(request: Request, door: DistributionDoor, path: str) -> str:
     public = door.settings.server.public_url
     if public:
         return public.rstrip("/") + path
-    secure = request.headers.get("x-forwarded-proto") == "https"
-    scheme = "https" if secure and door.settings.server.behind_tls_proxy else request.url.scheme
+    scheme = "https" if request.state.line.is_tls else "http"
     return f"{scheme}://{request.url.netloc}{path}"

@@ -21,6 +21,7 @@ from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.clients import Client, Scope, authenticate_client, still_valid
+from manager.operations.transport import require_private
 from manager.settings import Settings
 from manager.store import Layout
 from manager.store.segment_store import SegmentStore
@@ -87,10 +88,7 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
     """
 
     async def caller_of(request: Request, door: Door) -> Caller:
-        if not request.state.private_line:
-            raise ForbiddenError(
-                "tokens are taken over TLS or from loopback only, and this line is plain HTTP"
-            )
+        require_private(request.state.line, "tokens are taken over TLS or from loopback only")
         try:
             token = _token(request.headers.get("authorization", ""))
             client = await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())

@@ -57,8 +57,22 @@ class ServerSettings:
     behind_tls_proxy: bool = setting(
         False,
         unit="yes/no",
-        reason="whether a proxy in front ends TLS; the X-Forwarded-Proto that it sets is believed "
-        "then",
+        reason="whether a proxy in front ends TLS; the X-Forwarded-Proto and X-Forwarded-For that "
+        "it sets are believed then, and plain HTTP from loopback is no longer private",
+    )
+    proxy_addresses: tuple[str, ...] = setting(
+        ("127.0.0.0/8", "::1/128"),
+        unit="networks",
+        reason="addresses from which the proxy in front connects; headers from others are not "
+        "believed; the default is a proxy on the same machine",
+    )
+    hsts_s: int = setting(
+        31_536_000,
+        unit="s",
+        least=0,
+        most=63_072_000,
+        reason="how long browsers that came over TLS refuse plain HTTP to this host name "
+        "(Strict-Transport-Security); a year, as hardening guides ask; 0: not told",
     )
     metrics_host: str = setting(
         "127.0.0.1",

@@ -79,5 +79,12 @@ def _check_together(settings: Settings) -> None:
         )
     for network in settings.naming.allowed_networks:
         check_network(network, "naming.allowed_networks")
+    for network in server.proxy_addresses:
+        check_network(network, "server.proxy_addresses")
+    if server.behind_tls_proxy and not server.proxy_addresses:
+        raise SettingError(
+            "server.proxy_addresses: is empty, and server.behind_tls_proxy is on: name the "
+            "addresses from which the proxy connects"
+        )
     for server_text in settings.naming.servers:
         name_server(server_text, "naming.servers")

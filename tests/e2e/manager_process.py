@@ -33,6 +33,8 @@ class ManagerProcess:
         self.data = data
         self._settings = settings
         self._before = before
+        proxied = "server.behind_tls_proxy=true" in settings
+        self._headers = {"X-Forwarded-Proto": "https"} if proxied else {}
         self._process: subprocess.Popen[str] | None = None
         self._ready: dict[str, Any] = {}
 
@@ -117,15 +119,16 @@ class ManagerProcess:
         return code
 
     def client(self, **options: Any) -> httpx.Client:
-        """Return a client of its TCP listener."""
-        return httpx.Client(base_url=self.url, timeout=60, **options)
+        """Return a client of its TCP listener; it is the proxy where one is configured."""
+        headers = {**self._headers, **options.pop("headers", {})}
+        return httpx.Client(base_url=self.url, timeout=60, headers=headers, **options)
 
     def agent(self, name: str, kind: str = "plain") -> httpx.Client:
         """Let an agent join by the protocol, and return a client with its key."""
         token = prsm(self.data, "agents", "token", name).strip()
         key = new_key()
         body = {"agent": name, "token": token, "key_hash": hash_of_key(key), "kind": kind}
-        answer = httpx.post(f"{self.url}api/v1/enrol", json=body)
+        answer = httpx.post(f"{self.url}api/v1/enrol", json=body, headers=self._headers)
         assert answer.status_code == 200, answer.text
         return self.client(headers={"Authorization": f"Bearer {key}"})
 

@@ -259,7 +259,7 @@ def test_a_slow_client_holds_up_nobody(data: Path) -> None:
     """One that reads a byte a second is given up; others are served in the meantime."""
     with running_manager(data, "archive.download_idle_s=1") as manager:
         token = new_token(data)
-        fields = f"Host: x\r\nAuthorization: Bearer {token}\r\n"
+        fields = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
         slow = socket.socket()
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         slow.connect(("127.0.0.1", manager.port))

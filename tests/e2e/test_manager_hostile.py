@@ -80,7 +80,7 @@ def test_ten_declared_gigabytes_are_refused_at_once(
 ) -> None:
     """A declared length over the limit is 413 in words before a byte is read, also with Expect."""
     head = (
-        "POST /servlets/submitlog HTTP/1.1\r\nHost: x\r\n"
+        "POST /servlets/submitlog HTTP/1.1\r\nHost: localhost\r\n"
         f"Authorization: {agent.headers['authorization']}\r\nContent-Length: {TEN_GB}\r\n"
         + ("Expect: 100-continue\r\n" if expect else "")
         + "\r\n"
@@ -160,7 +160,7 @@ def test_a_full_disk_refuses_and_recovers(tmp_path: Path) -> None:
 
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
-CHUNKED = b"POST /api/v1/sync HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = b"POST /api/v1/sync HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
 def half_an_upload(manager: ManagerProcess, agent: httpx.Client, line: socket.socket) -> None:
     """Send half of an upload of four megabytes, and wait until some of it is on the disk."""
     key = agent.headers["authorization"]
-    head = f"POST /servlets/submitlog HTTP/1.1\r\nHost: x\r\nAuthorization: {key}\r\n"
+    head = f"POST /servlets/submitlog HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key}\r\n"
     line.sendall(head.encode() + b"Content-Length: 4000000\r\n\r\n" + bytes(2_000_000))
     wait_until(lambda: any(path.stat().st_size for path in (manager.data / "spool").iterdir()))
 

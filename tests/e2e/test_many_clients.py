@@ -105,7 +105,9 @@ def test_a_thousand_who_read_a_byte_a_second(data: Path) -> None:
 
 
 async def _crawl_along(manager: ManagerProcess, token: str, wanted: str) -> None:
-    request = f"GET {LARGE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    request = (
+        f"GET {LARGE} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    )
     lines = []
     for _ in range(CLIENTS):
         reader, writer = await asyncio.open_connection("127.0.0.1", manager.port, limit=1)

@@ -26,7 +26,7 @@ class Caller:
         self._transport = httpx.ASGITransport(
             app, raise_app_exceptions=False, client=(address, 50000)
         )
-        self._base = f"{scheme}://manager.example"
+        self._base = f"{scheme}://{'127.0.0.1' if scheme == 'http' else 'manager.example'}"
         self.headers = dict(headers or {})
 
     def get(self, path: str, **options: Any) -> httpx.Response:

@@ -23,7 +23,8 @@ from tests.manager.asgi import Caller
 
 async def facts(request: Request) -> Response:
     state = request.state
-    return JSONResponse({"local": state.local, "private": state.private_line})
+    line = state.line
+    return JSONResponse({"local": state.local, "private": line.is_private, "client": line.client})
 
 
 async def body(request: Request) -> Response:
@@ -62,7 +63,9 @@ def caller(
         (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "https", True),
         (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "http", False),
         (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", "https, http", False),
+        (Entrance(local=False, behind_tls_proxy=True), "127.0.0.1", "http", None, False),
         (Entrance(local=False, behind_tls_proxy=True), "192.0.2.7", "http", None, False),
+        (Entrance(local=False, behind_tls_proxy=True), "192.0.2.7", "http", "https", False),
         (Entrance(local=True), "192.0.2.7", "http", None, True),
     ],
 )
@@ -72,7 +75,21 @@ def test_who_may_listen(
     """A line is private by TLS, loopback, or a trusted proxy's word; a header alone is nothing."""
     headers = {} if forwarded is None else {"X-Forwarded-Proto": forwarded}
     answer = caller(entrance, address, scheme).get("/facts", headers=headers)
-    assert answer.json() == {"local": entrance.local, "private": private}
+    assert answer.json()["local"] == entrance.local
+    assert answer.json()["private"] == private
+
+
+def test_browsers_that_came_over_tls_are_told_to_stay() -> None:
+    """Strict-Transport-Security goes over TLS only, also where the proxy ends it; 0: never."""
+    name, proxied = "strict-transport-security", {"X-Forwarded-Proto": "https"}
+    told = Entrance(local=False, behind_tls_proxy=True, hsts_s=60)
+    assert caller(told, scheme="https").get("/facts").headers[name] == "max-age=60"
+    assert caller(told).get("/facts", headers=proxied).headers[name] == "max-age=60"
+    assert caller(told).get("/nothing", headers=proxied).headers[name] == "max-age=60"
+    assert name not in caller(told).get("/facts").headers
+    assert name not in caller(Entrance(local=False, hsts_s=60)).get("/facts").headers
+    untold = Entrance(local=False, hsts_s=0)
+    assert name not in caller(untold, scheme="https").get("/facts").headers
 
 
 def test_every_answer_is_not_to_be_stored() -> None:

@@ -218,9 +218,7 @@ def test_a_join_token_is_shown_once(prsm: Running, person: Visitor) -> None:
     assert answer.status_code == 201
     assert answer.headers["cache-control"] == "no-store"
     page = read(answer.text)
-    found = re.search(
-        r"prs enrol http://manager.example (\S+)\s+--name\s+nara.example.jp ", page.text
-    )
+    found = re.search(r"prs enrol http://127.0.0.1 (\S+)\s+--name\s+nara.example.jp ", page.text)
     assert found
     token = found[1]
     assert _last(prsm) == ("admin", "agent.token", "nara.example.jp")

@@ -17,7 +17,7 @@ def _make(browser: Browser) -> tuple[Markup, str]:
     answer = browser.act("/console/new-agent", "/console/new-agent", {"name": NAME})
     assert answer.status_code == 201
     page = read(answer.text)
-    found = re.search(r"prs enrol http://manager.example (\S+)\s+--name", page.text)
+    found = re.search(r"prs enrol http://127.0.0.1 (\S+)\s+--name", page.text)
     assert found
     return page, found[1]
 

@@ -44,7 +44,7 @@ def test_since_a_date(prsm: Running, agent: Agent, library: Caller) -> None:
     changes = library.get(CHANGES, params={"since": "2026-09-22"}).json()["changes"]
     assert [change["name"] for change in changes] == ["s2-a.example.warc.gz"]
     (change,) = changes
-    path = change["location"].removeprefix("http://manager.example")
+    path = change["location"].removeprefix("http://127.0.0.1")
     data = library.get(path).content
     assert hashlib.sha256(data).hexdigest() == change["checksums"]["sha256"]
     assert len(data) == change["size"]
@@ -111,7 +111,7 @@ def test_the_index_is_read_by_duckdb(prsm: Running, agent: Agent, library: Calle
         ],
     )
     (file,) = library.get("/api/v1/index").json()["files"]
-    data = library.get(file["location"].removeprefix("http://manager.example")).content
+    data = library.get(file["location"].removeprefix("http://127.0.0.1")).content
     assert hashlib.sha256(data).hexdigest() == file["checksums"]["sha256"]
     path = prsm.manager.layout.data / "got.parquet"
     path.write_bytes(data)
@@ -122,5 +122,5 @@ def test_the_index_is_read_by_duckdb(prsm: Running, agent: Agent, library: Calle
     assert rows == [
         (f"http://www.example.jp/{number}", START_MS, "x-a.example-r1.warc.gz") for number in (1, 2)
     ]
-    lines = library.get(file["cdxj"].removeprefix("http://manager.example")).text.splitlines()
+    lines = library.get(file["cdxj"].removeprefix("http://127.0.0.1")).text.splitlines()
     assert [line.split(" ", 1)[0] for line in lines] == ["jp,example)/1", "jp,example)/2"]

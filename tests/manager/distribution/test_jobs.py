@@ -49,7 +49,7 @@ def test_a_job_is_made_and_fetched(prsm: Running, agent: Agent, library: Caller)
     shown = library.get(f"{JOBS}/{token}").json()
     assert (shown["state"], shown["done"], shown["total"]) == ("complete", 2, 2)
     (file,) = library.get(f"{JOBS}/{token}/result").json()["files"]
-    path = file["locations"][0].removeprefix("http://manager.example")
+    path = file["locations"][0].removeprefix("http://127.0.0.1")
     whole = library.get(path)
     assert hashlib.sha256(whole.content).hexdigest() == file["checksums"]["sha256"]
     assert len(whole.content) == file["size"]

@@ -143,7 +143,7 @@ def test_a_revoked_token_ends_a_download(
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET",
             "scheme": "http", "path": PATH, "raw_path": PATH.encode(), "query_string": b"",
             "root_path": "", "client": ("127.0.0.1", 1), "server": ("manager", 80),
-            "headers": [(b"authorization", f"Bearer {token}".encode())],
+            "headers": [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {token}".encode())],
         }  # fmt: skip
         await prsm.public(scope, receive, send)
 

@@ -1,0 +1,220 @@
+"""The line that a request came by: who can read it, and from which address it really comes.
+
+A line is private over TLS, over the Unix socket, behind the configured proxy that says it ended
+TLS, or on loopback where nothing stands between. A proxy on the same machine connects from
+loopback, too, and nginx's bare `proxy_pass` adds no header and writes a loopback name into Host:
+so whatever shows a proxy that is not configured makes a loopback line one that others can read.
+Invariant: no header makes a line private but `X-Forwarded-Proto: https` from an address of
+`server.proxy_addresses`, and none but `X-Forwarded-For` from there changes the client's address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from manager.errors import InsecureLineError
+from shared.frozen import frozen
+
+__all__ = ["Line", "LineKind", "Network", "networks", "require_private", "seen_line"]
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Headers = Sequence[tuple[bytes, bytes]]
+
+HOPS_MOST: Final = 16
+_FORWARDING: Final = frozenset(
+    {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip",
+     b"x-original-host", b"x-original-url", b"x-cluster-client-ip"}
+)  # fmt: skip
+_LOOPBACK_NAME: Final = re.compile(
+    r"(?:(?:[a-z0-9-]{1,63}\.)*localhost\.?|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?"
+)
+
+
+class LineKind(StrEnum):
+    """Why a line is private, or why it is not."""
+
+    LOCAL = "local"  # the Unix socket
+    TLS = "tls"
+    PROXY_TLS = "proxy_tls"
+    LOOPBACK = "loopback"
+    PLAIN = "plain_http"
+    FORWARDED = "unknown_proxy"  # loopback, with signs of a proxy that is not configured
+    FOREIGN_HOST = "foreign_host"  # loopback, asked for by a name that is not this machine's
+    PROXY_PLAIN = "proxy_without_tls"  # the configured proxy does not say that it ended TLS
+    NOT_PROXY = "not_the_proxy"  # another address, where only the proxy's is believed
+
+
+PRIVATE: Final = frozenset({LineKind.LOCAL, LineKind.TLS, LineKind.PROXY_TLS, LineKind.LOOPBACK})
+
+
+@frozen
+class Line:
+    """A request's line. client: the address it comes from, empty over the Unix socket.
+
+    detail: the header, name or address that decided against it.
+    """
+
+    kind: LineKind
+    client: str = ""
+    detail: str = ""
+
+    @property
+    def is_private(self) -> bool:
+        """Tell whether nobody else can read it."""
+        return self.kind in PRIVATE
+
+    @property
+    def is_tls(self) -> bool:
+        """Tell whether the client speaks TLS: to the manager, or to the configured proxy."""
+        return self.kind in (LineKind.TLS, LineKind.PROXY_TLS)
+
+
+def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """Return networks from their texts, which the settings have checked."""
+    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
+def seen_line(
+    scheme: str,
+    peer: str,
+    http_version: str,
+    headers: Headers,
+    proxies: Sequence[Network] | None,
+) -> Line:
+    """Return what is known of a TCP connection's request.
+
+    peer: the address at the other end of the connection. proxies: the addresses of the configured
+    proxy; None: none is configured.
+    """
+    if proxies is None:
+        if scheme == "https":
+            return Line(LineKind.TLS, peer)
+        return _direct(peer, http_version, headers)
+    from_proxy = _is_in(peer, proxies)
+    client = _forwarded_client(peer, headers, proxies) if from_proxy else peer
+    if scheme == "https":
+        return Line(LineKind.TLS, client)
+    if not from_proxy:
+        return Line(LineKind.NOT_PROXY, peer, peer)
+    said = _all(headers, b"x-forwarded-proto")
+    if [value.strip().lower() for value in said] == [b"https"]:
+        return Line(LineKind.PROXY_TLS, client)
+    return Line(LineKind.PROXY_PLAIN, client, _shown(b", ".join(said)) or "none")
+
+
+def require_private(line: Line, rule: str) -> None:
+    """Raise InsecureLineError where others can read the line. rule: what such a line is not for."""
+    if line.is_private:
+        return
+    remedy = {
+        LineKind.PLAIN: "this line is plain HTTP: use https, or log in on the manager's own "
+        "machine; docs/operations.md says how to put TLS in front",
+        LineKind.FORWARDED: f"a proxy that is not configured forwarded this ({line.detail}): set "
+        "server.behind_tls_proxy and have the proxy end TLS, as deploy/nginx.conf does",
+        LineKind.FOREIGN_HOST: f"this was asked of the host {line.detail}, which is no name of "
+        "loopback: use https, or 127.0.0.1 on the manager's own machine",
+        LineKind.PROXY_PLAIN: f"the proxy sent X-Forwarded-Proto: {line.detail}: have it end TLS "
+        "and send X-Forwarded-Proto: https, as deploy/nginx.conf does",
+        LineKind.NOT_PROXY: f"server.behind_tls_proxy is on, and {line.detail} is not in "
+        "server.proxy_addresses: use the proxy's address, or `prsm` on the manager's machine",
+    }[line.kind]
+    raise InsecureLineError(f"{rule}; {remedy}", line.kind.value)
+
+
+def _direct(peer: str, http_version: str, headers: Headers) -> Line:
+    """Return the line of plain HTTP where no proxy is configured."""
+    if not is_loopback(peer):
+        return Line(LineKind.PLAIN, peer)
+    if sign := _sign_of_proxy(http_version, headers):
+        return Line(LineKind.FORWARDED, peer, sign)
+    hosts = _all(headers, b"host")
+    if len(hosts) != 1 or not _LOOPBACK_NAME.fullmatch(hosts[0].decode("latin-1").lower()):
+        return Line(LineKind.FOREIGN_HOST, peer, _shown(b", ".join(hosts)) or "(none)")
+    return Line(LineKind.LOOPBACK, peer)
+
+
+def _sign_of_proxy(http_version: str, headers: Headers) -> str:
+    """Return what shows that a request was forwarded, or an empty text.
+
+    A bare `proxy_pass` of nginx shows itself by HTTP/1.0, which no client of ours speaks. Behind
+    one that speaks HTTP/1.1, a browser's page has another origin than Host says, and a browser
+    sends no Sec-Fetch-Site to a plain address that is not loopback's (W3C Fetch Metadata).
+    """
+    for name, _ in headers:
+        if name in _FORWARDING or name.startswith(b"x-forwarded"):
+            return name.decode("latin-1")
+    if http_version not in ("1.1", "2", "3"):
+        return f"HTTP/{http_version[:8]}"
+    if _all(headers, b"sec-fetch-site"):
+        return ""
+    for name in (b"origin", b"referer"):
+        if any(_is_elsewhere(value) for value in _all(headers, name)):
+            return name.decode("latin-1")
+    is_browser = any(agent.startswith(b"Mozilla/") for agent in _all(headers, b"user-agent"))
+    return "a browser without Sec-Fetch-Site" if is_browser else ""
+
+
+def _is_elsewhere(value: bytes) -> bool:
+    """Tell whether a page's address is not of loopback; a text that is none, as `null`, is not."""
+    try:
+        parts = urlsplit(value.decode("latin-1").strip().lower())
+    except ValueError:
+        return True
+    return parts.scheme in ("http", "https") and not _LOOPBACK_NAME.fullmatch(parts.netloc)
+
+
+def _forwarded_client(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
+    """Return the last address of X-Forwarded-For that is not a proxy's.
+
+    A proxy writes the address that it sees behind what the client sent: only what stands behind
+    the last address that is not ours is true.
+    """
+    hops = b",".join(_all(headers, b"x-forwarded-for")).decode("latin-1").rsplit(",", HOPS_MOST)
+    client = peer
+    for hop in reversed(hops):
+        address = _address(hop.strip())
+        if address is None:
+            break
+        client = address
+        if not _is_in(address, proxies):
+            break
+    return client
+
+
+def _all(headers: Headers, name: bytes) -> list[bytes]:
+    return [value for one, value in headers if one == name]
+
+
+def _shown(value: bytes) -> str:
+    return ascii(value[:80].decode("latin-1")) if value else ""
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> str | None:
+    """Return an IP address in its one form, without port and brackets; None where it is none."""
+    bare = re.sub(r"\A\[([^]]*)\](?::[0-9]+)?\Z|\A([0-9.]+):[0-9]+\Z", r"\1\2", text[:80])
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)
+
+
+@lru_cache(maxsize=4096)
+def _is_in(host: str, among: Sequence[Network]) -> bool:
+    address = _address(host)
+    return address is not None and any(ipaddress.ip_address(address) in one for one in among)
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is of this machine only."""
+    address = _address(host)
+    return address is not None and ipaddress.ip_address(address).is_loopback
