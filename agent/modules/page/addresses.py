@@ -7,11 +7,11 @@ Source: WHATWG URL, 4.4 (query state) and WHATWG Encoding, 7 (encode or fail).
 
 from __future__ import annotations
 
-import codecs
 import re
 from functools import lru_cache
 from typing import Final
 
+from agent.modules.page.encodings import encoded
 from agent.modules.page.folders import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
 from shared.urls import crawlable
@@ -21,7 +21,6 @@ __all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query"]
 MAX_REFERENCE_CHARACTERS: Final = 8192
 """Longer ones are `data:` URLs and traps; no segment could name their page."""
 
-_HANDLER: Final = "prsm-query"
 _ESCAPED: Final = re.compile(rb"[^\x21\x24-\x26\x28-\x3b\x3d\x3f-\x7e]")
 # A canonical URL with a host of letters, or `../` a few times, or `./`, or none; then segments that
 # do not begin with a dot, and a query: all of characters that stay as they are.
@@ -36,17 +35,11 @@ _OF_THE_PAGE: Final = frozenset(("", "?", *map(chr, range(0x21))))
 """What may begin a reference that names a part of the page itself, and not of its folder."""
 
 _LONGEST_HOST: Final = 200
-_ISO_2022_SHIFTS: Final = re.compile("[\x0e\x0f\x1b]")
-_UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
+_UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be", "replacement")
+"""Encodings of pages whose queries are written in UTF-8."""
 
-
-def _as_reference(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    lost = error.object[error.start : error.end]
-    return "".join(f"%26%23{ord(character)}%3B" for character in lost), error.end
-
-
-codecs.register_error(_HANDLER, _as_reference)
+_REMOVED: Final = {ord(one): None for one in "\t\n\r"}
+_AT_THE_END: Final = "".join(map(chr, range(0x21)))
 
 
 class Addresses:
@@ -155,9 +148,5 @@ def _with_query_in(codec: str, reference: str) -> str:
 @lru_cache(maxsize=1024)
 def encoded_query(query: str, codec: str) -> str:
     """Return a query percent-encoded in an encoding; what that lacks becomes `&#N;`, escaped."""
-    if codec == "iso2022_jp":
-        query = _ISO_2022_SHIFTS.sub("\ufffd", query)
-    elif codec == "gb18030":  # the one character that this encoding decodes only
-        query = query.replace("\ue5e5", "%26%2358853%3B")
-    octets = query.strip().encode(codec, _HANDLER)
+    octets = encoded(query.translate(_REMOVED).rstrip(_AT_THE_END), codec)
     return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], octets).decode("ascii")

@@ -20,6 +20,7 @@ from selectolax.lexbor import (
     create_tag,
 )
 
+from agent.modules.page.encodings import decoded
 from agent.modules.page.tags import start_tags
 
 __all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]
@@ -66,8 +67,8 @@ _WITHOUT_END: Final = frozenset(
     )
 )
 
-BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be"))
-"""Encodings of the web in which bytes of ASCII may be other characters."""
+BEYOND_ASCII: Final = frozenset(("iso2022_jp", "utf-16-le", "utf-16-be", "replacement"))
+"""Encodings of the web in which bytes of ASCII may be other characters, or none."""
 
 # What `links.py` reads of no element, and of no `<meta>`.
 _UNREAD: Final = frozenset(("alt", "class", "id", "onclick", "style", "summary", "title", "value"))
@@ -89,7 +90,7 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
         found, note = _parsed(body, body, codec)
         if not note and all(_is_ascii(attributes) for _, attributes in found):
             return found, ""
-    return _parsed(body.decode(codec, "replace").encode(), body, codec)
+    return _parsed(decoded(body, codec).encode(), body, codec)
 
 
 def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], str]:
@@ -176,5 +177,5 @@ def _may_be_deep(markup: bytes) -> bool:
 
 
 def _searched(body: bytes, codec: str) -> Iterable[Element]:
-    text = body.decode(codec, "replace")
+    text = decoded(body, codec)
     return ((name, attributes) for name, attributes in start_tags(text) if name in _WANTED)

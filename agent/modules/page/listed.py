@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.charset import charset_of
+from agent.modules.page.encodings import decoded, is_unicode
 from agent.modules.page.kinds import HEAD_BYTES, Kind, kind_of
 from agent.modules.page.xml_lists import read_xml
 from shared.archive.content_coding import decode_content
@@ -92,16 +93,21 @@ def _references(
     codec = charset_of(body, content_type)
     if kind == "text":
         for match in _URL_LINE.finditer(body):
-            yield match[1].decode(codec, "replace"), ""
+            yield decoded(match[1], codec), ""
         return
     yield from read_xml(_pieces(body, codec), listed)
 
 
 def _pieces(body: bytes, codec: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(codec)("replace")
-    for at in range(0, len(body), PIECE_BYTES):
-        text = decoder.decode(body[at : at + PIECE_BYTES], at + PIECE_BYTES >= len(body))
-        yield text if at else text.removeprefix("\ufeff")
+    if is_unicode(codec):
+        decoder = codecs.getincrementaldecoder(codec)("replace")
+        for at in range(0, len(body), PIECE_BYTES):
+            text = decoder.decode(body[at : at + PIECE_BYTES], at + PIECE_BYTES >= len(body))
+            yield text if at else text.removeprefix("\ufeff")
+        return
+    text = decoded(body, codec)
+    for at in range(0, len(text), PIECE_BYTES):
+        yield text[at : at + PIECE_BYTES]
 
 
 def _json(body: bytes) -> Iterator[str]:

@@ -17,6 +17,7 @@ from functools import cache
 from typing import Final, Protocol
 
 from agent.modules.page.elements import BEYOND_ASCII, Element, elements
+from agent.modules.page.encodings import decoded
 from shared.native import library
 
 __all__ = ["Item", "leading_on"]
@@ -49,12 +50,12 @@ def leading_on(body: bytes, codec: str, agent_token: str) -> tuple[Iterable[Item
     if codec == "utf-8" or (codec not in BEYOND_ASCII and body.isascii()):
         text = _read(read, body, token)
     elif codec in BEYOND_ASCII:
-        text = _read(read, body.decode(codec, "replace").encode(), token)
+        text = _read(read, decoded(body, codec).encode(), token)
     else:
         # In these encodings no mark of HTML is a part of another character.
         text = _read(read, body, token)
         if text is not None and not text.isascii():
-            text = _read(read, body.decode(codec, "replace").encode(), token)
+            text = _read(read, decoded(body, codec).encode(), token)
     return elements(body, codec) if text is None else (_items(text), "")
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from agent.modules.page.elements import BEYOND_ASCII, MAX_DEPTH, elements, is_hard
+from agent.modules.page.encodings import decoded, encoded
 from agent.modules.page.labels import _CODECS
 from agent.modules.page.links import links_of
 
@@ -182,15 +183,16 @@ def test_no_element_with_a_link_is_left_out(text: str) -> None:
 @pytest.mark.parametrize("text", ["<a href='a'>", "<a href='é~日\\'>", "<a href='\x1b$BF|\x1b(B'>"])
 def test_pages_of_all_encodings_are_read(codec: str, text: str) -> None:
     """A page in ASCII alone needs no decoding where its encoding is ASCII's larger sister."""
-    body = text.encode(codec, "replace")
-    expected = elements(body.decode(codec, "replace").encode(), "utf-8")
+    wide = codec.startswith("utf-16")
+    body = text.encode(codec) if wide else encoded(text, codec)
+    expected = elements(decoded(body, codec).encode(), "utf-8")
     assert elements(body, codec) == expected
 
 
 @given(st.text(st.characters(max_codepoint=127)), st.sampled_from(sorted(set(_CODECS.values()))))
 def test_ascii_is_ascii_in_most_encodings(text: str, codec: str) -> None:
     """Only the encodings named as such read bytes of ASCII in another way."""
-    assert codec in BEYOND_ASCII or text.encode().decode(codec, "replace") == text
+    assert codec in BEYOND_ASCII or decoded(text.encode(), codec) == text
 
 
 SISTERS = sorted(set(_CODECS.values()) - BEYOND_ASCII - {"utf-8"})
@@ -204,7 +206,7 @@ def test_no_mark_of_html_is_a_part_of_a_character(codec: str) -> None:
     starts += [b"\x81\x30", b"\x81\x30\x81", b"\x8f\xa1", b"\xa4\xd4", b"\xa4\xd4\xa4", b"\x8e"]
     for start in starts:
         for mark in MARKS:
-            text = (start + bytes((mark,)) + b"xyz").decode(codec, "replace")
+            text = decoded(start + bytes((mark,)) + b"xyz", codec)
             assert text.endswith(chr(mark) + "xyz")
 
 
@@ -228,11 +230,11 @@ def test_a_page_that_is_not_decoded_leads_where_the_decoded_one_does(
     pieces: list[bytes], codec: str
 ) -> None:
     """Only values that nobody reads may come out otherwise."""
-    body = b"".join(pieces) + b"\n\n\n"  # Python takes what ends inside a character as one piece
-    decoded = body.decode(codec, "replace").encode()
+    body = b"".join(pieces) + b"\n\n\n"  # what ends inside a character is one piece
+    as_utf8 = decoded(body, codec).encode()
     one, other = (
         links_of(found, b"", "http://a.example/", codec, agent_token="x", max_links=99)
-        for found, _ in (elements(body, codec), elements(decoded, "utf-8"))
+        for found, _ in (elements(body, codec), elements(as_utf8, "utf-8"))
     )
     assert one == other
 

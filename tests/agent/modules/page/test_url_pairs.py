@@ -44,7 +44,7 @@ def outcome(row: dict[str, Any]) -> tuple[str, str]:
     label = options.get("encoding", "utf-8")
     if row["func"] == "safe_url_string" and len(args) > 1:
         label = args[1]
-    codec = codec_of(label)
+    codec = codec_of({"latin-1": "latin1"}.get(label, label))  # Python's name, and no page's
     assert codec is not None, row
     if row["bytes_in"]:
         text = text.encode("latin-1").decode(label)
