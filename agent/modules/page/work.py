@@ -129,7 +129,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
             return PageLinks((), tag=tag)
         listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
         return replace(_of_list(listed, page, limits, notes), tag=tag)
-    codec = charset_of(decoded.body, content_type)
+    codec = charset_of(decoded.body, content_type, page.url)
     found, problem = leading_on(decoded.body, codec, limits.agent_token)
     if problem:
         notes.append(problem)

@@ -14,7 +14,7 @@ HEAVY = {
     *("cryptography", "http.server", "multiprocessing", "agent.collection.process"),
     *("aiodns", "pycares", "pydantic"),
     *("rich", "pygments", "httpx._main", "fastapi", "sqlalchemy", "manager"),
-    *("selectolax", "charset_normalizer", "agent.modules.page.work", "agent.modules.page.elements"),
+    *("selectolax", "chardetng_py", "agent.modules.page.work", "agent.modules.page.elements"),
     *("fastwarc", "warcio", "duckdb", "pyarrow", "scipy"),
 }
 RUN = "import agent.cli.running, agent.app.running"

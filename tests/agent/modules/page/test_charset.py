@@ -140,7 +140,11 @@ def test_a_declaration_in_xml_counts() -> None:
         (b"<meta http-equiv=Content-Type content='text/html;charset=EUC-JP'>", "euc_jp"),
         (b"<title><meta charset=euc-jp></title>", None),
         (b"<script>'<meta charset=euc-jp>'</script><meta charset=big5>", "big5hkscs"),
-        (b" " * 1020 + b"<meta charset=euc-jp>", None),
+        (b" " * 1020 + b"<meta charset=euc-jp>", "euc_jp"),
+        (b"<!--" + b"x" * 2000 + b"--><title>t</title><meta charset=euc-jp>", "euc_jp"),
+        (b"<p>" + b" " * 1020 + b"<meta charset=euc-jp>", None),
+        (b"<p><meta charset=euc-jp>", "euc_jp"),
+        (b"<meta charset=x-user-defined>", "cp1252"),
         (b"<META CHARSET = ' euc-jp '>", "euc_jp"),
     ],
 )
