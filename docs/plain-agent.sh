@@ -233,6 +233,7 @@ crawl() {
     2*) rules >"$state/rules" ;;
     000 | 5*)
         say "$unit: robots.txt cannot be read ($status), so nothing is fetched"
+        finished "$1"
         return 0
         ;;
     esac
@@ -266,7 +267,11 @@ crawl() {
         cut -f 1 "$state/new" >>"$state/known"
     done 3<"$state/queue"
     say "$unit: $fetched pages"
+    finished "$1"
 }
+
+# finished UNIT: note in the log that nothing of a unit is left to fetch, as the list names it.
+finished() { printf '#Finished=%s\n' "$1" >>"$state/log"; }
 
 # work: crawl every unit of $state/list. A restart of the script begins the list anew.
 work() {
@@ -296,7 +301,7 @@ close_log() {
     printf '%s\n' "$stamp" >"$state/stamp"
     {
         printf '%s.%s\n' "$name" "$stamp"
-        gzip -c "$state/log"
+        { echo '#Finished=' && cat "$state/log"; } | gzip -c
     } >"$state/part"
     mv "$state/part" "$state/outbox/$stamp"
     : >"$state/log"

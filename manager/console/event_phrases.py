@@ -31,7 +31,9 @@ EVENT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("its host was split"),
     lazy("merged into its host"),
     # What became of probes, crawls and pages fetched again
-    lazy("unreachable: not in its log"),
+    lazy("in its log"),
+    lazy("its logs have no more lines of it"),
+    lazy("its log ended before"),
     lazy("it is not in its log"),
     lazy("finished, but no log of it came"),
     lazy("no log of it came"),

@@ -75,6 +75,7 @@ class AgentRow:
     list_sent_ms: int | None
     list_sent_generation: int
     log_since_list: bool
+    says_finished: bool
     list_limit: int | None
     permit_epoch: int
     returned: bool

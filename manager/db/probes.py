@@ -15,6 +15,8 @@ from shared.frozen import frozen
 
 __all__ = [
     "IN_ITS_LOG",
+    "ITS_LOG_ENDS",
+    "NO_MORE_LINES",
     "WANTS_A_LIST",
     "OrderRow",
     "WaitingOrder",
@@ -41,8 +43,10 @@ __all__ = [
 
 IN_ITS_LOG: Final = "in its log"
 WANTS_A_LIST: Final = "its agent asked for a new list"
-"""Of who speaks only the five messages, and says no reason, this is why a unit is finished."""
-NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST)
+NO_MORE_LINES: Final = "its logs have no more lines of it"
+ITS_LOG_ENDS: Final = "its log ended before"
+"""Of who speaks only the five messages, and says no reason, these are why a unit is finished."""
+NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST, NO_MORE_LINES)
 """Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
 
 

@@ -10,7 +10,7 @@ from manager.intake.sections import LogKind, Section
 from manager.store import LogDirectory, LogSum
 from shared.frozen import frozen
 
-__all__ = ["LogJob", "ParsedLog", "Refetched"]
+__all__ = ["FinishedLine", "LogJob", "ParsedLog", "Refetched"]
 
 
 @frozen
@@ -40,11 +40,21 @@ class Refetched:
 
 
 @frozen
+class FinishedLine:
+    """A `#Finished=` of a log: the unit has no page left for the order that it was held by."""
+
+    unit: str
+    round: int
+    kind: LogKind
+
+
+@frozen
 class ParsedLog:
     """What a log says. The rows are in the job's target.
 
     directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
-    others' crawls.
+    others' crawls. finished: units that its sender is through with; says_finished: whether it
+    tells such units at all, if there is none in this log.
     """
 
     lines: int
@@ -55,3 +65,5 @@ class ParsedLog:
     directories: tuple[LogDirectory, ...] = ()
     drawn: tuple[DrawnLine, ...] = ()
     refetched: tuple[Refetched, ...] = ()
+    finished: tuple[FinishedLine, ...] = ()
+    says_finished: bool = False

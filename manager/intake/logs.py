@@ -30,7 +30,13 @@ from manager.intake.sections import LogKind, Section
 from manager.operations.contact import note_message
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.log_accepting import Accepted, accept_log, known_report
-from manager.operations.log_summary import DirectorySum, DrawnUrl, LogSummary, UnitSum
+from manager.operations.log_summary import (
+    DirectorySum,
+    DrawnUrl,
+    FinishedUnit,
+    LogSummary,
+    UnitSum,
+)
 from manager.operations.policy import Policy
 from manager.operations.reports import held_during
 from manager.settings import IntakeSettings, LimitSettings
@@ -198,6 +204,10 @@ class LogIntake:
                     refetched=tuple(
                         (one.url, one.status, one.response_bytes) for one in parsed.refetched
                     ),
+                    finished=tuple(
+                        FinishedUnit(one.unit, one.round, one.kind) for one in parsed.finished
+                    ),
+                    says_finished=parsed.says_finished,
                 ),
                 self._now_ms(),
                 self._policy,

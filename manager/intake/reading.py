@@ -18,7 +18,7 @@ import pyarrow as pa
 from manager.assignment.holdings import Held, Holdings
 from manager.intake.columns import Authorities, PlainLines, split_block
 from manager.intake.drawing import Draw
-from manager.intake.log_job import LogJob, ParsedLog, Refetched
+from manager.intake.log_job import FinishedLine, LogJob, ParsedLog, Refetched
 from manager.intake.sections import LogKind
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
 from manager.store.log_files import WRITTEN
@@ -36,6 +36,7 @@ REFETCHED_MOST: Final = 10_000
 NUMBER_LIMIT: Final = 10**12
 """Of one line: a terabyte, or 31 years in milliseconds; with `SUM_LIMIT` no sum overflows."""
 SUM_LIMIT: Final = 2**62
+FINISHED: Final = "Finished="
 KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
@@ -57,6 +58,8 @@ class Reading:
         self._until_ms: int | None = None
         self._draw = Draw(job.draw)
         self._refetched: dict[str, Refetched] = {}
+        self._finished: dict[FinishedLine, None] = {}
+        self._says_finished = False
         # Holdings that lines had, by number, 0: none; and of hosts in this section.
         self._held: list[Held | None] = [None]
         self._numbers: dict[Held, int] = {}
@@ -74,6 +77,8 @@ class Reading:
             directories=directories,
             drawn=self._draw.result(),
             refetched=tuple(self._refetched.values()),
+            finished=tuple(self._finished),
+            says_finished=self._says_finished,
         )
 
     def write_to(self, file: LogFile, gzipped: Iterable[bytes]) -> None:
@@ -129,9 +134,29 @@ class Reading:
         entry = decode_line(number, line)
         if isinstance(entry, LogLine):
             file.add(self._row(number, entry))
+        elif entry.text.startswith(FINISHED):
+            self._note_finished(number, entry.text[len(FINISHED) :])
         else:
             self._section = self._section.after(entry.text)
             self._of_host.clear()
+
+    def _note_finished(self, number: int, url: str) -> None:
+        """Keep which unit is finished; one that the sender did not hold then means nothing.
+
+        url: empty where a log only says that its sender tells such units.
+        """
+        self._says_finished = True
+        if not url:
+            return
+        try:
+            page = canonical(url)
+        except UrlError as error:
+            raise LineError(number, f"#{FINISHED} {error}") from error
+        section = self._section
+        host, path = host_of(page), page[page.index("/", 8) :]
+        held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+        if held is not None and held.unit == host[:-1] + path and held.kind != "refetch":
+            self._finished[FinishedLine(held.unit, held.round, held.kind)] = None
 
     def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
         """Return the rows of plain lines; first: the number of the first."""

@@ -147,6 +147,11 @@ def _answers(claim: Claim, right: RightRow) -> bool:
 def _finish_probes(
     tx: Transaction, agent_id: int, claims: Sequence[Claim], now_ms: int, *, log_came: bool
 ) -> None:
+    """Note finished probes; those are done whose lines are in, or that brought nothing.
+
+    That a probe brought no byte is what an agent says in a sync. A log that has no line of a unit
+    says nothing of it.
+    """
     probes.finish(
         tx,
         agent_id,

@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from manager.db import agents, listing, probes, rights, rounds
+from manager.db import agents, listing, rights, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.errors import ForbiddenError
 from manager.operations.contact import renew_plain
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.finishing import Claim, finish_units
 from manager.operations.granting import grant_waiting
 from manager.operations.list_orders import orders_of
 from manager.operations.permits import contact_time
+from manager.operations.plain_completion import finish_by_list
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
@@ -49,7 +49,7 @@ def current_list(
     """Return the list that an agent is to work from now, and note that it was asked for.
 
     A restart that was ordered is thereby handled. For a plain agent asking is more: it renews its
-    permit, ends what its list before said where a log came since, and acknowledges the new list.
+    permit, finishes units that it is through with (`plain_completion`), and acknowledges the list.
     Raises ForbiddenError for an agent that was retired.
     """
     with db.write() as tx:
@@ -60,7 +60,7 @@ def current_list(
         current = rounds.open_round(tx)
         if row.is_plain:
             row = renew_plain(tx, row, "list", now_ms, policy)
-            _end_list_before(tx, row, now_ms)
+            finish_by_list(tx, row, now_ms)
             grant_waiting(tx, row, current, now_ms, policy)
             row = agents.by_id(tx, agent.id) or row
         if row.list_outrun or (row.is_plain and row.list_changed):
@@ -84,26 +84,6 @@ def current_list(
     lease_s = policy.plain_renewal_s if row.is_plain else policy.permit_s
     head = ListHead(number, row.generation, round(lease_s))
     return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind, now_ms))
-
-
-def _end_list_before(tx: Transaction, row: AgentRow, now_ms: int) -> None:
-    """Take what a plain agent's list before said as finished, where its log came since.
-
-    It says nothing of single units; it asks for the next list when it is through with one.
-    """
-    if not (row.log_since_list and row.list_sent_generation):
-        return
-    finish_units(
-        tx,
-        row,
-        [
-            Claim(right.unit_id, right.kind, right.round, 0, 0, probes.WANTS_A_LIST)
-            for right in rights.of_agent(tx, row.id)
-        ],
-        row.list_sent_generation,
-        now_ms,
-        log_came=True,
-    )
 
 
 def _kind(tx: Transaction, row: AgentRow) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from manager.db import agents, directories, hosts, probes, reports, rights
+from manager.db import agents, directories, hosts, probes, reports
 from manager.db.agents import AgentRow
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction
@@ -21,9 +21,9 @@ from manager.errors import ConflictError, ForbiddenError
 from manager.operations.activity import add_activity
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
-from manager.operations.finishing import Claim, finish_units
 from manager.operations.log_summary import DirectorySum, LogSummary, UnitSum
 from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
+from manager.operations.plain_completion import finish_by_log
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.refetching import enter_results, keep_drawn
 from shared.frozen import frozen
@@ -75,7 +75,7 @@ def accept_log(
 ) -> Accepted:
     """Keep a log and what it sums up to: distances, volumes, probes that are done.
 
-    Of a plain agent, which says nothing of single units, a log also ends the probes of its list.
+    Of a plain agent it also finishes the units that it says to be finished (`plain_completion`).
     Raises ConflictError where another body came under the same name.
     """
     with db.write() as tx:
@@ -105,7 +105,7 @@ def accept_log(
         _take_pages(tx, row, summary, now_ms, policy)
         agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
         if row.is_plain:
-            _end_probes(tx, row, summary, now_ms)
+            finish_by_log(tx, row, summary, now_ms)
         note(
             tx,
             now_ms,
@@ -204,34 +204,3 @@ def _take_pages(
         policy,
     )
     enter_results(tx, row.id, summary.refetched, now_ms, policy)
-
-
-def _end_probes(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
-    if not row.list_sent_generation:
-        return
-    fetched = {one.unit: one for one in summary.units if one.kind == "probe"}
-    keys = hosts.ids_of_units(tx, fetched)
-    by_id = {keys[unit]: one for unit, one in fetched.items() if unit in keys}
-    claims = []
-    silent = []
-    for right in rights.of_agent(tx, row.id):
-        if right.kind != "probe":
-            continue
-        one = by_id.get(right.unit_id)
-        if one is None:
-            silent.append(
-                Claim(right.unit_id, "probe", right.round, 0, 0, "unreachable: not in its log")
-            )
-        else:
-            claims.append(
-                Claim(
-                    right.unit_id,
-                    "probe",
-                    right.round,
-                    one.pages,
-                    one.response_bytes,
-                    probes.IN_ITS_LOG,
-                )
-            )
-    finish_units(tx, row, claims, row.list_sent_generation, now_ms, log_came=True)
-    finish_units(tx, row, silent, row.list_sent_generation, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.frozen import frozen
 
-__all__ = ["DirectorySum", "DrawnUrl", "LogSummary", "UnitSum"]
+__all__ = ["DirectorySum", "DrawnUrl", "FinishedUnit", "LogSummary", "UnitSum"]
 
 
 @frozen
@@ -59,11 +59,21 @@ class DrawnUrl:
 
 
 @frozen
+class FinishedUnit:
+    """A unit that the log says to be finished, and the order that it was held by."""
+
+    unit: str
+    round: int
+    kind: str
+
+
+@frozen
 class LogSummary:
     """What one log says. name: its first line; since_ms, until_ms: the time it is of.
 
     units, directories: only lines that the agent held; `quarantined` counts the others. drawn: to
     be fetched again by others. refetched: (url, status, bytes) of pages that others crawled.
+    finished: what its sender says to have no page left; says_finished: it tells such units.
     path: where the rows lie, for who reads them later.
     """
 
@@ -79,3 +89,5 @@ class LogSummary:
     directories: tuple[DirectorySum, ...] = ()
     drawn: tuple[DrawnUrl, ...] = ()
     refetched: tuple[tuple[str, int | None, int], ...] = ()
+    finished: tuple[FinishedUnit, ...] = ()
+    says_finished: bool = False

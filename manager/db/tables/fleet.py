@@ -72,6 +72,7 @@ agents: Final = sa.Table(
     moment("list_sent_ms"),
     count("list_sent_generation"),
     flag("log_since_list"),  # plain agents: a log came after the list
+    flag("says_finished"),  # plain agents: a log had `#Finished=`
     sa.Column("list_limit", Whole),  # pages a unit of its next lists, 0: all, NULL: no order
     # Its permit.
     count("permit_epoch"),

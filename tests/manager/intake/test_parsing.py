@@ -157,6 +157,7 @@ def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
         (gzip.compress(b'"http://x/",-1,2,3,"h"\n'), "line 2: must be", False),
         (gzip.compress(b'"http://x/",1,2,3,"\\q"\n'), "line 2: unknown escape", False),
         (gzip.compress(b'"ftp://x/",1,2,3,"h"\n'), "line 2: ftp://x/: scheme", False),
+        (gzip.compress(GOOD + b"#Finished=nonsense\n"), "line 3: #Finished= nonsense", False),
         (gzip.compress(b'"http://\\xff\\xfe/",1,2,3,"h"\n'), "line 2:", False),
         (gzip.compress(b'"http://x/",1,%d,3,"h"\n' % (10**12 + 1)), "line 2: 1000000000001", False),
         (b"not gzip at all", "not valid gzip", False),
@@ -168,8 +169,9 @@ def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
         (gzip.compress(b"#\n" * 10_000_000), "decodes to more than 10000000 bytes", True),
     ],
     ids=[
-        "garbage", "open quote", "open headers", "negative", "escape", "scheme", "bytes", "number",
-        "no gzip", "cut", "more behind", "empty", "long line", "long comment", "bomb",
+        "garbage", "open quote", "open headers", "negative", "escape", "scheme", "finished",
+        "bytes", "number", "no gzip", "cut", "more behind", "empty", "long line",
+        "long comment", "bomb",
     ],
 )  # fmt: skip
 def test_bad_logs_are_refused(tmp_path: Path, gzipped: bytes, words: str, too_large: bool) -> None:
@@ -276,3 +278,27 @@ def test_pages_that_were_fetched_again_measure_nothing(tmp_path: Path) -> None:
         ("http://www.example.jp/b", None, 0),
     ]
     assert [(one.unit, one.kind, one.requests) for one in outcome.sums] == [(HOST, "probe", 1)]
+
+
+@pytest.mark.parametrize(
+    ("comments", "finished", "says"),
+    [
+        (b"", [], False),
+        (b"#Finished=\n", [], True),
+        (b"#Finished=http://www.example.jp:80/\n" * 2, [HOST], True),
+        (b"#Finished=http://WWW.example.jp/\n", [HOST], True),
+        (b"#Finished=http://www.example.jp/a/\n#Finished=http://other.example/\n", [], True),
+    ],
+    ids=["silent", "says that it does", "twice", "another spelling", "not held"],
+)
+def test_a_log_says_which_units_are_finished(
+    tmp_path: Path, comments: bytes, finished: list[str], says: bool
+) -> None:
+    """By the URL of the unit, as it was held; what its sender did not hold means nothing."""
+    outcome = run(tmp_path, gzip.compress(GOOD + comments))
+    assert isinstance(outcome, ParsedLog)
+    assert [(one.unit, one.round, one.kind) for one in outcome.finished] == [
+        (unit, 7, "crawl") for unit in finished
+    ]
+    assert outcome.says_finished == says
+    assert outcome.lines == 1

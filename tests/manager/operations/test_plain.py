@@ -46,7 +46,7 @@ def fetch_all(world: World) -> None:
 
 
 def test_a_round_with_the_five_messages_only(database: Database) -> None:
-    """List, crawl, log, list: a probe ends with its log, a crawl when a list is asked for again."""
+    """List, crawl, log, list: a probe ends at its limit, a crawl with the next list."""
     world = with_plain(database)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
@@ -120,8 +120,8 @@ def test_asking_for_the_list_is_the_acknowledgement(database: Database) -> None:
     assert "http://h1.jp:80/" not in world.agents["p"].listed
 
 
-def test_a_host_that_is_not_in_the_log_was_not_reached(database: Database) -> None:
-    """The log ends the probes of the list; a host without a line is unreachable from there."""
+def test_a_probe_without_a_line_stays_open(database: Database) -> None:
+    """The log ends the probes that it has in full; silence says nothing of the other hosts."""
     world = with_plain(database)
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
@@ -129,10 +129,15 @@ def test_a_host_that_is_not_in_the_log_was_not_reached(database: Database) -> No
     world.agents["p"].permit_until_ms = world.true_ms + 1
     world.fetch("p", "http://h1.jp:80/")
     world.report("p")
-    assert round_detail(database, 1).orders == {"done": 3}
-    reached = [host_detail(database, host).distances[0].ms_per_kb for host in HOSTS]
-    assert reached[0] is not None
-    assert reached[1:] == [None, None]
+    world.take_list("p")
+    world.tick()
+    assert round_detail(database, 1).orders == {"done": 1, "granted": 2}
+    measured = [
+        [one.state for one in host_detail(database, host).distances if one.state != "predicted"]
+        for host in HOSTS
+    ]
+    assert measured == [["measured"], [], []]
+    assert sorted(world.agents["p"].listed) == ["http://h2.jp:80/", "http://h3.jp:80/"]
 
 
 def test_any_message_renews_what_a_plain_agent_has(database: Database) -> None:

@@ -1,0 +1,242 @@
+"""A unit of a plain agent is finished when its logs show it, and never before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from manager.db import agents
+from manager.db.engine import Database
+from manager.db.tables import unit_rounds, units
+from manager.operations.agents import agent_detail
+from manager.operations.rounds import current_round
+from tests.manager.operations.plain_agent import HOUR_S, CountingAgent, counting_agent
+from tests.manager.operations.world import POLICY
+
+YEAR_S: Final = 365 * 24 * HOUR_S
+CALM: Final = replace(POLICY, plain_renewal_s=YEAR_S, gap_s=YEAR_S, grace_s=YEAR_S)
+"""Nothing is taken from an agent that is silent for some nights."""
+FIVE: Final = {f"h{number}.jp": 3 for number in range(1, 6)}
+EXAMPLES: Final = 150 if os.environ.get("PRSM_TESTS") == "all" else 12
+
+
+def prepared(database: Database, pages: dict[str, int], *, comments: bool) -> CountingAgent:
+    """Return an agent that has just asked for its first list."""
+    agent = counting_agent(database, pages, comments=comments, policy=CALM)
+    agent.ask_list()
+    return agent
+
+
+def finished(agent: CountingAgent) -> set[str]:
+    """Return the units that the manager takes as finished."""
+    with agent.world.db.read() as tx:
+        query = sa.select(units.c.key).join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
+        return set(tx.values(query.where(unit_rounds.c.state == "finished")))
+
+
+def test_one_line_of_one_unit_finishes_no_other(database: Database) -> None:
+    """Five units, one line of one of them, and the list asked for again: four stay on it."""
+    agent = prepared(database, FIVE, comments=False)
+    first = sorted(agent.listed)[0]
+    agent.fetch(first)
+    agent.close_log()
+    agent.send()
+    agent.ask_list()
+    agent.ask_list()
+    assert finished(agent) <= {first}
+    assert agent.listed >= set(agent.pages) - {first}
+
+
+def test_one_line_of_one_unit_finishes_nothing_of_an_agent_with_comments(
+    database: Database,
+) -> None:
+    """An agent that has written `#Finished=` is believed by that comment, and by nothing else."""
+    agent = prepared(database, FIVE, comments=True)
+    first, second, *_ = sorted(agent.listed)
+    agent.fetch(first, 3)
+    agent.fetch(second)
+    agent.close_log()
+    agent.send()
+    assert finished(agent) == {first}
+    agent.ask_list()
+    assert finished(agent) == {first}
+    assert agent.listed == set(agent.pages) - {first}
+
+
+def test_a_list_at_each_nightly_start_finishes_nothing_that_goes_on(database: Database) -> None:
+    """The source's agent: a list at night, a log in the morning; a large host needs nights."""
+    agent = prepared(database, {"small.jp": 1, "large.jp": 9, "silent.jp": 1}, comments=False)
+    small, large = "http://small.jp:80/", "http://large.jp:80/"
+    for night in range(6):
+        agent.fetch(small)
+        agent.fetch(large, 3)
+        agent.wait(9 * HOUR_S)
+        agent.close_log()
+        agent.send()
+        agent.wait(15 * HOUR_S)
+        agent.ask_list()
+        assert finished(agent) == ({small} if night >= 1 else set()) | (
+            {large} if night >= 3 else set()
+        )
+    assert agent.listed == {"http://silent.jp:80/"}
+
+
+def test_a_late_log_and_a_restart_of_the_process_finish_nothing(database: Database) -> None:
+    """Yesterday's log arrives at the nightly start; the process starts twice in that night."""
+    agent = prepared(database, FIVE, comments=False)
+    for unit in sorted(agent.listed):
+        agent.fetch(unit)
+    agent.wait(9 * HOUR_S)
+    agent.close_log()
+    agent.wait(15 * HOUR_S)
+    agent.send()
+    agent.ask_list()
+    agent.wait(60)
+    agent.ask_list()
+    assert finished(agent) == set()
+
+
+def test_a_restart_that_was_ordered_forgets_what_was_fetched(database: Database) -> None:
+    """After RESTART a unit begins anew: old lines finish it neither then nor two nights later."""
+    agent = prepared(database, {"a.jp": 2}, comments=False)
+    unit = "http://a.jp:80/"
+    agent.fetch(unit)
+    agent.close_log()
+    agent.send()
+    with database.write() as tx:
+        number = agent.world.agents["p"].identity.id
+        agents.update(tx, number, restart_ordered_ms=agent.world.now_ms)
+    agent.wait(60)
+    agent.ask_list()
+    agent.wait(48 * HOUR_S)
+    agent.close_log()
+    agent.send()
+    agent.wait(2 * HOUR_S)
+    agent.ask_list()
+    assert finished(agent) == set()
+    assert agent_detail(database, "p", agent.world.now_ms).view.crawl_rights == 1
+
+
+@contextmanager
+def fresh_database(template: Path) -> Iterator[Database]:
+    """Yield a database of its own, for one example."""
+    with tempfile.TemporaryDirectory(prefix="prsm-plain-") as folder:
+        path = Path(folder) / "db"
+        shutil.copyfile(template, path)
+        database = Database(f"sqlite:///{path}")
+        try:
+            yield database
+        finally:
+            database.engine.dispose()
+
+
+pages_of_units = st.lists(st.integers(1, 4), min_size=1, max_size=4)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("fetch"), st.integers(0, 3)),
+        st.tuples(st.sampled_from(["close", "send", "list"]), st.just(0)),
+        st.tuples(st.just("wait"), st.sampled_from([1, 30 * 60, 10 * HOUR_S, 40 * HOUR_S])),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pages=pages_of_units, taken=steps)
+def test_comments_finish_what_is_fetched_and_nothing_else(
+    sqlite_template: Path, pages: list[int], taken: list[tuple[str, int]]
+) -> None:
+    """Whatever an agent with comments does in whatever order: finished is what it has fetched."""
+    with fresh_database(sqlite_template) as database:
+        agent = prepared(
+            database, {f"h{n}.jp": count for n, count in enumerate(pages)}, comments=True
+        )
+        units_in_order = sorted(agent.pages)
+        for what, value in [*taken, ("close", 0)]:
+            if what == "fetch":
+                agent.fetch(units_in_order[value % len(units_in_order)])
+            elif what == "close":
+                agent.wait(60)
+                agent.close_log()
+            elif what == "send":
+                agent.send()
+            elif what == "list":
+                agent.ask_list()
+            else:
+                agent.wait(value)
+            done = {unit for unit in agent.pages if not agent.left(unit)}
+            assert finished(agent) <= done
+        for unit in units_in_order:
+            agent.ask_list()
+            agent.fetch(unit, 4)
+        agent.wait(60)
+        agent.close_log()
+        agent.send()
+        assert finished(agent) == set(agent.pages)
+
+
+nights = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["work", "log", "list"]), max_size=4),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pages=pages_of_units, taken=nights)
+def test_an_agent_of_nights_is_never_taken_for_finished_too_early(
+    sqlite_template: Path, pages: list[int], taken: list[tuple[list[str], bool]]
+) -> None:
+    """A list at each nightly start, a log each morning: partial logs, late ones and restarts too.
+
+    Each night brings at least one page of each unit that has one left. Once nothing is left, three
+    nights finish all.
+    """
+    with fresh_database(sqlite_template) as database:
+        agent = prepared(
+            database, {f"h{n}.jp": count for n, count in enumerate(pages)}, comments=False
+        )
+
+        def night(events: list[str], *, late: bool) -> None:
+            agent.ask_list()
+            for unit in sorted(agent.pages):
+                agent.fetch(unit)
+            for event in events:
+                agent.wait(2 * HOUR_S)
+                if event == "log":
+                    agent.close_log()
+                    agent.send()
+                elif event == "list":
+                    agent.ask_list()
+                else:
+                    agent.fetch(sorted(agent.pages)[0])
+                assert finished(agent) <= {one for one in agent.pages if not agent.left(one)}
+            agent.wait((9 - 2 * len(events)) * HOUR_S)
+            agent.close_log()
+            if not late:
+                agent.send()
+            agent.wait(15 * HOUR_S)
+            if late:
+                agent.send()
+
+        for events, late in taken:
+            night(events, late=late)
+            assert finished(agent) <= {one for one in agent.pages if not agent.left(one)}
+        for _ in range(4 + 3):
+            night([], late=False)
+        agent.ask_list()
+        assert finished(agent) == set(agent.pages)
+        agent.wait(60)
+        assert current_round(database) is None
