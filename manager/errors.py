@@ -6,6 +6,7 @@
     │   └── InsecureLineError    secrets on a line that others can read
     ├── NotFoundError       404  the caller's: it names what does not exist
     ├── GoneError           410  nobody's: it was here, and is no more
+    ├── UnsupportedTypeError 415 the caller's: a body of a type that is not read here
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
     ├── BusyError           503  nobody's: the database does not answer now; try again later
     │   └── NotLeadingError      another manager leads: the work is its own now
@@ -15,13 +16,17 @@
     └── LimitError          413  the caller's (shared): larger, longer or more than allowed
         └── SlowDownError   429  ... more often than allowed; try again after a while
 
-FormatError, LineError and UrlError (shared) are 400; SettingError ends the program at its start.
+FormatError, LineError and UrlError (shared) are 400, and so is UnknownFieldError. SettingError ends
+the program at its start.
 Answers carry `code`, which is for programs; codes of what was sent are in `shared.errors.Fault`.
 """
 
 from __future__ import annotations
 
-from shared.errors import ConflictError, LimitError, PrsmError
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from shared.errors import ConflictError, Fault, FormatError, LimitError, PrsmError
 
 __all__ = [
     "BusyError",
@@ -37,7 +42,9 @@ __all__ = [
     "SlowDownError",
     "StalePlanError",
     "TooOldError",
+    "UnknownFieldError",
     "UnknownKeyError",
+    "UnsupportedTypeError",
 ]
 
 
@@ -124,3 +131,43 @@ class SlowDownError(LimitError):
     def __init__(self, message: str, retry_after_s: int) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class UnsupportedTypeError(PrsmError):
+    """A body says that it is of a media type which its address does not read."""
+
+    code = "content_type"
+
+    def __init__(self, kind: str, taken: Sequence[str]) -> None:
+        named = f"Content-Type {kind[:60]!a}" if kind else "no Content-Type"
+        super().__init__(f"{named}: must be {' or '.join(taken)}")
+        self.taken = tuple(taken)
+
+
+class UnknownFieldError(FormatError):
+    """A parameter or a key that an operation does not know.
+
+    what: `query parameter` or `key`. known: all that the operation knows; nearest: which of them
+    was probably meant.
+    """
+
+    def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        self.nearest = _nearest(name, known)
+        meant = f"; did you mean {self.nearest}?" if self.nearest else ""
+        there = f"known: {', '.join(known)}" if known else "it takes none"
+        super().__init__(
+            f"{name[:60]!a}: unknown {what}{meant or ';'} {there}", Fault.UNKNOWN_PARAMETER
+        )
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return the parameters of the refusal, for programs."""
+        return {"name": self.name, "nearest": self.nearest, "known": list(self.known)}
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    alike = {each.replace("-", "_").lower(): each for each in known}
+    found = get_close_matches(name.replace("-", "_").lower(), alike, n=1, cutoff=0.5)
+    return alike[found[0]] if found else None

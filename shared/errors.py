@@ -68,6 +68,11 @@ class PrsmError(Exception):
 
     code: str = "refused"
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return the parameters of the refusal, for programs."""
+        return {}
+
 
 class SettingError(PrsmError):
     """A setting is unknown, malformed or out of range; the program does not start."""
@@ -93,6 +98,11 @@ class LineError(FormatError):
         super().__init__(f"line {line}: {problem}", code)
         self.line = line
         self.problem = problem
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return the number of the line."""
+        return {"line": self.line}
 
 
 class UrlError(PrsmError):

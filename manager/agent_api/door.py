@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Final
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request, Security
+from fastapi.security import HTTPBearer
 
 from manager.agent_api.keys import Keys
 from manager.agent_api.syncs import Syncs
@@ -27,9 +28,23 @@ from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
 from shared.wire.names import check_agent_name, hash_of_key
 
-__all__ = ["Agent", "AgentDoor", "door_of", "require_private_line", "shown_key_hash", "unknown_key"]
+__all__ = [
+    "KEY",
+    "Agent",
+    "AgentDoor",
+    "door_of",
+    "require_private_line",
+    "shown_key_hash",
+    "unknown_key",
+]
 
 KEY_LIMIT: Final = 1000
+KEY: Final = HTTPBearer(
+    auto_error=False,
+    scheme_name="agent-key",
+    description="The key that an agent made for itself when it joined.",
+)
+"""What OpenAPI says of the key; `shown_key_hash` reads it."""
 
 
 @frozen
@@ -90,7 +105,11 @@ def unknown_key() -> UnknownKeyError:
     )
 
 
-async def _agent_of(request: Request, host: str | None = None) -> AgentIdentity:
+async def _agent_of(
+    request: Request,
+    _: Annotated[object, Security(KEY)],
+    host: Annotated[str | None, Query(description="the agent's name; it must be the key's")] = None,
+) -> AgentIdentity:
     """The agent whose key the request carries as `Authorization: Bearer KEY`."""
     door = await door_of(request)
     known = await door.keys.whose(shown_key_hash(request))

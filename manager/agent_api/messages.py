@@ -7,7 +7,7 @@ person might read are one sentence of plain text.
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
@@ -27,6 +27,14 @@ __all__ = ["router"]
 
 DAY_MS: Final = 86_400_000
 REFUSALS_SHOWN: Final = 100
+
+ANY_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {}, "application/gzip": {}, "*/*": {}},
+    }
+}
+"""What OpenAPI says of M2 and M3: the gzip is the body itself, whatever its type is called."""
 
 router: Final = APIRouter(tags=["the five messages"], default_response_class=PlainTextResponse)
 Door = Annotated[AgentDoor, Depends(door_of)]
@@ -49,7 +57,7 @@ def _open_list(door: AgentDoor, agent: AgentIdentity) -> BinaryIO:
     return made or door.lists.write(agent.id, version.generation, version.lines)
 
 
-@router.post("/servlets/record")
+@router.post("/servlets/record", openapi_extra=ANY_BODY)
 async def record(request: Request, door: Door, agent: Agent) -> str:
     """M2: gzip of hosts that the agent found."""
     with door.uploads.one(agent.id):
@@ -102,7 +110,7 @@ def _told(recorded: Recorded) -> str:
     return told + "".join(f"line {number}: {why}\n" for number, why in shown)
 
 
-@router.post("/servlets/submitlog")
+@router.post("/servlets/submitlog", openapi_extra=ANY_BODY)
 async def submit_log(request: Request, door: Door, agent: Agent) -> str:
     """M3: the name of a crawl log, LF, and gzip of its lines."""
     with door.uploads.one(agent.id):

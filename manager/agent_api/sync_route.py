@@ -12,19 +12,20 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import door_of, shown_key_hash, unknown_key
-from manager.errors import UnknownKeyError
+from manager.agent_api.door import KEY, door_of, shown_key_hash, unknown_key
+from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["SyncLane", "add_sync"]
 
 PATH: Final = "/api/v1/sync"
+JSON_TYPE: Final = "application/json"
 
 SAID_BYTES: Final = 500
 """Of a refusal, in a line of the log; it may repeat what was sent."""
@@ -35,7 +36,12 @@ _log: Final = logging.getLogger(__name__)
 def add_sync(app: FastAPI) -> None:
     """Declare the route, which `SyncLane` answers."""
     app.router.add_api_route(
-        PATH, sync, methods=["POST"], response_model=SyncAnswer, tags=["agents' own"]
+        PATH,
+        sync,
+        methods=["POST"],
+        response_model=SyncAnswer,
+        tags=["agents' own"],
+        dependencies=[Security(KEY)],
     )
 
 
@@ -47,9 +53,16 @@ async def sync(asked: SyncRequest) -> SyncAnswer:
 class SyncLane:
     """ASGI middleware that answers syncs and passes on all else."""
 
-    def __init__(self, app: FastAPI, answer_to: Callable[[Request, Exception], Response]) -> None:
-        """answer_to: says what an error that ended a sync is answered with."""
+    def __init__(
+        self,
+        app: FastAPI,
+        answer_to: Callable[[Request, Exception], Response],
+        others: ASGIApp | None = None,
+    ) -> None:
+        """answer_to: says what an error that ended a sync is answered with. others: who answers
+        all else; None: the application."""
         self._app = app
+        self._others = app if others is None else others
         self._answer_to = answer_to
         self._route = next(
             one for one in app.router.routes if isinstance(one, APIRoute) and one.path == PATH
@@ -58,7 +71,7 @@ class SyncLane:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["path"] != PATH or scope["method"] != "POST":
-            await self._app(scope, receive, send)
+            await self._others(scope, receive, send)
             return
         scope["app"], scope["route"] = self._app, self._route
         request = Request(scope, receive)
@@ -78,6 +91,11 @@ def _client(scope: Scope) -> str:
 
 
 async def _answer(request: Request) -> Response:
+    for name in request.query_params:
+        raise UnknownFieldError("query parameter", name, ())
+    kind = request.headers.get("content-type", JSON_TYPE).partition(";")[0].strip().lower()
+    if kind != JSON_TYPE:
+        raise UnsupportedTypeError(kind, (JSON_TYPE,))
     key_hash = shown_key_hash(request)
     door = await door_of(request)
     agent = await door.keys.lately(key_hash)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from email.utils import formatdate
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, Response
@@ -44,12 +44,31 @@ _CODES: Final = {
 }
 _RESUMABLE: Final = {"Tus-Resumable": TUS}
 
+_VERSION: Final[dict[str, Any]] = {
+    "name": "Tus-Resumable",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string", "const": TUS},
+}
+_BYTES: Final[dict[str, Any]] = {
+    "required": False,
+    "content": {BODY_TYPE: {}, "application/octet-stream": {}, "*/*": {}},
+}
+
+
+def _headers(*names: str, **more: Any) -> dict[str, Any]:
+    """Return what OpenAPI says of an operation's headers, all of them texts and required."""
+    text = {"type": "string"}
+    fields = [{"name": name, "in": "header", "required": True, "schema": text} for name in names]
+    return {"parameters": [_VERSION, *fields], **more}
+
+
 router: Final = APIRouter(prefix=HERE, tags=["uploads of segments (tus 1.0)"])
 Door = Annotated[AgentDoor, Depends(door_of)]
 
 
-@router.options("")
-@router.options("/{key}")
+@router.options("", status_code=204)
+@router.options("/{key}", status_code=204)
 async def abilities(door: Door) -> Response:
     """Say what this server can; no key is needed."""
     return Response(
@@ -64,7 +83,11 @@ async def abilities(door: Door) -> Response:
     )
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=_headers("Upload-Length", "Upload-Metadata", requestBody=_BYTES),
+)
 async def create(request: Request, door: Door, agent: Agent) -> Response:
     """Begin an upload. The same file again is the same upload, also where it is done."""
     if refusal := _unspoken(request):
@@ -81,7 +104,7 @@ async def create(request: Request, door: Door, agent: Agent) -> Response:
     )
 
 
-@router.head("/{key}")
+@router.head("/{key}", openapi_extra=_headers())
 async def look(request: Request, door: Door, agent: Agent, key: str) -> Response:
     """Say where to go on."""
     if refusal := _unspoken(request):
@@ -99,7 +122,9 @@ async def status(door: Door, agent: Agent, key: str) -> UploadStatus:
     return status_of(await door.desk.status(agent, key))
 
 
-@router.patch("/{key}", status_code=204)
+@router.patch(
+    "/{key}", status_code=204, openapi_extra=_headers("Upload-Offset", requestBody=_BYTES)
+)
 async def append(request: Request, door: Door, agent: Agent, key: str) -> Response:
     """Take bytes at the offset that was told last."""
     if refusal := _unspoken(request):
@@ -116,7 +141,7 @@ async def append(request: Request, door: Door, agent: Agent, key: str) -> Respon
     return Response(status_code=204, headers=_at(row, door))
 
 
-@router.delete("/{key}", status_code=204)
+@router.delete("/{key}", status_code=204, openapi_extra=_headers())
 async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Response:
     """Give an upload up; what came of it is thrown away."""
     if refusal := _unspoken(request):
@@ -125,7 +150,11 @@ async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Res
     return Response(status_code=204, headers=_RESUMABLE)
 
 
-@router.post("/{key}", status_code=204)
+@router.post(
+    "/{key}",
+    status_code=204,
+    openapi_extra=_headers("X-HTTP-Method-Override", requestBody=_BYTES),
+)
 async def overridden(request: Request, door: Door, agent: Agent, key: str) -> Response:
     """PATCH, HEAD or DELETE by `X-HTTP-Method-Override`, where a proxy lets only POST through."""
     method = request.headers.get("x-http-method-override", "").strip().upper()

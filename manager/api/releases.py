@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -20,6 +20,14 @@ __all__ = ["router"]
 router: Final = APIRouter(prefix="/api/v1/releases", tags=["releases"])
 Text = Annotated[str, Field(max_length=500_000)]
 Version = Annotated[str, Field(max_length=64)]
+
+BUNDLE: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {}, "application/gzip": {}, "text/plain": {}},
+    }
+}
+"""What OpenAPI says of a release's file; `prsm` sends it as text/plain."""
 
 
 class FirstMetadata(BaseModel):
@@ -123,7 +131,7 @@ async def rotate(door: Door, actor: Admin, asked: NextSigned) -> None:
     )
 
 
-@router.post("/bundles", status_code=201)
+@router.post("/bundles", status_code=201, openapi_extra=BUNDLE)
 async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
     """Take a release's file; it is served once targets name it, and thrown away after a day."""
     limits = door.settings.limits

@@ -27,7 +27,11 @@ GZIP: Final = b"\x1f\x8b"
 TEXT_BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "content": {"text/plain": {"schema": {"type": "string"}}, "application/gzip": {}},
+        "content": {
+            "text/plain": {"schema": {"type": "string"}},
+            "application/gzip": {},
+            "application/octet-stream": {},
+        },
     }
 }
 """What OpenAPI says of such a body."""

@@ -6,7 +6,8 @@
     404 unknown                                   429 too often; Retry-After
     408 the body came too slowly                  503 no room or no database now; Retry-After
     405 a method that this address has not        500 our fault; the log has the request's id
-    410 it was here once                          (tus has 412, 415, 423, 460, 507 besides)
+    410 it was here once                          415 a body of a type that is not read here
+                                                  (tus has 412, 423, 460, 507 besides)
 
 Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
 sentence in `detail` for everything under `/api`. The fault's code for programs is `code` in JSON
@@ -16,7 +17,7 @@ and `X-Error-Code` everywhere; of a line, `line` is its number. Nothing of an in
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -25,6 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from manager.app.contract.methods import allowed
 from manager.balancing import BalancingError
 from manager.errors import (
     BusyError,
@@ -37,9 +39,10 @@ from manager.errors import (
     SlowDownError,
     TooOldError,
     UnknownKeyError,
+    UnsupportedTypeError,
 )
 from manager.intake.receiving import SlowSenderError
-from shared.errors import Fault, FormatError, LineError, UrlError
+from shared.errors import Fault, FormatError, UrlError
 
 __all__ = ["STATUS_OF", "answer", "answer_to", "speak_errors", "status_of"]
 
@@ -52,6 +55,7 @@ STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
     (SlowSenderError, 408),
     (GoneError, 410),
     (ConflictError, 409),
+    (UnsupportedTypeError, 415),
     (SlowDownError, 429),
     (LimitError, 413),
     (TooOldError, 426),
@@ -105,8 +109,7 @@ def _refused(request: Request, error: Exception) -> Response:
     if status >= 500:
         _log.warning("%s %s: %s", request.method, request.url.path, error)
     assert isinstance(error, PrsmError)
-    line = error.line if isinstance(error, LineError) else None
-    return answer(request, status, str(error), headers, code=error.code, line=line)
+    return answer(request, status, str(error), headers, code=error.code, facts=error.facts)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -118,8 +121,8 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and error.detail == "Not Found":
         sentence = f"{request.url.path}: there is nothing here; see /api/v1/openapi.json"
     if error.status_code == 405 and error.headers is not None:
-        allowed = error.headers.get("Allow", "another method")
-        sentence = f"{request.method} {request.url.path}: use {allowed}"
+        there = allowed(request.app.router.routes, request.scope)
+        sentence = f"{request.method} {request.url.path}: use {', '.join(sorted(there))}"
     headers = dict(error.headers or {})
     return answer(
         request, error.status_code, sentence, headers, code=_CODES.get(error.status_code, "refused")
@@ -162,16 +165,15 @@ def answer(
     headers: dict[str, str],
     *,
     code: str,
-    line: int | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> Response:
     """Return an answer of one sentence, as its address speaks: JSON below `/api`, or plain text.
 
-    code: of the fault, for programs. line: of the body, where one is at fault.
+    code: of the fault, for programs. facts: its parameters, by name, as the line of a body.
     """
     headers = {"X-Error-Code": code, **headers}
     if request.url.path.startswith("/api/"):
-        said: dict[str, Any] = {"detail": sentence, "code": code}
-        return JSONResponse(said if line is None else {**said, "line": line}, status, headers)
+        return JSONResponse({"detail": sentence, "code": code, **(facts or {})}, status, headers)
     return PlainTextResponse(sentence + "\n", status, headers)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import FastAPI
-from fastapi.responses import RedirectResponse
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
 from manager import agent_api, api, distribution
@@ -13,6 +13,7 @@ from manager.agent_api import AgentDoor, Keys, Syncs, Uploads
 from manager.api import AdminDoor
 from manager.app.compose import Manager
 from manager.app.connection import Connection, Entrance
+from manager.app.contract import Methods, documented, strict
 from manager.app.health import health_router
 from manager.app.statuses import answer_to, speak_errors, status_of
 from manager.console import ConsoleDoor, console
@@ -24,9 +25,10 @@ from manager.operations.scratch import Scratch
 from manager.operations.transport import networks
 from shared.wire import PROTOCOL
 
-__all__ = ["build_app", "wrapped"]
+__all__ = ["ROUTES", "build_app", "wrapped"]
 
 UPLOADS: Final = "/api/v1/uploads"
+ROUTES: Final = strict([*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES])
 
 
 def build_app(manager: Manager) -> FastAPI:
@@ -36,7 +38,7 @@ def build_app(manager: Manager) -> FastAPI:
         version=str(PROTOCOL),
         summary="The manager of a cooperative web crawler",
         description="docs/protocol.md explains what agents say; the rest is for administrators.",
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=None,  # below, as one of our routes
         docs_url=None,  # that page loads its scripts from elsewhere
         redoc_url=None,
         # Metrics and logs are our own; looking each time for another's costs a tenth of a sync.
@@ -95,10 +97,12 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
     )
     agent_api.add_sync(app)
+    app.add_api_route("/api/v1/openapi.json", _document, include_in_schema=False)
     # Made once for the process, as they are: `include_router` would make each anew at the first
     # request of each application.
-    app.router.routes += [*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES]
     app.router.routes += health_router(lambda: manager.leadership.gone_s).routes
+    strict(app.router.routes)
+    app.router.routes += ROUTES
     pages = ConsoleDoor(
         manager.db,
         manager.policy,
@@ -123,6 +127,11 @@ def build_app(manager: Manager) -> FastAPI:
     return app
 
 
+async def _document(request: Request) -> JSONResponse:
+    """Return what OpenAPI says of this application."""
+    return JSONResponse(documented(request.app))
+
+
 def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
     """Return the application as one listener serves it."""
     limits = manager.settings.limits
@@ -145,7 +154,7 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
         local, server.behind_tls_proxy, networks(server.proxy_addresses), server.hsts_s
     )
     return Connection(
-        manager.metrics.counted(agent_api.SyncLane(app, answer_to)),
+        manager.metrics.counted(agent_api.SyncLane(app, answer_to, Methods(app, app))),
         entrance,
         limit_of,
         limits.upload_idle_s,

@@ -57,8 +57,9 @@ def console(door: ConsoleDoor) -> ASGIApp:
 class _WithHeaders:
     """ASGI middleware: the headers that every answer of the console has."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: Starlette) -> None:
         self._app = app
+        self.routes = app.routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:

@@ -10,9 +10,10 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
 
 from manager.db import Database
 from manager.distribution.downloads import Download, Downloads
@@ -42,6 +43,13 @@ class DistributionDoor:
     downloads: Downloads
     selections: Selections
     now_ms: Callable[[], int]
+
+
+_TOKEN: Final = HTTPBearer(
+    auto_error=False,
+    scheme_name="client-token",
+    description="Of a registered third party; also as the password of Basic.",
+)
 
 
 def _door_of(request: Request) -> DistributionDoor:
@@ -87,7 +95,9 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
     understand no other status of a token that is not good.
     """
 
-    async def caller_of(request: Request, door: Door) -> Caller:
+    async def caller_of(
+        request: Request, door: Door, _: Annotated[object, Security(_TOKEN)]
+    ) -> Caller:
         require_private(request.state.line, "tokens are taken over TLS or from loopback only")
         try:
             token = _token(request.headers.get("authorization", ""))

@@ -17,12 +17,13 @@ from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.pages import making_of, selection_of
 from manager.distribution.sending import FileToSend, SentFile
+from manager.errors import UnknownFieldError
 from manager.operations import archive_jobs
 from manager.operations.archive_jobs import JobRow
 from manager.operations.archive_making import FORMS
 from manager.operations.archive_selecting import Selection
 from shared.archive.record import warc_date
-from shared.errors import FormatError
+from shared.errors import Fault, FormatError
 
 __all__ = ["read_query", "router"]
 
@@ -45,17 +46,26 @@ def read_query(query: str) -> Selection:
         given = parse_qs(query, keep_blank_values=True, strict_parsing=True, max_num_fields=20)
     except ValueError as error:
         raise FormatError(f"query {query[:100]!a}: must be like host=.*&since=2026") from error
-    unknown = sorted(set(given) - KNOWN)
-    if unknown:
-        raise FormatError(f"query: {unknown[0][:40]!a} is none of {', '.join(sorted(KNOWN))}")
-    text = {name: values[-1] for name, values in given.items()}
+    for name, values in given.items():
+        if name not in KNOWN:
+            raise UnknownFieldError("query parameter", name, sorted(KNOWN))
+        if len(values) > 1:
+            raise FormatError(
+                f"query: {name} is given twice; give one value", Fault.REPEATED_PARAMETER
+            )
+    text = {name: values[0] for name, values in given.items()}
+    one_of_each = text.get("one_of_each", "false")
+    if one_of_each not in ("true", "false"):
+        raise FormatError(
+            f"query: one_of_each = {one_of_each[:40]!a}: must be true or false", Fault.INVALID_VALUE
+        )
     return selection_of(
         host=text.get("host", ""),
         url=text.get("url", ""),
         since=text.get("since"),
         until=text.get("until"),
         updated_since=text.get("updated_since"),
-        one_of_each=text.get("one_of_each", "").lower() in ("1", "true", "yes"),
+        one_of_each=one_of_each == "true",
     )
 
 

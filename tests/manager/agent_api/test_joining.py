@@ -77,7 +77,9 @@ def test_a_token_is_bound(prsm: Running) -> None:
         answer = prsm.anybody.post(ENROL, json=body)
         assert answer.status_code == 400
         assert next(iter(wrong)) in answer.json()["detail"]
-    assert prsm.anybody.post(ENROL, b"{").status_code == 400
+    as_json = {"Content-Type": "application/json"}
+    assert prsm.anybody.post(ENROL, b"{", headers=as_json).status_code == 400
+    assert prsm.anybody.post(ENROL, b"{").status_code == 415
 
 
 def test_tokens_do_not_travel_on_an_open_line(prsm: Running) -> None:

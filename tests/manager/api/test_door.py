@@ -80,10 +80,10 @@ NEEDS = [
     ("POST", "/api/v1/agents/a.example/compare", {}, "operator"),
     ("POST", "/api/v1/hosts/move", PIN, "operator"),
     ("POST", "/api/v1/hosts/pin", PIN, "operator"),
-    ("POST", "/api/v1/hosts/pin-many", {"units": [PIN["unit"]], **PIN}, "operator"),
+    ("POST", "/api/v1/hosts/pin-many", {"units": [PIN["unit"]], "agent": PIN["agent"]}, "operator"),
     ("POST", "/api/v1/hosts/unpin", {"units": [PIN["unit"]]}, "operator"),
-    ("POST", "/api/v1/hosts/ban", {"host": "a.example", **PIN}, "operator"),
-    ("POST", "/api/v1/hosts/lift-ban", {"host": "a.example", **PIN}, "operator"),
+    ("POST", "/api/v1/hosts/ban", {"host": "a.example", "agent": PIN["agent"]}, "operator"),
+    ("POST", "/api/v1/hosts/lift-ban", {"host": "a.example", "agent": PIN["agent"]}, "operator"),
     ("POST", "/api/v1/lists/import", None, "operator"),
     ("POST", "/api/v1/export/costs", None, "operator"),
     ("POST", "/api/v1/rounds/schedules", {"crontab": "@daily"}, "operator"),
@@ -190,8 +190,7 @@ def test_every_route_is_in_the_table(prsm: Running) -> None:
             .replace("{number}", "1")
             .replace("{kind}", "costs")
         )
-        for method in methods:
-            asked.add((method.upper(), concrete))
+        asked |= {(method.upper(), concrete) for method in methods if method != "head"}
     assert asked - known == set()
 
 

@@ -100,7 +100,7 @@ def test_what_is_not_there_is_said() -> None:
         "code": "not_found",
     }
     wrong = at.post("/servlets/x")
-    assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET\n")
+    assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET, HEAD, OPTIONS\n")
     malformed = at.get("/api/v1/x?number=seven")
     assert malformed.status_code == 400
     assert malformed.json()["detail"].startswith("number: ")

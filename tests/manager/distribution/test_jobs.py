@@ -93,7 +93,7 @@ def test_jobs_are_their_owners(prsm: Running, agent: Agent, library: Caller) -> 
     ("body", "said"),
     [
         ({"function": "build-wat", "query": "host=.*"}, "extract-warc"),
-        ({"function": "extract-zip", "query": "hosts=.*"}, "is none of"),
+        ({"function": "extract-zip", "query": "hosts=.*"}, "did you mean host?"),
         ({"function": "extract-zip", "query": ""}, "at least one"),
         ({"function": "extract-zip", "query": "host"}, "must be like"),
         ({"function": "extract-zip", "query": "host=("}, "missing )"),

@@ -1,0 +1,235 @@
+"""Middleware around each route: refuses what the route does not declare.
+
+It reads the declarations that FastAPI made of a route, so that a new parameter needs no word here.
+Invariant: a value that passes has the type that OpenAPI names, in the spelling of JSON: `true` is
+no number, `1` is no boolean, `5.0` in an address is no whole number.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from manager.errors import UnknownFieldError, UnsupportedTypeError
+from shared.errors import Fault, FormatError
+from shared.frozen import frozen
+
+__all__ = ["Declared", "declared", "strict"]
+
+JSON_TYPE: Final = "application/json"
+ANY_TYPE: Final = "*/*"
+_JSON_TYPES: Final = re.compile(r"application/[a-z0-9!#$&^_.-]+\+json")
+NOTHING: Final = frozenset({b"", b"{}"})
+SHOWN: Final = 60
+_SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
+    bool: (re.compile(r"true|false"), "true or false"),
+    int: (re.compile(r"-?[0-9]{1,19}"), "a whole number, as 50"),
+    float: (re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"), "a number, as 0.5"),
+}
+
+
+@frozen
+class Declared:
+    """What a route declares. query: names of parameters -> whether they may be repeated.
+
+    scalars: of query and path, parameters that are numbers or booleans.
+    """
+
+    query: Mapping[str, bool]
+    scalars: Mapping[str, type]
+
+
+def declared(route: APIRoute) -> Declared:
+    """Return what a route and its dependencies declare."""
+    query: dict[str, bool] = {}
+    scalars: dict[str, type] = {}
+    for dependant in _all(route.dependant):
+        for field in dependant.query_params:
+            scalar, repeated = _kind(field.field_info.annotation)
+            query[field.alias] = repeated
+            if scalar is not None:
+                scalars[field.alias] = scalar
+        for field in dependant.path_params:
+            scalar, _ = _kind(field.field_info.annotation)
+            if scalar is not None:
+                scalars[field.alias] = scalar
+    return Declared(query, scalars)
+
+
+def _all(dependant: Dependant) -> Iterator[Dependant]:
+    yield dependant
+    for each in dependant.dependencies:
+        yield from _all(each)
+
+
+def _kind(annotation: Any) -> tuple[type | None, bool]:
+    """Return the number or boolean that a parameter is, and whether it is a list of them."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _kind(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        parts = [part for part in get_args(annotation) if part is not type(None)]
+        return _kind(parts[0]) if len(parts) == 1 else (None, False)
+    if origin in (list, tuple, set, frozenset):
+        return _kind(get_args(annotation)[0])[0], True
+    return (annotation if annotation in _SPELLINGS else None), False
+
+
+def strict(routes: Sequence[BaseRoute]) -> Sequence[BaseRoute]:
+    """Put the check around each route of an API, once; return the routes."""
+    for route in routes:
+        if isinstance(route, APIRoute) and not isinstance(route.app, _Strict):
+            route.app = _Strict(route)
+    return routes
+
+
+class _Strict:
+    """ASGI application of one route behind its check."""
+
+    def __init__(self, route: APIRoute) -> None:
+        self._app: ASGIApp = route.app
+        self._route = route
+        self._declared = declared(route)
+        field = route.body_field
+        self._body = None if field is None else field._type_adapter
+        said = (route.openapi_extra or {}).get("requestBody")
+        self._reads_stream = said is not None
+        self._types = tuple(said["content"]) if said is not None else ()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. Raises FormatError, UnsupportedTypeError, RequestValidationError."""
+        request = Request(scope, receive)
+        self._check_query(request)
+        for name, value in request.path_params.items():
+            self._check_scalar(name, str(value))
+        if self._body is not None:
+            receive = await self._checked_body(request)
+        elif self._reads_stream:
+            self._check_type(request)
+        elif request.method == "POST":
+            receive = await self._without_body(request)
+        await self._app(scope, receive, send)
+
+    def _check_query(self, request: Request) -> None:
+        known = self._declared.query
+        given: dict[str, str] = {}
+        for name, value in request.query_params.multi_items():
+            if name not in known:
+                raise UnknownFieldError("query parameter", name, sorted(known))
+            if name in given and not known[name]:
+                raise FormatError(
+                    f"{name}: is given twice; give one value", Fault.REPEATED_PARAMETER
+                )
+            given[name] = value
+            self._check_scalar(name, value)
+
+    def _check_scalar(self, name: str, value: str) -> None:
+        kind = self._declared.scalars.get(name)
+        if kind is None:
+            return
+        pattern, wanted = _SPELLINGS[kind]
+        if not pattern.fullmatch(value):
+            raise FormatError(f"{name} = {value[:SHOWN]!a}: must be {wanted}", Fault.INVALID_VALUE)
+
+    def _check_type(self, request: Request) -> None:
+        """Raise UnsupportedTypeError where a body is said to be what the route does not read."""
+        kind = _media_type(request)
+        if kind and kind not in self._types and ANY_TYPE not in self._types:
+            raise UnsupportedTypeError(kind, self._types)
+
+    async def _checked_body(self, request: Request) -> Receive:
+        """Read a body of JSON and check it; return what gives it to the route again."""
+        raw = await request.body()
+        if raw:
+            kind = _media_type(request)
+            if kind != JSON_TYPE and not (
+                kind.startswith("application/") and kind.endswith("+json")
+            ):
+                raise UnsupportedTypeError(kind, (JSON_TYPE,))
+            self._check_json(raw)
+        return _again(raw, request.receive)
+
+    async def _without_body(self, request: Request) -> Receive:
+        """Raise FormatError for a body that the operation would not look at."""
+        raw = await request.body()
+        if raw.strip() not in NOTHING:
+            raise FormatError(
+                f"{request.method} {request.url.path} takes no body, and this one has "
+                f"{len(raw)} bytes; send none",
+                Fault.UNKNOWN_PARAMETER,
+            )
+        return _again(raw, request.receive)
+
+    def _check_json(self, raw: bytes) -> None:
+        assert self._body is not None
+        _refuse_endless(raw)
+        try:
+            self._body.validate_json(raw, strict=True, extra="forbid")
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False)
+            for each in found:
+                if each["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+                    self._refuse_key(tuple(each["loc"]))
+            raise RequestValidationError(
+                [{**each, "loc": ("body", *each["loc"])} for each in found]
+            ) from error
+
+    def _refuse_key(self, place: tuple[int | str, ...]) -> None:
+        field = self._route.body_field
+        assert field is not None
+        known = sorted(_keys(field.field_info.annotation)) if len(place) == 1 else []
+        raise UnknownFieldError("key", ".".join(map(str, place)), known)
+
+
+def _keys(annotation: Any) -> frozenset[str]:
+    """Return the keys of a model, or of the one model of a union."""
+    if get_origin(annotation) is Annotated:
+        return _keys(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return frozenset().union(*map(_keys, get_args(annotation)))
+    fields = getattr(annotation, "model_fields", None)
+    if fields is None:
+        fields = getattr(annotation, "__dataclass_fields__", {})
+    return frozenset(fields)
+
+
+def _refuse_endless(raw: bytes) -> None:
+    """Raise FormatError for NaN and Infinity, which JSON has not and its readers take."""
+
+    def refuse(word: str) -> None:
+        raise FormatError(f"body: {word} is no number of JSON (RFC 8259, 6)", Fault.INVALID_VALUE)
+
+    if b"NaN" in raw or b"Infinity" in raw:
+        try:
+            json.loads(raw, parse_constant=refuse)
+        except (ValueError, RecursionError):
+            return  # said by who reads it
+
+
+def _again(raw: bytes, behind: Receive) -> Receive:
+    """Return what gives a body that was read once more, and then what comes behind it."""
+    given = False
+
+    async def receive() -> Message:
+        nonlocal given
+        if given:
+            return await behind()
+        given = True
+        return {"type": "http.request", "body": raw, "more_body": False}
+
+    return receive
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
