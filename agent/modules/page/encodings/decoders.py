@@ -30,7 +30,7 @@ _BAD: Final = "\ufffd"
 
 @frozen
 class _Rules:
-    """How to read one East Asian encoding.
+    """Rules for reading one East Asian encoding.
 
     exchanged: what Python's codec answers for a character that the standard has otherwise, and that
     it answers for nothing else. doubtful, doubtful_text: bytes and characters with which only the
@@ -101,7 +101,7 @@ _RULES: Final[Mapping[str, _Rules]] = {
 
 
 def is_unicode(codec: str) -> bool:
-    """Tell whether an encoding has every character."""
+    """Return whether an encoding has every character."""
     return codec in _UNICODE
 
 
