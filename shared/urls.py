@@ -24,6 +24,7 @@ __all__ = [
     "REFUSED_PORTS",
     "canonical",
     "crawlable",
+    "escaped_bytes",
     "has_refused_port",
     "host_key",
     "host_of",
@@ -52,6 +53,7 @@ Source: Fetch standard, 2.10 (port blocking), which all browsers follow."""
 _UNRESERVED: Final = frozenset(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 )
+_BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 _HOST: Final = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[^/:?#\[\]]+)(?::([0-9]{1,5}))?(?=[/?#]|$)")
 _PORT: Final = re.compile(r"\s*https?:[/\\]*[^/\\?#]*:([0-9]{1,20})(?:[/\\?#]|\s*$)", re.IGNORECASE)
@@ -141,6 +143,16 @@ def _no_url(text: str, base: str | None) -> UrlError:
     if port is not None and int(port[1]) > LARGEST_PORT:
         return UrlError(f"{_shown(text)}: {_port_sentence(port[1])}", Fault.PORT)
     return UrlError(f"{_shown(text)}: not a URL" + (f" on base {base}" if base else ""))
+
+
+def escaped_bytes(value: bytes) -> str:
+    """Return a URL of a header field as sent, each byte beyond ASCII percent-escaped.
+
+    Source: what browsers do with a Location, because a server that sends such bytes expects them.
+    """
+    if value.isascii():
+        return value.decode("ascii")
+    return _BEYOND_ASCII.sub(lambda match: b"%%%02X" % match[0][0], value).decode("ascii")
 
 
 def host_of(url: str) -> str:

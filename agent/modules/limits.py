@@ -59,15 +59,15 @@ class CrawlLimits:
     """Addresses that are crawled at a time. Source: seed 004, 5.1.4."""
 
     retries: int = 2
-    """Further attempts for a URL without an answer, or with 429, 500, 502, 503, 504 or 520 to 524;
-    the source had none."""
+    """Further attempts for a URL without an answer, or with 408, 425, 429 or any 5xx but 501 and
+    505; the source had none."""
 
     retry_s: float = 60.0
     """Seconds until the first further attempt of a URL; each one waits four times as long."""
 
     failures_in_a_row: int = 8
-    """Requests to a host without any answer, or with 502, 503, 504 or 520 to 524, until it is given
-    up; with doubling intervals from 20 s that takes an hour and a half."""
+    """Requests to a host without any answer, or with 502, 503, 504 or 509 and above, until it is
+    given up; with doubling intervals from 20 s that takes an hour and a half."""
 
     offline_addresses: int = 5
     """Addresses that had answered and do not any more, while nobody does, until it is taken to be

@@ -18,6 +18,7 @@ from typing import Final
 
 from agent.modules.robots_rules import Rules, Verdict, Wildcard, comparable, weight
 from shared.errors import SettingError
+from shared.urls import escaped_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -44,6 +45,14 @@ some three milliseconds."""
 PIECE_COST: Final = 8
 
 _BOM: Final = b"\xef\xbb\xbf"
+_WIDE: Final = (
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+    *((bytes((letter, 0)), "utf-16-le") for letter in b"#UuSs\r\n"),
+    *((bytes((0, letter)), "utf-16-be") for letter in b"#UuSs\r\n"),
+)
+"""How a robots.txt in UTF-16 begins, with a byte order mark or without."""
+
 _SIGNS: Final = re.compile(rb"\*{2,}")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 _TOKEN_START: Final = re.compile(rb"[A-Za-z_-]+")
@@ -125,7 +134,7 @@ def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[No
                 current.append(group)
         elif name == "sitemap":
             if len(sitemaps) < MAX_SITEMAPS:
-                sitemaps.append(value.decode("utf-8", "replace"))
+                sitemaps.append(escaped_bytes(value))
         elif name == "crawl-delay":
             if _NUMBER.fullmatch(value):
                 for group in [everybody] if strict else current:
@@ -166,6 +175,10 @@ def _directives(body: bytes) -> Iterator[tuple[int, str, bytes] | None]:
 
 
 def _lines(body: bytes) -> list[bytes]:
+    for start, codec in _WIDE:
+        if body.startswith(start):  # a few editors write it so; no rule would be found in it
+            body = body[:MAX_BYTES].decode(codec, "replace").encode()
+            break
     shared = 0
     while shared < len(_BOM) and body[shared : shared + 1] == _BOM[shared : shared + 1]:
         shared += 1  # a byte order mark, or as much of it as was saved

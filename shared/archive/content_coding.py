@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
-from shared.archive.http_block import header_value
+from shared.archive.http_block import header_values
 from shared.archive.limits import MAX_BODY_BYTES
 from shared.frozen import frozen
 
@@ -37,19 +37,22 @@ _ZSTD_WINDOW_LOG: Final = 23
 class Decoded:
     """A body without its encodings; `note` is empty where it is whole.
 
-    is_left: an encoding that nobody knows is left on it, or it is longer than allowed.
+    is_left: an encoding is left on it, or it is longer than allowed. unknown: a name in the list
+    that is no encoding, or none that is understood; the body was taken for not having it.
     """
 
     body: bytes
     note: str = ""
     is_left: bool = False
+    unknown: str = ""
 
 
 def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
     """Return a body without the encodings that a Content-Encoding lists.
 
-    encodings: as sent, "" where there is none; the last one listed was put on last. max_bytes
-    holds for the outcome of each step.
+    encodings: as sent, "" where there is none; the last one listed was put on last. A name that is
+    no encoding (`none`, `utf-8`, `text/html`) means nothing: servers that send it send the body as
+    it is, and browsers show it. One that exists and is not understood stays on. max_bytes holds for the outcome of each step.
     """
     if not encodings:
         return Decoded(body)
@@ -59,19 +62,21 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
         note = f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off"
         return Decoded(body, note, is_left=True)
     notes: list[str] = []
-    is_left = False
+    is_left, unknown = False, ""
     for name in reversed(names):
         decode = _DECODERS.get(name)
         if decode is None:
-            notes.append(f"decode-error: unknown encoding {ascii(name[:40].strip())[1:-1]}")
-            is_left = True
-            break
+            unknown = ascii(name[:40].strip())[1:-1]
+            if name in _NOT_UNDERSTOOD:  # what lies below it cannot be reached
+                is_left = True
+                break
+            continue
         step = decode(body, max_bytes) if body else Decoded(body)
         body = step.body
         if step.note:
             notes.append(step.note)
             is_left = is_left or len(body) >= max_bytes
-    return Decoded(body, "; ".join(notes), is_left)
+    return Decoded(body, "; ".join(notes), is_left, unknown)
 
 
 def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
@@ -80,7 +85,7 @@ def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) 
     header: the response's. One that cannot be decoded, or becomes longer than the limit: as it is
     stored, because an archive loses nothing. One that was cut gives what can be read of it.
     """
-    encodings = (header_value(header, "Content-Encoding") or b"").decode("latin-1")
+    encodings = b",".join(header_values(header, "Content-Encoding")).decode("latin-1")
     decoded = decode_content(body, encodings, limit_bytes)
     return body if decoded.is_left or (decoded.note and not decoded.body) else decoded.body
 
@@ -217,6 +222,22 @@ _DECODERS: Final[dict[str, Callable[[bytes, int], Decoded]]] = {
     "br": _unbrotli,
     "zstd": _unzstd,
 }
+
+_NOT_UNDERSTOOD: Final = frozenset(
+    (
+        "compress",
+        "x-compress",
+        "bzip2",
+        "x-bzip2",
+        "lzma",
+        "xz",
+        "exi",
+        "pack200-gzip",
+        "dcb",
+        "dcz",
+    )
+)
+"""Encodings that exist, and that nobody sends who was not asked for them."""
 
 UNDERSTOOD: Final = ("gzip", "deflate", "br", "zstd")
 """What may be asked for in Accept-Encoding, and is taken off."""

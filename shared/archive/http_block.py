@@ -24,8 +24,10 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 __all__ = [
     "UNKNOWN_TYPE",
+    "content_type_of",
     "header_end",
     "header_value",
+    "header_values",
     "last_modified_ms",
     "media_type",
     "received_header",
@@ -57,6 +59,8 @@ _STATUS_LINE: Final = b"X-Crawl-Status-Line: "
 _WHOLE: Final = b"X-Crawl-Header: "
 _STATUS: Final = re.compile(rb"[^\s]+[ \t]+([0-9]{3})(?![0-9])")
 _MEDIA_TYPE: Final = re.compile(_TOKEN + rb"/" + _TOKEN)
+_COMMA_SEPARATED: Final = re.compile(rb'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
+_CHARSET: Final = re.compile(rb';[ \t]*charset=(?:"(?:[^"\\]|\\.)*"?|[^;]*)', re.IGNORECASE)
 _BODILESS: Final = (204, 304)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -124,10 +128,40 @@ def header_value(header: bytes, name: str) -> bytes | None:
     return None if match is None else match[1].strip()
 
 
+def header_values(header: bytes, name: str) -> list[bytes]:
+    """Return the values of all fields with a name, in order."""
+    return [value.strip() for value in _field_pattern(name).findall(b"\n" + header)]
+
+
+@lru_cache(maxsize=4)
+def content_type_of(header: bytes) -> bytes:
+    """Return the Content-Type that counts: the last valid one of all fields; empty: there is none.
+
+    One without a charset takes that of the one before it, if both say the same type.
+    Source: Fetch standard, 2.2.2 (extract a MIME type).
+    """
+    values = header_values(header, "Content-Type")
+    if len(values) == 1 and b"," not in values[0]:  # nearly always
+        return values[0]
+    chosen = essence = charset = b""
+    for value in _COMMA_SEPARATED.findall(b",".join(values)):
+        match = _MEDIA_TYPE.match(value.strip())
+        if match is None or match[0] == b"*/*":
+            continue
+        named = _CHARSET.search(value)
+        if match[0].lower() != essence:
+            charset = b""
+        essence, chosen = match[0].lower(), value.strip()
+        charset = named[0] if named else charset
+        if not named:
+            chosen += charset
+    return chosen or (values[0] if values else b"")
+
+
 @lru_cache(maxsize=4)
 def media_type(header: bytes) -> str:
     """Return `type/subtype` of Content-Type in lower case, UNKNOWN_TYPE without."""
-    match = _MEDIA_TYPE.match(header_value(header, "Content-Type") or b"")
+    match = _MEDIA_TYPE.match(content_type_of(header))
     return UNKNOWN_TYPE if match is None else match[0].decode("ascii").lower()
 
 

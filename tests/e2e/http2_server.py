@@ -1,4 +1,7 @@
-"""The least HTTP/2 server: answers every stream with one page. No library, a few frames."""
+"""The least HTTP/2 server: answers every stream with one page. No library, a few frames.
+
+It speaks HTTP/1.1 to clients that ask for it, as every server does.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,11 @@ def _field(name: bytes, value: bytes) -> bytes:
 class Http2Server:
     """Speaks h2 over TLS on a free port of loopback."""
 
-    def __init__(self, tls: ssl.SSLContext, body: bytes) -> None:
-        tls.set_alpn_protocols(["h2"])
+    def __init__(self, tls: ssl.SSLContext, body: bytes, *more: tuple[bytes, bytes]) -> None:
+        """more: header fields of an answer over HTTP/2."""
+        tls.set_alpn_protocols(["h2", "http/1.1"])
+        self._more = more
+        self.old_requests: list[bytes] = []
         self._tls = tls
         self._body = body
         self.streams = 0
@@ -61,6 +67,9 @@ class Http2Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+            if writer.get_extra_info("ssl_object").selected_alpn_protocol() != "h2":
+                await self._serve_http1(reader, writer)
+                return
             assert await reader.readexactly(len(_PREFACE)) == _PREFACE
             writer.write(_frame(_SETTINGS, 0, 0, b""))
             while True:
@@ -74,9 +83,19 @@ class Http2Server:
                 elif kind == _HEADERS:
                     self.streams += 1
                     fields = b"\x88" + _field(b"content-type", b"text/plain")  # :status 200
+                    fields += b"".join(_field(name, value) for name, value in self._more)
                     writer.write(_frame(_HEADERS, _END_HEADERS, stream, fields))
                     writer.write(_frame(_DATA, _END_STREAM, stream, self._body))
                 await writer.drain()
         writer.close()
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             await writer.wait_closed()
+
+    async def _serve_http1(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while True:
+            self.old_requests.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(self._body))
+            writer.write(self._body)
+            await writer.drain()

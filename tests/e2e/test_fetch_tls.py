@@ -150,3 +150,32 @@ def test_http2_is_spoken_where_the_server_can(identity: Identity) -> None:
             assert (server.connections, server.streams) == (1, 3)
 
     asyncio.run(run())
+
+
+def test_a_field_that_http2_forbids_is_answered_over_http1(identity: Identity) -> None:
+    """The page comes by a second request at once; the next ones go that way from the beginning."""
+
+    async def run() -> tuple[list[FetchAnswer], Http2Server]:
+        options = replace(OPTIONS, ca_file=identity.certificate)
+        forbidden = (b"upgrade", b"h2,h2c")
+        async with Http2Server(identity.context(), b"hello", forbidden) as server:
+            fetcher = CurlFetcher(options, lambda: True, lambda _: None, SystemClock())
+            answers = []
+            for path in "ab":
+                done: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()
+                url = f"https://www.a.example:{server.port}/{path}"
+                fetcher.start(FetchRequest(url, "127.0.0.1", 1000), done.set_result)
+                answers.append(await asyncio.wait_for(done, 20))
+            fetcher.close()
+            return answers, server
+
+    answers, server = asyncio.run(run())
+    for answer, path in zip(answers, "ab", strict=True):
+        assert (answer.outcome, answer.status) == ("answered", 200)
+        assert answer.capture is not None
+        assert answer.capture.body == b"hello"
+        assert answer.capture.response_header.startswith(b"HTTP/1.1 200")
+        assert answer.capture.request.startswith(b"GET /%b HTTP/1.1" % path.encode())
+    assert server.streams == 1
+    assert [request.split()[1] for request in server.old_requests] == [b"/a", b"/b"]
+    assert answers[1].kept_alive

@@ -5,6 +5,7 @@
     blocks.py    header blocks: the request that is sent, the answers that came (pure)
     outcomes.py  how a request ended, from curl's words to ours (pure)
     answers.py   from what came in to the answer
+    fallbacks.py second ways to ask, where libcurl refuses an answer that browsers show
     idle.py      connections that stay open, one an address
     rate.py      how fast all answers together may come
     room.py      who waits, where bodies in memory have reached their bound

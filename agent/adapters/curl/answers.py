@@ -7,7 +7,7 @@ from typing import Final
 import pycurl
 
 from agent.adapters.curl.blocks import (
-    conditions,
+    own_fields,
     read_answer,
     request_block,
     retry_after_s,
@@ -60,7 +60,7 @@ def answer_of(
         max(0.0, elapsed_ms),
         slot.started_epoch_ms,
         ended_s,
-        outcome == "answered" and stays_open(header),
+        outcome == "answered" and not slot.fallback.fields and stays_open(header),
         received.location if whole else None,
         later_s,
         message[:MAX_DETAIL_CHARACTERS],
@@ -97,7 +97,7 @@ def _capture(
         slot.site,
         version=b"2" if header.startswith(b"HTTP/2") else b"1.1",
         by_proxy=bool(options.proxy),
-        more=() if request.earlier is None else conditions(request.earlier),
+        more=own_fields(request, slot.fallback),
     )
     return Capture(
         request.url,

@@ -11,15 +11,18 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Final
 
+from agent.adapters.curl.fallbacks import Fallback
 from agent.pipeline.messages import Earlier
+from agent.pipeline.ports import FetchRequest
 from shared.archive.http_block import header_value, status_code
 from shared.frozen import frozen
-from shared.urls import DEFAULT_PORTS, split_host
+from shared.urls import DEFAULT_PORTS, escaped_bytes, split_host
 
 __all__ = [
     "Answer",
     "Site",
     "conditions",
+    "own_fields",
     "read_answer",
     "request_block",
     "retry_after_s",
@@ -28,7 +31,7 @@ __all__ = [
 ]
 
 MAX_RETRY_AFTER_S: Final = 10 * 365 * 86400.0
-_MAY_SAY_LATER: Final = frozenset({413, 429, 500, 502, 503, 504, *range(520, 525)})
+_MAY_SAY_LATER: Final = frozenset({408, 413, 425, 429, *range(500, 600)} - {501, 505})
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -75,6 +78,12 @@ def conditions(earlier: Earlier | None) -> tuple[str, ...]:
     if earlier.etag:
         return (f"If-None-Match: {earlier.etag}",)
     return (f"If-Modified-Since: {earlier.modified}",) if earlier.modified else ()
+
+
+def own_fields(request: FetchRequest, fallback: Fallback) -> tuple[str, ...]:
+    """Return the header fields of one request alone, as it is asked in a way."""
+    more = () if request.earlier is None else conditions(request.earlier)
+    return more if fallback is Fallback.NONE else (*more, *fallback.fields)
 
 
 def request_block(
@@ -171,9 +180,4 @@ def _location(header: bytes, status: int) -> str | None:
     if status not in _REDIRECTS:
         return None
     value = header_value(header, "Location")
-    if not value:
-        return None
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
+    return escaped_bytes(value) if value else None

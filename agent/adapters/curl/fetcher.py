@@ -18,7 +18,8 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
-from agent.adapters.curl.blocks import site_of
+from agent.adapters.curl.blocks import read_answer, site_of
+from agent.adapters.curl.fallbacks import Fallback, Fallbacks, fallback_for
 from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.overdue import overdue
@@ -66,6 +67,7 @@ class CurlFetcher:
         self._site = lru_cache(SITES_REMEMBERED)(partial(site_of, fields=options.fields))
         self._busy: dict[Any, Slot] = {}  # by handle
         self._free: list[Slot] = []
+        self._fallbacks = Fallbacks()
         self._idle = IdleConnections(options.max_idle)
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
@@ -110,7 +112,9 @@ class CurlFetcher:
         site = self._site(request.url[: request.url.index("/", 8)])
         self._idle.make_way(request.address, site.host)
         slot = self._free.pop() if self._free else self._new_slot()
-        slot.begin(request, site, done, self._clock.monotonic_s(), self._clock.epoch_ms())
+        now_s = self._clock.monotonic_s()
+        fallback = self._fallbacks.of(site.host, now_s)
+        slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
@@ -298,6 +302,8 @@ class CurlFetcher:
     # How requests end.
 
     def _finish(self, handle: Any, code: int, message: str) -> None:
+        if code != pycurl.E_OK and self._falls_back(handle, code, message):
+            return
         slot = self._busy.pop(handle)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
@@ -311,6 +317,20 @@ class CurlFetcher:
         if not self._busy:
             self._quiet.set()
         self._answers.append((done, answer))
+
+    def _falls_back(self, handle: Any, code: int, message: str) -> bool:
+        """Ask in another way where that may help; tell whether it is under way."""
+        slot = self._busy[handle]
+        if slot.fallback is not Fallback.NONE or slot.refusal is not None or self._stopping:
+            return False
+        fallback = fallback_for(code, message, whole_header=read_answer(slot.lines).whole)
+        if fallback is Fallback.NONE:
+            return False
+        self._fallbacks.remember(slot.site.host, fallback, self._clock.monotonic_s())
+        self._multi.remove_handle(handle)
+        slot.begin_again(fallback)
+        self._multi.add_handle(handle)
+        return True
 
     def _deliver_soon(self) -> None:
         """Have the loop deliver: whoever asked for what is answered does not expect it yet."""

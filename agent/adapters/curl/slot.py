@@ -10,12 +10,13 @@ How long a request may take is for the fetcher to say: libcurl's limit would cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import pycurl
 
-from agent.adapters.curl.blocks import Site, conditions
+from agent.adapters.curl.blocks import Site, own_fields
+from agent.adapters.curl.fallbacks import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate import RateLimit
 from agent.adapters.curl.sockets import Sockets
@@ -58,6 +59,7 @@ class Slot:
         self.body_bytes = 0
         self.too_long = False
         self.refusal: Outcome | None = None
+        self.fallback = Fallback.NONE
         self.started_s = 0.0
         self.started_epoch_ms = 0
         self._waited_s = 0.0
@@ -78,6 +80,7 @@ class Slot:
         done: Callable[[FetchAnswer], None],
         started_s: float,
         started_epoch_ms: int,
+        fallback: Fallback,
     ) -> None:
         """Take a request on; whoever calls gives the handle to libcurl next."""
         self.request = request
@@ -86,14 +89,35 @@ class Slot:
         self.started_s = started_s
         self.started_epoch_ms = started_epoch_ms
         self.handle.setopt(pycurl.URL, request.url)
-        more = conditions(request.earlier)
+        if fallback is not self.fallback:
+            self._ask_by(fallback)
+        more = own_fields(request, fallback)
         if more or self._conditional:
-            self.handle.setopt(pycurl.HTTPHEADER, [*self._fields, *more, _NO_FIELD])
-            self._conditional = bool(more)
+            self._set_fields(more)
         if not self._proxied:
             shown = f"[{request.address}]" if ":" in request.address else request.address
             # To the checked address, whatever the name; Host and SNI stay the name.
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
+
+    def begin_again(self, fallback: Fallback) -> None:
+        """Ask for the same in another way: nothing that can be used has come."""
+        self.lines.clear()
+        self._drop_body()
+        self.too_long = False
+        self._ask_by(fallback)
+        self._set_fields(own_fields(self.request, fallback))
+
+    def _ask_by(self, fallback: Fallback) -> None:
+        set_option = self.handle.setopt
+        by_http1 = fallback is Fallback.HTTP1
+        version = pycurl.CURL_HTTP_VERSION_1_1 if by_http1 else pycurl.CURL_HTTP_VERSION_2TLS
+        set_option(pycurl.HTTP_VERSION, version)
+        set_option(pycurl.IGNORE_CONTENT_LENGTH, int(fallback is Fallback.TO_THE_END))
+        self.fallback = fallback
+
+    def _set_fields(self, more: Sequence[str]) -> None:
+        self.handle.setopt(pycurl.HTTPHEADER, [*self._fields, *more, _NO_FIELD])
+        self._conditional = bool(more)
 
     def pause(self, now_s: float) -> None:
         """Note that from now on it waits for rate or memory of ours, and not for its server."""
@@ -121,12 +145,15 @@ class Slot:
         """Forget the request, so that nothing of it is held until the next."""
         del self.request, self.done
         self.lines.clear()
-        self.body.clear()
-        self._held.sum -= self.body_bytes
-        self.body_bytes = 0
+        self._drop_body()
         self.too_long = False
         self.refusal = None
         self._waited_s, self._paused_at_s = 0.0, None
+
+    def _drop_body(self) -> None:
+        self.body.clear()
+        self._held.sum -= self.body_bytes
+        self.body_bytes = 0
 
     def _set_up(self, options: FetchOptions, sockets: Sockets) -> None:
         set_option = self.handle.setopt

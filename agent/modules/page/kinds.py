@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
 __all__ = ["HEAD_BYTES", "Kind", "is_data", "kind_of", "may_hold_links"]
 
@@ -70,13 +69,13 @@ def is_data(media_type: str, body: bytes) -> bool:
     """Tell whether a file of no type, sent without an encoding, is neither a list nor packed."""
     if media_type not in _FILE_TYPES or body.startswith(_GZIP):
         return False
-    return not kind_of(media_type, body, "")
+    return not kind_of(media_type, body)
 
 
-def kind_of(media_type: str, body: bytes, url: str) -> Kind:
+def kind_of(media_type: str, body: bytes) -> Kind:
     """Return what a decoded body is. media_type: as `Capture.media_type` says it."""
-    if body.startswith(_GZIP) and media_type in (*_PACKED_TYPES, *_UNKNOWN_TYPES):
-        return "gzip" if urlsplit(url).path.lower().endswith(".gz") else ""
+    if body.startswith(_GZIP) and may_hold_links(media_type):
+        return "gzip"  # whatever the path ends in: what is inside decides
     if media_type in _HTML_TYPES:
         # Only after this look: a body like a feed is shown as one by browsers too.
         is_list = body[:1] in b"<\xef \r\n" and _LOOKS_LIKE_LIST.match(body, 0, HEAD_BYTES)

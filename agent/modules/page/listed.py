@@ -73,7 +73,7 @@ def list_of(kind: Kind, body: bytes, content_type: str, url: str, max_links: int
 def _packed(body: bytes, content_type: str, url: str, max_links: int) -> Listed:
     # The head first: most packed files are somebody's data, not worth fifty megabytes.
     head = decode_content(body, "gzip", HEAD_BYTES).body
-    inner = kind_of("text/plain", head, url)
+    inner = kind_of("text/plain", head)
     if inner not in ("xml", "text"):
         return Listed()
     decoded = decode_content(body, "gzip", MAX_LIST_BYTES)

@@ -25,6 +25,7 @@ from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
+from shared.archive.http_block import content_type_of
 from shared.frozen import frozen
 from shared.urls import name_and_port
 
@@ -116,13 +117,14 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     if b"content-encoding" in small:
         encodings = ",".join(field_values(header, "Content-Encoding"))
     decoded = decode_content(page.capture.body, encodings, limits.max_decoded_bytes)
-    types = field_values(header, "Content-Type")
-    content_type = types[0] if types else ""
-    kind = kind_of(media_type, decoded.body, page.url)
+    content_type = content_type_of(header).decode("latin-1")
+    kind = kind_of(media_type, decoded.body)
     if kind in ("xml", "text", "gzip") and len(decoded.body) >= limits.max_decoded_bytes:
         decoded = decode_content(page.capture.body, encodings, MAX_LIST_BYTES)
     if decoded.note:
         notes.append(decoded.note)
+    if decoded.unknown:
+        notes.append(f"unknown Content-Encoding {decoded.unknown}")
     if kind != "html":
         tag = read_tags((), tags, limits.agent_token)
         if not kind or tag.nofollow:

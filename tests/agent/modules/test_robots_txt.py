@@ -276,3 +276,21 @@ def test_of_very_many_wildcards_the_last_hold_for_more() -> None:
     assert rules.allowed("/y/page").rule == "Disallow: /y/*z"
     assert not rules.allowed("/y/ok").allowed
     assert rules.allowed("/elsewhere").allowed
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+def test_a_robots_txt_in_utf16_is_read(codec: str, mark: str) -> None:
+    """An editor wrote it so; its rules are meant all the same, and to read them is gentler."""
+    text = f"{mark}User-agent: *\r\nDisallow: /private\r\nSitemap: /日.xml\r\n"
+    rules = parse(text.encode(codec), "PRS")
+    assert not rules.allowed("/private/x").allowed
+    assert rules.allowed("/open").allowed
+    assert rules.sitemaps == ("/%E6%97%A5.xml",)
+
+
+def test_each_byte_of_a_sitemap_is_escaped_as_it_is() -> None:
+    """Whatever encoding its server has paths in."""
+    assert parse(b"Sitemap: http://a.example/\xa4\xa2.xml", "PRS").sitemaps == (
+        "http://a.example/%A4%A2.xml",
+    )

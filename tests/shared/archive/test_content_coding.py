@@ -120,12 +120,38 @@ def test_members_follow_one_another_and_garbage_is_ignored() -> None:
     assert decode_content(packed, "gzip", LIMIT).note == ""
 
 
-def test_an_unknown_encoding_is_left_on() -> None:
-    """A body that cannot be decoded stays as it came, with a note of one printable line."""
-    decoded = decode_content(b"raw", "zst\u0085d " + "x" * 99, LIMIT)
-    assert decoded.body == b"raw"
-    assert decoded.note.startswith("decode-error: unknown encoding")
-    assert decoded.note.isprintable()
+@pytest.mark.parametrize(
+    "encodings",
+    [
+        *("none", "utf-8", "text/html", "identity, none", " , ,", "compress", "UTF-8;q=1", "lzma"),
+        *("null", "8bit", "gzip;q=1", "aws-chunked"),
+    ],
+)
+def test_a_name_that_is_no_encoding_means_nothing(encodings: str) -> None:
+    """The body is read as it came, as browsers read it."""
+    decoded = decode_content(b"<p>page", encodings, LIMIT)
+    assert (decoded.body, decoded.note, decoded.is_left) == (b"<p>page", "", False)
+
+
+@pytest.mark.parametrize(
+    "encodings", ["gzip", " GZip ", "x-gzip", "X-GZIP,", "none, gzip", "gzip,none"]
+)
+def test_encodings_are_known_in_any_spelling(encodings: str) -> None:
+    """Case, space, empty entries and unknown neighbours change nothing."""
+    assert decode_content(gzip.compress(b"<p>page"), encodings, LIMIT).body == b"<p>page"
+
+
+def test_an_unknown_encoding_is_named_in_one_line() -> None:
+    """Whatever bytes its name has."""
+    unknown = decode_content(b"raw", "zst\u0085d " + "x" * 99, LIMIT).unknown
+    assert unknown.startswith("zst")
+    assert unknown.isprintable()
+
+
+def test_all_fields_of_an_encoding_count() -> None:
+    """Two fields are one list."""
+    header = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: deflate\r\n\r\n"
+    assert decoded_body(header, zlib.compress(gzip.compress(b"<p>page"))) == b"<p>page"
 
 
 def test_too_many_encodings_are_left_on() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shared.archive.http_block import (
     _NOTED,
     _framed,
+    content_type_of,
     header_end,
     header_value,
     last_modified_ms,
@@ -215,3 +216,33 @@ def test_last_modified_never_fails(value: bytes) -> None:
     """No value of a server stops the reader of its date."""
     block = b"HTTP/1.1 200 OK\r\nLast-Modified: " + value.replace(b"\n", b"") + b"\r\n\r\n"
     assert isinstance(last_modified_ms(block), int)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "kind"),
+    [
+        (["text/plain", "text/html; charset=utf-8"], "text/html; charset=utf-8", "text/html"),
+        (["text/html;charset=gbk", "text/html"], "text/html;charset=gbk", "text/html"),
+        (["text/html;charset=gbk", "text/plain"], "text/plain", "text/plain"),
+        (["text/html", "nonsense"], "text/html", "text/html"),
+        (["text/html", "*/*"], "text/html", "text/html"),
+        (["text/html;charset=gbk", "", "text/html;x=y"], "text/html;x=y;charset=gbk", "text/html"),
+        (
+            ["text/html;charset=gbk", "TEXT/HTML; charset=big5"],
+            "TEXT/HTML; charset=big5",
+            "text/html",
+        ),
+        (["text/plain, text/html"], "text/html", "text/html"),
+        (['text/html; x="a, text/plain"'], 'text/html; x="a, text/plain"', "text/html"),
+        (["nonsense", "too"], "nonsense", "unk"),
+        ([], "", "unk"),
+    ],
+)
+def test_of_several_content_types_the_last_valid_one_counts(
+    fields: list[str], expected: str, kind: str
+) -> None:
+    """As browsers take it; one of the same type hands its charset on."""
+    lines = "".join(f"Content-Type: {value}\r\n" for value in fields)
+    header = f"HTTP/1.1 200 OK\r\n{lines}\r\n".encode()
+    assert content_type_of(header) == expected.encode()
+    assert media_type(header) == kind

@@ -22,7 +22,7 @@ def until_fetched(world: World, url: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504, 520, 524])
+@pytest.mark.parametrize("status", [408, 425, 500, 502, 503, 504, 509, 520, 524, 530, 599])
 def test_an_outage_of_a_minute_loses_no_page(status: int) -> None:
     """A top page that is broken for a moment is tried again, and the site behind it is crawled."""
     world = world_of("a", pages=6)

@@ -219,3 +219,21 @@ def test_a_sitemap_may_be_larger_than_a_page() -> None:
     header = MAP[:-2] + b"Content-Encoding: gzip\r\n\r\n"
     done = work(gzip.compress(listed), header)
     assert (done.links.urls, done.processed.note) == (("http://b.example/1",), "")
+
+
+@pytest.mark.parametrize(
+    "media_type", ["application/xml", "application/rss+xml", "text/plain", "unk"]
+)
+def test_a_packed_sitemap_is_known_by_its_bytes(media_type: str) -> None:
+    """Whatever its path ends in and its server says; other packed data leads nowhere."""
+    header = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n".encode()
+    listed = gzip.compress(b"<urlset><loc>http://b.example/1</loc></urlset>")
+    assert work(listed, header).links.urls == ("http://b.example/1",)
+    assert work(gzip.compress(b"not a list <a href=x>"), header).links.urls == ()
+
+
+def test_an_unknown_content_encoding_is_noted_and_the_page_read() -> None:
+    """As browsers read it."""
+    done = work(b"<a href=x>", HTML[:-2] + b"Content-Encoding: none\r\n\r\n")
+    assert len(done.links.urls) == 1
+    assert done.processed.note == "unknown Content-Encoding none"

@@ -1,0 +1,74 @@
+"""Second ways to ask for a page whose answer libcurl refuses, and browsers show.
+
+    HTTP1        an HTTP/2 answer with a field that HTTP/2 forbids (`upgrade: h2`): once more by 1.1
+    TO_THE_END   a Content-Length that is no length (`-1`, two different ones): read until it closes
+
+The second request follows at once, as in a browser: the first one brought nothing. It is
+remembered for its host for an hour, so that a site costs one request more and not twice as many.
+Invariant: a request has one second way at most.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+__all__ = ["Fallback", "Fallbacks", "fallback_for"]
+
+REMEMBERED_S: Final = 3600.0
+MOST_HOSTS: Final = 4096
+
+_WEIRD_SERVER_REPLY: Final = 8
+_HTTP2: Final = 16
+_HTTP2_STREAM: Final = 92
+_LENGTH: Final = "Content-Length"  # in libcurl's words for code 8, which stands for much else
+
+
+class Fallback(Enum):
+    """How a request is made."""
+
+    NONE = "as usual"
+    HTTP1 = "over HTTP/1.1"
+    TO_THE_END = "without regard to Content-Length"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Return the header fields that such a request adds: only the end tells where it ends."""
+        return ("Connection: close",) if self is Fallback.TO_THE_END else ()
+
+
+def fallback_for(code: int, message: str, *, whole_header: bool) -> Fallback:
+    """Return the way in which a failed request may succeed; NONE: there is no other.
+
+    code, message: libcurl's (CURLE_*).
+    """
+    if whole_header:
+        return Fallback.NONE
+    if code in (_HTTP2, _HTTP2_STREAM):
+        return Fallback.HTTP1
+    if code == _WEIRD_SERVER_REPLY and _LENGTH in message:
+        return Fallback.TO_THE_END
+    return Fallback.NONE
+
+
+class Fallbacks:
+    """Which hosts need one, for a while. Costs a usual host nothing."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Fallback, float]] = {}
+
+    def of(self, host: str, now_s: float) -> Fallback:
+        """Return how a host is asked at once."""
+        if not self._known:
+            return Fallback.NONE
+        found, until_s = self._known.get(host, (Fallback.NONE, 0.0))
+        if found is not Fallback.NONE and now_s >= until_s:
+            del self._known[host]
+            return Fallback.NONE
+        return found
+
+    def remember(self, host: str, fallback: Fallback, now_s: float) -> None:
+        """Take note that a host needs one."""
+        if len(self._known) >= MOST_HOSTS:
+            self._known.pop(next(iter(self._known)))
+        self._known[host] = (fallback, now_s + REMEMBERED_S)
