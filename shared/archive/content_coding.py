@@ -52,7 +52,8 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
 
     encodings: as sent, "" where there is none; the last one listed was put on last. A name that is
     no encoding (`none`, `utf-8`, `text/html`) means nothing: servers that send it send the body as
-    it is, and browsers show it. One that exists and is not understood stays on. max_bytes holds for the outcome of each step.
+    it is, and browsers show it. One that exists and is not understood stays on. max_bytes holds for
+    the outcome of each step.
     """
     if not encodings:
         return Decoded(body)

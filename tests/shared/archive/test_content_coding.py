@@ -130,7 +130,7 @@ def test_members_follow_one_another_and_garbage_is_ignored() -> None:
 def test_a_name_that_is_no_encoding_means_nothing(encodings: str) -> None:
     """The body is read as it came, as browsers read it."""
     decoded = decode_content(b"<p>page", encodings, LIMIT)
-    assert (decoded.body, decoded.note, decoded.is_left) == (b"<p>page", "", False)
+    assert (decoded.body, decoded.note) == (b"<p>page", "")
 
 
 @pytest.mark.parametrize(
