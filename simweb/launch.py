@@ -33,7 +33,7 @@ from simweb.verdict import Verdict
 
 __all__ = ["SimulatedWeb", "StartError"]
 
-_READY_S = 60.0
+_READY_S = 300.0
 _STOP_S = 10.0
 
 Value = str | int | float | bool | Iterable[str]

@@ -26,12 +26,12 @@ import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.live.result import result_of
 from simweb.launch import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
-from tools.demo.rounds import run_round
+from tools.demo.rounds import describe, run_round
 from tools.demo.table import table
 
 MEMORY: Final = Path("/dev/shm")  # the folder in it is ours alone
@@ -59,6 +59,10 @@ def _web(options: argparse.Namespace, folder: Path) -> SimulatedWeb:
     )
 
 
+def _show(detail: dict[str, Any]) -> None:
+    _say(f"round {detail['round']['number']}: {describe(detail)}")
+
+
 def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     fleet = FleetOptions(
         interval_s=options.interval_s,
@@ -78,7 +82,7 @@ def _run(options: argparse.Namespace, folder: Path) -> dict[str, float]:
         _say(f"{options.hosts} hosts, {options.regions} regions with an agent each")
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
         first, second = (
-            run_round(manager, method, seconds=options.seconds, say=_say, look_every_s=5.0)
+            run_round(manager, method, stall_s=options.stall_s, show=_show, look_every_s=5.0)
             for method in ("random", options.method)
         )
         found = manager.prsm("check")["findings"]
@@ -109,7 +113,7 @@ def main() -> None:
     parser.add_argument("--interval-s", type=float, default=0.04, help="between two fetches")
     parser.add_argument("--probe-pages", type=int, default=4, help="of a host, by each agent")
     parser.add_argument("--method", default="prices", help="of the second round")
-    parser.add_argument("--seconds", type=float, default=1800.0, help="a round may take")
+    parser.add_argument("--stall-s", type=float, default=900.0, help="without progress")
     options = parser.parse_args()
     # Ended by SIGTERM, it ends its programs too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

@@ -14,29 +14,23 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from simweb.launch import SimulatedWeb
+from simweb.launch import SimulatedWeb, StartError
 from tools.demo.fleet import start_agents, start_manager
-from tools.demo.rounds import run_round
-from tools.demo.system import Manager
+from tools.demo.progress import ProgressLine
+from tools.demo.rounds import NoProgressError, counts, describe, run_round
+from tools.demo.system import CommandError, Manager
 from tools.demo.table import table
 
 HOSTS, REGIONS, SEEDS, PAGES_MEAN = 60, 4, 40, 8.0
-ROUND_S = 240.0
-
-
-@dataclass(frozen=True)
-class Login:
-    """Who may log in at the console of the demonstration."""
-
-    name: str
-    password: str
+STALL_S = 240.0
+LOGIN = "admin"
 
 
 @click.command()
@@ -45,65 +39,87 @@ class Login:
 @click.option("--folder", default=".demo", type=click.Path(path_type=Path), show_default=True)
 def main(keep: bool, seed: int, folder: Path) -> None:
     """Show a whole PRSM at work on this machine."""
-    begun = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
     # A demonstration ended by SIGTERM ends its programs too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with ExitStack() as stack:
-        web = stack.enter_context(
-            SimulatedWeb(
-                folder / "web",
-                hosts=HOSTS,
-                regions=REGIONS,
-                seeds=SEEDS,
-                seed=seed,
-                pages_mean=PAGES_MEAN,
-                pages_sigma=1.0,
-                domain="example.jp",
-                names_per_address=1.1,
-                crawl_delay_s=0.2,
-                robots=["error=0"],
-                trouble_scale=0,
-                trouble=["redirect=0.02", "not-found=0.02", "cut=0.01"],
-            )
+    progress = ProgressLine(sys.stdout)
+    try:
+        with ExitStack() as stack:
+            demonstrate(stack, folder, progress, keep=keep, seed=seed)
+    except (CommandError, NoProgressError, StartError, TimeoutError) as error:
+        progress.end()
+        raise click.ClickException(f"{error}\nThe logs: {', '.join(logs(folder))}") from error
+
+
+def demonstrate(
+    stack: ExitStack, folder: Path, progress: ProgressLine, *, keep: bool, seed: int
+) -> None:
+    """Start everything, run both rounds and print the table; the stack ends what was started."""
+    begun = time.monotonic()
+    web = stack.enter_context(
+        SimulatedWeb(
+            folder / "web",
+            hosts=HOSTS,
+            regions=REGIONS,
+            seeds=SEEDS,
+            seed=seed,
+            pages_mean=PAGES_MEAN,
+            pages_sigma=1.0,
+            domain="example.jp",
+            names_per_address=1.1,
+            crawl_delay_s=0.2,
+            robots=["error=0"],
+            trouble_scale=0,
+            trouble=["redirect=0.02", "not-found=0.02", "cut=0.01"],
         )
-        say(f"simulated web: {HOSTS} hosts in {REGIONS} regions, {SEEDS} of them known at first")
-        manager = start_manager(stack, folder, web.dns_port)
-        login = add_login(manager)
-        url = manager.url
-        say(f"manager: {url}")
-        start_agents(stack, manager, folder, REGIONS, web.dns_port)
-        say(f"agents: {REGIONS}, one in each region")
-        manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
-        first = run_round(manager, "random", seconds=ROUND_S, say=say)
-        second = run_round(manager, "tree", seconds=ROUND_S, say=say)
-        result = summary(manager, first, second, time.monotonic() - begun)
-        click.echo()
-        click.echo(table(first, second, result))
-        click.echo()
-        click.echo(f"console: {url}/console/   user {login.name}, password {login.password}")
-        if not keep:
-            click.echo("(`make demo KEEP=1` leaves it running)")
-        click.echo("RESULT " + json.dumps(result))
-        if keep:
-            wait_for_the_end()
+    )
+    progress.say(
+        f"simulated web: {HOSTS} hosts in {REGIONS} regions, {SEEDS} of them known at first"
+    )
+    manager = start_manager(stack, folder, web.dns_port)
+    progress.say(f"manager: {manager.url}")
+    start_agents(stack, manager, folder, REGIONS, web.dns_port)
+    progress.say(f"agents: {REGIONS}, one in each region")
+    manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
+    first, second = (
+        run_round(manager, method, stall_s=STALL_S, show=shown_round(progress, begun))
+        for method in ("random", "tree")
+    )
+    result = summary(manager, first, second, time.monotonic() - begun)
+    progress.say("")
+    progress.say(table(first, second, result))
+    progress.say("")
+    if keep:
+        password = secrets.token_urlsafe(9)
+        manager.add_user(LOGIN, password, "admin")
+        progress.say(f"console: {manager.url}/console/   user {LOGIN}, password {password}")
+    else:
+        progress.say("The system is ended; `make demo KEEP=1` leaves it running, with its console.")
+    click.echo("RESULT " + json.dumps(result))
+    if keep:
+        wait_for_the_end()
 
 
-def say(sentence: str) -> None:
-    """Print a line of progress."""
-    click.echo(sentence)
+def shown_round(progress: ProgressLine, begun: float) -> Callable[[dict[str, Any]], None]:
+    """Return what shows the progress of a round: a bar, pages, probes or units."""
+
+    def show(detail: dict[str, Any]) -> None:
+        name = f"round {detail['round']['number']} ({detail['round']['method']})"
+        done, total = counts(detail)
+        words = f"{name}: {describe(detail)}, {time.monotonic() - begun:.0f} s"
+        progress.show(words, detail["round"]["state"], done, total)
+
+    return show
 
 
-def add_login(manager: Manager) -> Login:
-    """Add an administrator with a new password."""
-    login = Login("admin", secrets.token_urlsafe(9))
-    manager.add_user(login.name, login.password, "admin")
-    return login
+def logs(folder: Path) -> list[str]:
+    """Return the paths of the logs of everything that was started."""
+    return [str(path) for path in sorted([*folder.glob("*.log"), *folder.glob("*/run.log")])]
 
 
 def wait_for_the_end() -> None:
     """Leave the system running until Ctrl-C or SIGTERM."""
-    say("running; end it with Ctrl-C")
+    click.echo("running; end it with Ctrl-C")
     try:
         signal.pause()
     except KeyboardInterrupt:
@@ -115,8 +131,9 @@ def summary(
 ) -> dict[str, Any]:
     """Return the figures of the RESULT line.
 
-    Costs are volume x distance of the same measurements, so that random, balanced and the bound
-    can be compared; `measured` is what the agents' logs of each round add up to.
+    Planned costs are volume x distance of the same measurements, so that random, balanced and the
+    bound can be compared. `measured` is what the agents' logs of each round add up to, `crawl_s`
+    the seconds from a plan's application to the last page of its round.
     """
     plan = second["plan"]["agents"]
     hosts = manager.prsm("hosts", "list", "--limit", "1")["matching"]
@@ -129,8 +146,15 @@ def summary(
         "bound_ms": round(second["bound_ms"], 1),
         "measured_random_ms": first["round"]["makespan_ms"],
         "measured_balanced_ms": second["round"]["makespan_ms"],
+        "crawl_random_s": crawl_s(first),
+        "crawl_balanced_s": crawl_s(second),
         "wall_s": round(wall_s, 1),
     }
+
+
+def crawl_s(detail: dict[str, Any]) -> float:
+    """Return the seconds that the crawl of a finished round took, by the manager's clock."""
+    return round(detail["round"]["elapsed_ms"] / 1000, 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Run a round of a whole system to its end, saying how far it is."""
+"""Run a round of a whole system to its end, and show its progress."""
 
 from __future__ import annotations
 
@@ -6,40 +6,73 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tools.demo.system import Manager, wait_for
+from tools.demo.system import Manager
+from tools.pace import polls
 
-__all__ = ["run_round"]
+__all__ = ["NoProgressError", "counts", "describe", "run_round"]
+
+
+class NoProgressError(Exception):
+    """A round stood still for too long; the message says where it stands."""
 
 
 def run_round(
     manager: Manager,
     method: str,
     *,
-    seconds: float,
-    say: Callable[[str], None],
+    stall_s: float,
+    show: Callable[[dict[str, Any]], None],
     look_every_s: float = 0.5,
 ) -> dict[str, Any]:
     """Start a round, wait until it is finished, and return what the manager says of it.
 
+    show: is called with the round's detail (`prsm rounds show --json`) whenever it has changed.
+    stall_s: seconds of a quiet machine (`tools/pace.py`) without any change before the wait ends.
     `wall_s` is added: what this process's clock showed. Each look costs half a second of CPU.
-    Raises TimeoutError after `seconds`.
+    Raises NoProgressError.
     """
     begun = time.monotonic()
     manager.prsm("rounds", "start", "--method", method)
     number = manager.prsm("rounds", "show")["round"]["number"]
-    told = ""
+    detail: dict[str, Any] = {}
+    while True:
+        before = _progress(detail)
+        for _ in polls(stall_s, look_every_s):
+            detail = manager.prsm("rounds", "show", str(number))
+            if _progress(detail) != before:
+                break
+        else:
+            raise NoProgressError(
+                f"round {number} has not advanced for {stall_s:.0f} s ({describe(detail)})"
+            )
+        show(detail)
+        if detail["round"]["state"] == "finished":
+            detail["wall_s"] = time.monotonic() - begun
+            return detail
 
-    def finished() -> dict[str, Any] | None:
-        nonlocal told
-        detail: dict[str, Any] = manager.prsm("rounds", "show", str(number))
-        state = detail["round"]["state"]
-        if state != told:
-            say(f"round {number} ({method}): {state}, {time.monotonic() - begun:.0f} s")
-            told = state
-        return detail if state == "finished" else None
 
-    detail: dict[str, Any] = wait_for(
-        f"round {number}", finished, seconds=seconds, every_s=look_every_s
-    )
-    detail["wall_s"] = time.monotonic() - begun
-    return detail
+def counts(detail: dict[str, Any]) -> tuple[int, int]:
+    """Return the finished and all probes of a round, or units where they are crawled."""
+    states: dict[str, int] = detail["orders" if _probing(detail) else "units"]
+    return states.get("done", 0) + states.get("finished", 0), sum(states.values())
+
+
+def describe(detail: dict[str, Any]) -> str:
+    """Return a round's state and counts: `crawling, 25 of 43 units, 310 pages`."""
+    done, total = counts(detail)
+    words = f"{detail['round']['state']}, {done} of {total}"
+    if _probing(detail):
+        return f"{words} probes"
+    return f"{words} units, {sum(agent['pages'] for agent in detail['agents'])} pages"
+
+
+def _probing(detail: dict[str, Any]) -> bool:
+    return detail["round"]["crawling_ms"] is None
+
+
+def _progress(detail: dict[str, Any]) -> object:
+    """Return what changes while a round advances; None before the first look."""
+    if not detail:
+        return None
+    agents = [(agent["name"], agent["pages"], agent["bytes"]) for agent in detail["agents"]]
+    return detail["round"]["state"], detail["orders"], detail["units"], agents

@@ -12,12 +12,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tools.held_port import HeldPort
+from tools.pace import polls
 
 __all__ = ["BIN", "Agent", "CommandError", "Manager", "wait_for"]
 
@@ -47,15 +47,14 @@ def command(*words: str, typed: str = "", **environment: str) -> str:
 
 
 def wait_for(what: str, ready: Any, *, seconds: float, every_s: float = 0.1) -> Any:
-    """Call `ready` until it returns something true, and return that. Raises TimeoutError."""
-    end = time.monotonic() + seconds
-    while True:
-        found = ready()
-        if found:
+    """Call `ready` until it returns something true, and return that.
+
+    seconds: of a quiet machine (`tools/pace.py`). Raises TimeoutError.
+    """
+    for _ in polls(seconds, every_s):
+        if found := ready():
             return found
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
-        time.sleep(every_s)
+    raise TimeoutError(f"{what}: not within {seconds:.0f} s of a quiet machine")
 
 
 @dataclass

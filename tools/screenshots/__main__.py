@@ -41,7 +41,7 @@ def main() -> int:
     asked = parser.parse_args()
     lacking = missing()
     if lacking:
-        print(f"{lacking} is not on this machine: tools/test_packages.sh all brings it")
+        print(f"{lacking} is not on this machine: `make test-packages ARGS=all` installs it")
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with (

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from simweb.launch import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
-from tools.demo.rounds import run_round
+from tools.demo.rounds import describe, run_round
 from tools.demo.system import Manager, wait_for
 from tools.screenshots.partners import add_partners, place
 from tools.screenshots.people import add_people, add_third_party
@@ -27,7 +27,7 @@ __all__ = ["Stage", "set_stage"]
 
 PLACES: Final = (("35.03", "135.78"), ("43.07", "141.34"), ("26.25", "127.77"))
 REGIONS: Final = len(PLACES)
-ROUND_S: Final = 400.0
+STALL_S: Final = 400.0
 TRANSFERS_S: Final = 200.0
 
 
@@ -67,8 +67,8 @@ def set_stage(
     for region, degrees in enumerate(PLACES):
         place(manager, f"robot.region{region}.example", *degrees)
     manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
-    run_round(manager, "random", seconds=ROUND_S, say=say)
-    run_round(manager, "tree", seconds=ROUND_S, say=say)
+    run_round(manager, "random", stall_s=STALL_S, show=lambda detail: say(describe(detail)))
+    run_round(manager, "tree", stall_s=STALL_S, show=lambda detail: say(describe(detail)))
     say("segments come to the centre")
     _collect(manager)
     say("partners, people and a third party come")
