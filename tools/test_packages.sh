@@ -1,20 +1,26 @@
 #!/bin/sh
-# The packages that tests need and Python cannot bring: Debian's, and some in JavaScript. Installs what is missing where it
-# may; says so and goes on where it may not: the tests that need it then skip, with the reason.
-#   tools/test_packages.sh        what `make test` needs
-#   tools/test_packages.sh all    what `make test-all`, `make faults` and `make screenshots` need too: wget, node, chromium, pages, ...
+# Installs Debian's packages that tests need and Python cannot bring: `make test-packages`.
+#   tools/test_packages.sh          what `make test` needs
+#   tools/test_packages.sh all      what `make test-all`, `make faults` and `make screenshots` need too
+#   tools/test_packages.sh check    installs nothing; prints what is missing and the command that installs it;
+#                                   `check all` for all targets
+# Ends with 1 where a package could not be installed.
 set -eu
 missing=""
-tool() { type "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+tool() { type "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || missing="$missing $2"; }
 folder() { [ -e "$1" ] || missing="$missing $2"; }
+check=no
+[ "${1:-}" != check ] || { check=yes; shift; }
+what="${1:-}"
 
-ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
 tool curl curl
 tool openssl openssl
 tool nginx nginx-light
 tool crontab cron
 tool caddy caddy
-if [ "${1:-}" = all ]; then
+tool unzip unzip
+tool systemd-analyze systemd
+if [ "$what" = all ]; then
     tool wget wget
     tool strace strace
     tool node nodejs
@@ -30,26 +36,32 @@ if [ "${1:-}" = all ]; then
     folder /usr/share/doc/git/html git-doc
     folder /usr/share/doc/apache2-doc/manual apache2-doc
 fi
+command="apt-get install --no-install-recommends$missing"
+if [ "$check" = yes ]; then
+    [ -z "$missing" ] || echo "Not installed:$missing. Tests that need them are skipped; to run them: sudo $command"
+    exit 0
+fi
 # By lock files with digests, into folders that git does not see; no package's own script is run.
 node_packages() {
-    [ "$1" = all ] && type npm >/dev/null 2>&1 || return 0
+    type npm >/dev/null 2>&1 || return 0
     for here in "$(dirname "$0")/../tests/e2e/tus_js" "$(dirname "$0")/browser"; do
         [ "$here/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] && continue
         (cd "$here" && npm ci --silent --ignore-scripts && touch node_modules/.package-lock.json) \
-            || echo "tests: npm could not install what $here needs: its tests are skipped"
+            || { echo "npm could not install what $here needs"; return 1; }
     done
 }
-[ -n "$missing" ] || { node_packages "${1:-}"; exit 0; }
-if ! type apt-get >/dev/null 2>&1; then
-    echo "tests: without$missing (not a Debian system): the tests that need it are skipped"
-elif [ "$(id -u)" -ne 0 ]; then
-    echo "tests: without$missing: the tests that need it are skipped;"
-    echo "       to run them: sudo apt-get install --no-install-recommends$missing"
-else
-    echo "tests: installing Debian's$missing ..."
+if [ -n "$missing" ]; then
+    if ! type apt-get >/dev/null 2>&1; then
+        echo "Not a Debian system: install$missing with this system's own tool"
+        exit 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "Only root may install packages. Run: sudo $command"
+        exit 1
+    fi
+    echo "Installing Debian's$missing ..."
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086 # a list of package names
-    { apt-get -qq update && apt-get -qq install --yes --no-install-recommends $missing; } \
-        >/dev/null || echo "tests: apt-get could not install$missing: the tests that need it are skipped"
+    { apt-get -qq update && apt-get -qq install --yes --no-install-recommends $missing; } >/dev/null
 fi
-node_packages "${1:-}"
+[ "$what" != all ] || node_packages

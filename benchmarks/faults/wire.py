@@ -46,7 +46,7 @@ def needs_namespaces(*programs: str) -> str:
         return "network namespaces are root's: run it as root"
     for name in ("ip", *programs):
         if shutil.which(name) is None:
-            return f"no command {name}: tools/test_packages.sh all installs it on Debian"
+            return f"no command {name}: `make test-packages ARGS=all` installs it on Debian"
     name = f"{namespace_prefix(os.getpid())}try"
     done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import NOT_INSTALLED
 from tools.browser.driven import checker
 
 __all__ = ["html_errors"]
@@ -21,7 +22,9 @@ def html_errors(pages: Mapping[str, str], folder: Path) -> list[str]:
     """
     words = checker()
     if not words:
-        pytest.skip("java or vnu-jar is not here: tools/test_packages.sh all brings it")
+        pytest.skip(
+            f"{NOT_INSTALLED}java or vnu-jar; to run this test: make test-packages ARGS=all"
+        )
     names = dict(enumerate(pages))
     for number, name in names.items():
         (folder / f"{number}.html").write_text(pages[name], encoding="utf-8")

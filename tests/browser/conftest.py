@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 from tests.manager.console.filled import PASSWORD, fill_world
+from tests.programs import NOT_INSTALLED
 from tools.browser.driven import Browser, missing
 from tools.screenshots.stage import Stage, set_stage
 
@@ -16,7 +17,7 @@ from tools.screenshots.stage import Stage, set_stage
 def _need_a_browser() -> None:
     lacking = missing()
     if lacking:
-        pytest.skip(f"{lacking} is not here: tools/test_packages.sh all brings it")
+        pytest.skip(f"{NOT_INSTALLED}{lacking}; to run this test: make test-packages ARGS=all")
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -12,7 +11,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests.programs import program
 
 __all__ = ["make_certificate", "nginx_in_front", "wait_for_front"]
 
@@ -47,9 +46,7 @@ def nginx_in_front(
     others: ports of more managers. user: of its workers, where root starts it. alone: it also sends
     the segments at `/alone/`, asking nobody.
     """
-    binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-    if binary is None:
-        pytest.skip("nginx is not installed (apt install nginx-light)")
+    binary = program("nginx")
     folder.mkdir()
     # The folder's own path may be longer than a socket's may be.
     socket_path = f"/tmp/prsm-pieces-{os.getpid()}-{port}.sock"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.app.scene import scene
+from tests.programs import PACKAGES, skip_without
 
 pytestmark = pytest.mark.e2e
 
@@ -26,7 +27,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         done = subprocess.run(mount, capture_output=True, check=False)
     except FileNotFoundError:
-        pytest.skip("no mount command")
+        skip_without("mount", PACKAGES["mount"])
     if done.returncode:
         pytest.skip(f"cannot mount here: {done.stderr.decode().strip()}")
     yield folder

@@ -19,6 +19,7 @@ from shared.archive.errors import DiskFullError
 from shared.archive.verify import verify_segment
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.modules.answers import due_of, ended
+from tests.programs import PACKAGES, skip_without
 
 pytestmark = pytest.mark.e2e
 
@@ -36,7 +37,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         done = subprocess.run(mount, capture_output=True, check=False)
     except FileNotFoundError:
-        pytest.skip("no mount command")
+        skip_without("mount", PACKAGES["mount"])
     if done.returncode:
         pytest.skip(f"cannot mount here: {done.stderr.decode().strip()}")
     yield folder

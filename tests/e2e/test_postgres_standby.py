@@ -19,7 +19,13 @@ import pytest
 
 from shared.wire.crawl_log import LogLine, encode
 from tests.e2e.manager_process import prsm, running_manager
-from tests.postgres import PostgresServer, running_server, server_binaries, server_user
+from tests.postgres import (
+    NOT_INSTALLED,
+    PostgresServer,
+    running_server,
+    server_binaries,
+    server_user,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.postgres]
 
@@ -54,7 +60,7 @@ def standby_of(primary: PostgresServer) -> Iterator[PostgresServer]:
 def test_a_standby_takes_over(tmp_path: Path) -> None:
     """Reports acknowledged before are there, agents are answered again, and all fits together."""
     if server_binaries() is None:
-        pytest.skip("no PostgreSQL under /usr/lib/postgresql; install the package `postgresql`")
+        pytest.skip(NOT_INSTALLED)
     body = b"a.example.202611211000\n" + b"".join(
         encode([LogLine("http://www.example.jp/", 300, 5000, 20, b"HTTP/1.1 200 OK\r\n")])
     )

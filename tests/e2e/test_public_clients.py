@@ -17,6 +17,7 @@ from tusclient.client import TusClient
 
 from shared.wire.names import hash_of_key, new_key
 from tests.e2e.commands import AskedManager
+from tests.programs import NOT_INSTALLED
 from tools.demo.system import Manager, wait_for
 
 pytestmark = pytest.mark.e2e
@@ -94,7 +95,7 @@ def test_tus_js_client_uploads_and_resumes(uploads: Uploads, override: str) -> N
     """Also by POST alone, for proxies that block PATCH; no byte is sent twice."""
     node = shutil.which("node")
     if node is None or not (TUS_JS / "node_modules").is_dir():
-        pytest.skip("tus-js-client is not here: tools/test_packages.sh all brings it")
+        pytest.skip(f"{NOT_INSTALLED}tus-js-client; to run this test: make test-packages ARGS=all")
     words = [node, str(TUS_JS / "upload.mjs"), uploads.url, uploads.key, str(uploads.path)]
 
     def upload(*more: str) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ import pytest
 from shared.archive.reader import iter_captures
 from simweb.launch import SimulatedWeb
 from tests.e2e.fleet import running_fleet
-from tests.programs import program
+from tests.programs import NOT_INSTALLED, program
 from tools.demo.system import BIN
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -45,7 +45,7 @@ def found_by_wget(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str
     """The paths of each host that answered wget with 200."""
     for folder in FOLDERS.values():
         if not Path(folder).is_dir():
-            pytest.skip(f"no {folder}: tools/test_packages.sh all installs it on Debian, as root")
+            pytest.skip(f"{NOT_INSTALLED}{folder}; to run this test: make test-packages ARGS=all")
     scratch = tmp_path_factory.mktemp("wget")
     with SimulatedWeb(scratch / "web", **OPTIONS) as web:
         for host in web.hosts:

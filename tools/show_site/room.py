@@ -38,7 +38,7 @@ def why_not(system: Path) -> str:
         return f"nothing of {system} can be run: tools/debian_root.sh makes a system that can"
     for name in _PROGRAMS:
         if not _runs(inside(system, "sh", "-c", f"command -v {name}")):
-            return f"no command {name}: tools/test_packages.sh installs cron on Debian"
+            return f"no command {name}: `make test-packages` installs cron on Debian"
     return ""
 
 

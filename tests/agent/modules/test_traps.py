@@ -17,6 +17,7 @@ from agent.modules.traps import Traps
 from shared.errors import UrlError
 from shared.urls import canonical
 from tests.fixtures_dir import fixture_folder
+from tests.programs import skip_without
 
 SITE = "http://a.example"
 DOCUMENTS = Path("/usr/share/doc")
@@ -227,12 +228,13 @@ def test_hostile_urls_take_one_pass(piece: str) -> None:
         rules.reason(f"{SITE}/calendar/?{number}" + piece * (8000 // len(piece)))
 
 
+@pytest.mark.slow
 def test_nothing_of_real_documentation_is_stopped() -> None:
     """Every link of the documentation that is installed here passes."""
     found = sorted(DOCUMENTS.rglob("*.html")) if DOCUMENTS.is_dir() else []
     pages = [page for page in found if page.is_file()][::5]
     if len(pages) < 100:
-        pytest.skip(f"fewer than 100 pages of documentation under {DOCUMENTS}")
+        skip_without(f"100 pages of documentation under {DOCUMENTS}", "python3-doc")
     rules = traps()
     for page in pages:
         url = canonical(f"{SITE}{page}")

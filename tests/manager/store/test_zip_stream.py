@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from manager.store import zip_stream
 from manager.store.zip_stream import ZipStream
+from tests.programs import program
 
 Entries = list[tuple[str, list[bytes], bool]]
 
@@ -72,10 +72,10 @@ def test_offsets_beyond_4_gib() -> None:
     assert second.startswith(b"PK\x03\x04")
 
 
-@pytest.mark.skipif(shutil.which("unzip") is None, reason="unzip is not installed")
 def test_unzip_reads_it(tmp_path: Path) -> None:
     """Info-ZIP finds no error."""
     path = tmp_path / "x.zip"
     path.write_bytes(archive([("html/a.zip", [b"abc", b"d" * 70_000], True), ("b", [b""], False)]))
-    done = subprocess.run(["unzip", "-tq", path], capture_output=True, text=True, check=False)
+    words = [program("unzip"), "-tq", path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

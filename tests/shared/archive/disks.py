@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.programs import PACKAGES, skip_without
+
 
 class SmallDisk:
     """Opens files that share a number of free bytes; a write takes what fits, as a kernel does."""
@@ -66,7 +68,7 @@ def mounted(folder: Path, size_bytes: int) -> Iterator[Path]:
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        pytest.skip("no mount command")
+        skip_without("mount", PACKAGES["mount"])
     if done.returncode != 0:
         pytest.skip(f"may not mount a file system: {done.stderr.strip()}")
     try:
