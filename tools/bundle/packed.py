@@ -14,9 +14,11 @@ from pathlib import Path
 
 from tools.bundle.chosen import Locked, Platform
 from tools.bundle.fetched import sha256_of
+from tools.bundle.licences import collect, write_licences
+from tools.bundle.sbom import write_sbom
 from tools.native import compile_all
 
-__all__ = ["ROOT", "lay_out", "own_wheel", "pack", "unpack", "version_in"]
+__all__ = ["ROOT", "commit_time", "lay_out", "own_wheel", "pack", "unpack", "version_in"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
@@ -55,7 +57,7 @@ def own_wheel(
         change(tree)
     compile_all(tree / "shared" / "native")
     words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(scratch)]
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(_time_of_commit())}
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time())}
     subprocess.run(words, cwd=tree, env=environment, stdout=subprocess.DEVNULL, check=True)
     (wheel,) = scratch.glob("prsm-*.whl")
     return Path(shutil.move(wheel, into / wheel.name))
@@ -64,10 +66,17 @@ def own_wheel(
 def lay_out(
     folder: Path, version: str, entries: Iterable[Locked], platforms: Sequence[Platform]
 ) -> None:
-    """Write what lies beside the wheels of a folder: installer, version, platforms, hashes."""
+    """Write what lies beside the wheels of a folder: installer, licences, SBOM, platforms, hashes.
+
+    Raises LicenceError where a wheel has no licence that we know.
+    """
     here = Path(__file__).parent
     for name in ("install", "install.py"):
         shutil.copy(here / name, folder / name)
+    shutil.copy(ROOT / "LICENSE", folder / "LICENSE")
+    components = collect(folder / "wheels")
+    write_licences(components, folder / "THIRD-PARTY-LICENSES.txt")
+    write_sbom(components, folder / "sbom.cdx.json", commit_time())
     (folder / "VERSION").write_text(f"{version}\n")
     (folder / "PLATFORMS").write_text("".join(f"{one.name}\n" for one in platforms))
     there = {sha256_of(path): path.name for path in (folder / "wheels").glob("*.whl")}
@@ -94,7 +103,7 @@ def pack(folder: Path, archive: Path) -> None:
             info = tar.gettarinfo(str(path), str(path.relative_to(folder.parent)))
             info.uid = info.gid = 0
             info.uname = info.gname = ""
-            info.mtime = _time_of_commit()
+            info.mtime = commit_time()
             info.mode = 0o755 if path.is_dir() or path.name == "install" else 0o644
             if path.is_dir():
                 tar.addfile(info)
@@ -113,7 +122,8 @@ def _hashes(digests: Iterable[str]) -> str:
     return "".join(f" \\\n    --hash=sha256:{digest}" for digest in digests)
 
 
-def _time_of_commit() -> int:
+def commit_time() -> int:
+    """Return the time of the newest commit, in seconds since 1970."""
     shown = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
     )
