@@ -76,6 +76,6 @@ def test_unzip_reads_it(tmp_path: Path) -> None:
     """Info-ZIP finds no error."""
     path = tmp_path / "x.zip"
     path.write_bytes(archive([("html/a.zip", [b"abc", b"d" * 70_000], True), ("b", [b""], False)]))
-    words = [program("unzip"), "-tq", path]
+    words = [program("unzip"), "-tq", str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
