@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Final
 
+import shared.retry_after
 from client.errors import CutError, LaterError, StoppedError
 
 __all__ = ["Patience", "Retrying", "retry_after_s"]
@@ -25,16 +25,10 @@ UNTOLD_S: Final = 30.0
 """A server that is busy and does not say for how long."""
 
 
-def retry_after_s(field_value: str, now_s: float) -> float | None:
+def retry_after_s(field_value: str, now_s: float, date: str | None = None) -> float | None:
     """Return the seconds that a Retry-After asks for; None where it says nothing that counts."""
-    text = field_value.strip()
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return float(text)
-    try:
-        moment = parsedate_to_datetime(text)
-        return max(0.0, moment.timestamp() - now_s)
-    except (ValueError, OverflowError, TypeError):
-        return None
+    wait_s = shared.retry_after.retry_after_s([field_value], date, now_s)
+    return wait_s if wait_s is None or wait_s < shared.retry_after.LONGEST_S else None
 
 
 @dataclass

@@ -171,7 +171,8 @@ def _failure(answer: httpx.Response) -> ClientError:
     if status == 410:
         return GoneError(status, sentence)
     if status in (429, 503):
-        after_s = retry_after_s(answer.headers.get("retry-after", ""), time.time())
+        fields = answer.headers
+        after_s = retry_after_s(fields.get("retry-after", ""), time.time(), fields.get("date"))
         return LaterError(sentence, after_s)
     if status in _AGAIN:
         return CutError(sentence)

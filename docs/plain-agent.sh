@@ -9,9 +9,12 @@
 #
 #   PRSM_MANAGER=https://prsm.example.ac.jp PRSM_NAME=$(hostname -f) PRSM_CONTACT=you@example.ac.jp
 #   export PRSM_MANAGER PRSM_NAME PRSM_CONTACT
-#   sh plain-agent.sh join TOKEN       # once, with the token that the administrator made
+#   sh plain-agent.sh join             # once; asks for the token that the administrator made
 #   sh plain-agent.sh run              # until it is stopped
 #   sh plain-agent.sh leave
+#
+# `join` reads the token from PRSM_TOKEN or a line of standard input, never from an argument:
+# every user of a machine can read command lines.
 #
 # Exit codes: 0 done, 1 refused by the manager (the reason is printed), 2 used wrongly.
 set -eu
@@ -37,7 +40,7 @@ say() { printf '%s\n' "$*" >&2; }
 
 usage() {
     say "plain-agent.sh: $1"
-    sed -n '3,18s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,21s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -75,6 +78,12 @@ ask() {
 }
 
 join() {
+    token=${PRSM_TOKEN:-}
+    unset PRSM_TOKEN
+    if [ -z "$token" ]; then
+        [ ! -t 0 ] || say "Join token:"
+        read -r token || usage "join needs the token: PRSM_TOKEN, or a line of standard input"
+    fi
     # The key is new until the manager has it; the same token may be sent with it again.
     umask 077
     key_file=$state/key.conf.new
@@ -82,8 +91,9 @@ join() {
         sed 's/.*/header = "Authorization: Bearer &"/' >"$key_file"
     hash=$(sed 's/.*Bearer \(.*\)"/\1/' "$key_file" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)
     printf '{"agent": "%s", "token": "%s", "key_hash": "%s", "kind": "plain"}' \
-        "$name" "$1" "$hash" >"$state/enrol"
+        "$name" "$token" "$hash" >"$state/enrol"
     ask /api/v1/enrol -H 'Content-Type: application/json' --data-binary "@$state/enrol" || exit 1
+    rm -f "$state/enrol"
     mv "$key_file" "$state/key.conf"
     say "$name has joined"
 }
@@ -360,7 +370,7 @@ touch "$state/log" "$state/found" "$state/known"
 trap 'exit 0' INT TERM
 
 case ${1:-} in
-join) [ $# -eq 2 ] && join "$2" || usage "join needs the token" ;;
+join) [ $# -eq 1 ] && join || usage "join takes no token: set PRSM_TOKEN, or give it a line of input" ;;
 run) run ;;
 leave) ask "/servlets/unsubscribe?host=$name" && cat "$state/answer" ;;
 *) usage "say join, run or leave" ;;

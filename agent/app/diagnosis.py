@@ -60,7 +60,7 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
     try:
         identity = identity_of(settings)
     except HomeError as error:
-        checks.append(Check("key", str(error), "enrol with: prs enrol URL TOKEN"))
+        checks.append(Check("key", str(error), "enrol with: prs enrol URL"))
         return [*checks, await check_way_out(settings, "", page)]
     checks += await _manager(settings, identity)
     reached = any(check.name == "manager" and check.good for check in checks)

@@ -137,7 +137,7 @@ def identity_of(settings: Settings) -> Identity:
     if identity is None:
         raise HomeError(
             f"{settings.home}: this agent has no key; ask the administrator of the crawl for a "
-            "join token and run: prs enrol URL TOKEN"
+            "join token and run: prs enrol URL"
         )
     site = settings.manager
     for name, wanted, known in (
@@ -147,6 +147,6 @@ def identity_of(settings: Settings) -> Identity:
         if wanted and wanted != known:
             raise HomeError(
                 f'manager.{name} = "{wanted}", but the key of this home is for {known}: correct '
-                "prs.toml, or enrol anew with: prs enrol URL TOKEN"
+                "prs.toml, or enrol anew with: prs enrol URL"
             )
     return identity

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 import click
 
 from agent.app.starting import STARTERS, Starter
+from agent.cli.join_token import given_token
 from agent.settings import RobotSettings, Settings, WindowSettings, check_manager_url
 from agent.settings.texts import check_texts
 from shared.errors import PrsmError
@@ -92,7 +93,7 @@ def own_name() -> str:
 def ask(known: Answers, settings: Settings) -> Answers:
     """Ask a person for what the command line did not say; what prs.toml says is offered."""
     url = known.url or _asked("Address of the manager", lambda text: check_manager_url(text, "URL"))
-    token = known.token or _asked("Join token", str.strip)
+    token = known.token or given_token(None, can_ask=True)
     name = known.name or _asked("Name of this robot", check_agent_name, default=own_name())
     contact = known.contact or _asked(
         "Mail address, for owners of sites that the robot visits",

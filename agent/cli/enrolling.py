@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import IO
 from urllib.request import getproxies
 
 import click
@@ -13,22 +14,30 @@ from agent.app.diagnosis import diagnose, look_at_way
 from agent.app.life import client_of
 from agent.app.starting import STARTERS, Starter, arrange, start_lines
 from agent.cli.asking import Answers, ask, check_contact, hours_of, own_name
+from agent.cli.join_token import VARIABLE, given_token, refuse_argument
 from agent.cli.options import Place, in_words, pass_place
 from agent.cli.showing import check_lines
 from agent.link.client import tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, write_settings
+from shared.settings import refuse_password
 from shared.wire.names import check_agent_name
 from shared.wire.positions import position_of_text
 
 __all__ = ["enrol"]
 
 
-# A token is random text: it may begin with `-`, and must not be taken for an option.
+# A token that somebody types all the same may begin with `-`: it is refused as a token.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
-@click.argument("manager_url", metavar="URL", default="")
-@click.argument("token", default="")
+@click.argument("manager_url", metavar="[URL]", default="")
+@click.argument("typed", metavar="", nargs=-1)
+@click.option(
+    "--token-file",
+    type=click.File("r"),
+    help=f"Read the join token from a file, `-`: standard input. Also {VARIABLE} in the "
+    "environment; else it is asked for.",
+)
 @click.option("--name", default="", help="The agent's name; default: this machine's.")
 @click.option("--contact", help="Mail address for owners of sites.")
 @click.option("--weekday", help="Hours Monday to Friday: 02:00-08:00, always.")
@@ -47,7 +56,8 @@ __all__ = ["enrol"]
 def enrol(
     place: Place,
     manager_url: str,
-    token: str,
+    typed: tuple[str, ...],
+    token_file: IO[str] | None,
     name: str,
     contact: str | None,
     weekday: str | None,
@@ -57,17 +67,25 @@ def enrol(
     position: str,
     starter: Starter,
 ) -> None:
-    """Join the crawl of the manager at URL with a one-time TOKEN from its administrator.
+    """Join the crawl of the manager at URL with a one-time token from its administrator.
 
-    Without them it asks for all that it needs, tries it, and has the agent started. What is said
-    here is written into prs.toml; the rest of it stays. The same command again is harmless, also
-    after its answer was lost.
+    The token is never an argument: others on this machine see command lines. It is asked for, or
+    read from standard input, --token-file or the environment. Without URL and --contact it asks
+    for all that it needs, tries it, and has the agent started. What is said here is written into
+    prs.toml; the rest of it stays. The same command again is harmless, also after its answer was
+    lost.
     """
-    asks = not (manager_url and token)
-    if asks and not sys.stdin.isatty():
-        raise click.UsageError("URL and TOKEN are needed where nobody can be asked.")
+    if typed:
+        refuse_argument(typed)
+    can_ask = sys.stdin.isatty()
+    if not (manager_url or can_ask):
+        raise click.UsageError("URL is needed where nobody can be asked.")
     with in_words():
         settings = place.settings()
+        asks = can_ask and not (manager_url and (contact or settings.robot.contact))
+        if proxy:
+            refuse_password(proxy, "--proxy", "manager.proxy in prs.toml, or HTTPS_PROXY")
+        token = "" if asks and not manager_url else given_token(token_file, can_ask=can_ask)
         answers = Answers(
             manager_url and check_manager_url(manager_url, "URL"),
             token,

@@ -43,8 +43,10 @@ class Place:
     def settings(self, overrides: Iterable[str] = ()) -> Settings:
         """Return the settings of the home. Raises SettingError."""
         # Reading settings takes more time than what most commands do.
-        from agent.settings import read_settings  # noqa: PLC0415 - see above
+        from agent.settings import FORM, SETTINGS_FILE, read_settings  # noqa: PLC0415 - see above
 
+        overrides = tuple(overrides)
+        FORM.refuse_secrets(overrides, SETTINGS_FILE)
         return read_settings(self.path, overrides)
 
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import httpx
 
 from agent.link.door import Door, is_unbelieved
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from shared.retry_after import date_s, retry_after_s
 
 __all__ = [
     "CHUNK_BYTES",
@@ -82,7 +83,7 @@ async def _check(answer: httpx.Response) -> None:
         )
     reason = await _reason(answer)
     if status in {429, 503}:
-        raise WaitError(status, reason, _retry_after_s(answer))
+        raise WaitError(status, reason, _asked_s(answer))
     if status == 408 or status >= 500:
         raise FaultError(status, reason + _request_id(answer, reason))
     marked = _REQUEST_ID.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
@@ -162,21 +163,12 @@ def _words(error: Exception) -> str:
     return _line(str(error)) or type(error).__name__
 
 
-def _retry_after_s(answer: httpx.Response) -> float | None:
-    """Return the seconds of Retry-After: a number, or a date on the manager's own clock."""
-    text = answer.headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    then, now = http_date(text), http_date(answer.headers.get("Date", ""))
-    if then is None:
-        return None
-    return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+def _asked_s(answer: httpx.Response) -> float | None:
+    fields = answer.headers
+    return retry_after_s(fields.get_list("Retry-After"), fields.get("Date"), time.time())
 
 
 def http_date(text: str) -> datetime | None:
     """Return the moment that a header names; None: it names none."""
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
+    moment_s = date_s(text)
+    return None if moment_s is None else datetime.fromtimestamp(moment_s, UTC)

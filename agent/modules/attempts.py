@@ -21,6 +21,7 @@ __all__ = [
     "DOWN",
     "FAULTS",
     "PAGE_FAULT",
+    "SLOW_DOWN",
     "TROUBLE",
     "UNTOUCHED",
     "gets_another_attempt",

@@ -93,6 +93,11 @@ class CrawlLimits:
     """Seconds of rest after which a probe is given up: a `Retry-After`, a `Crawl-delay`, or the
     fourth error in a row at an interval of 20 s. A crawl waits."""
 
+    crawl_patience_s: float = 7200.0
+    """Seconds without a page for which a crawl waits because its host asks for time: by
+    `Retry-After`, by 429 or 503 in a row, or by a `Crawl-delay`. What is longer closes the host's
+    units as unfinished: it holds for this host and not for the round, whose next one asks again."""
+
     rules_s: float = 86400.0
     """Seconds for which a robots.txt holds: RFC 9309, 2.4, at most 24 h."""
 

@@ -18,7 +18,7 @@ from agent.settings.crawling import (
 from agent.settings.groups import Settings
 from agent.settings.home import Home
 from agent.settings.live import TakenUp, taken_up
-from agent.settings.reading import SETTINGS_FILE, check_can_run, documented, read_settings
+from agent.settings.reading import FORM, SETTINGS_FILE, check_can_run, documented, read_settings
 from agent.settings.residence import (
     CollectionSettings,
     DiskSettings,
@@ -36,6 +36,7 @@ from agent.settings.texts import (
 from agent.settings.writing import write_settings
 
 __all__ = [
+    "FORM",
     "SETTINGS_FILE",
     "CollectionSettings",
     "DiskSettings",

@@ -9,7 +9,13 @@ from typing import IO, Final
 
 import click
 
-from client.cli.options import connection_options, in_words, json_option, say_json
+from client.cli.options import (
+    connection_options,
+    in_words,
+    json_option,
+    refuse_proxy_password,
+    say_json,
+)
 from client.errors import RefusedError, TokenError
 from client.login import Login, check_token, check_url, home, save
 from client.retrying import Patience
@@ -44,6 +50,7 @@ def login(url: str, token_file: IO[str] | None, ca: str, proxy: str, as_json: bo
     The token is never an argument: others see command lines. It is asked for, or read from
     standard input or --token-file. PRS_GET_HOME names another folder for it.
     """
+    refuse_proxy_password(proxy)
     with in_words(as_json):
         token = check_token(_token(token_file))
         # The path is kept whole: cron starts elsewhere.

@@ -15,8 +15,18 @@ from client.errors import ClientError, StoppedError
 from client.login import Login, home, load
 from client.names import plain
 from client.retrying import Patience
+from shared.errors import SettingError
+from shared.settings import refuse_password
 
-__all__ = ["connection_options", "in_words", "json_option", "logged_in", "say_json", "stoppable"]
+__all__ = [
+    "connection_options",
+    "in_words",
+    "json_option",
+    "logged_in",
+    "refuse_proxy_password",
+    "say_json",
+    "stoppable",
+]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -42,9 +52,18 @@ def connection_options(function: _Function) -> _Function:
 
 
 def logged_in(ca: str, proxy: str) -> Login:
-    """Return the login with what this run has instead; raises TokenError."""
+    """Return the login with what this run has instead; raises TokenError, UsageError."""
+    refuse_proxy_password(proxy)
     kept = load(home())
     return Login(kept.url, kept.token, ca or kept.ca, proxy or kept.proxy)
+
+
+def refuse_proxy_password(proxy: str) -> None:
+    """Raise UsageError for a proxy with a password: others see command lines."""
+    try:
+        refuse_password(proxy, "--proxy", "HTTPS_PROXY in the environment")
+    except SettingError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def say_json(value: object) -> None:

@@ -14,10 +14,11 @@ from manager.settings.groups import (
     ServerSettings,
     Settings,
 )
-from manager.settings.reading import SETTINGS_FILE, documented, read_settings
+from manager.settings.reading import FORM, SETTINGS_FILE, documented, read_settings
 from manager.settings.shown import SettingLine, setting_lines
 
 __all__ = [
+    "FORM",
     "SETTINGS_FILE",
     "AlertSettings",
     "ArchiveSettings",

@@ -11,7 +11,7 @@ from manager.settings.groups import Settings
 from shared.errors import SettingError
 from shared.settings import Form, check_network, name_server
 
-__all__ = ["SETTINGS_FILE", "documented", "read_settings"]
+__all__ = ["FORM", "SETTINGS_FILE", "documented", "read_settings"]
 
 SETTINGS_FILE: Final = "prsm.toml"
 FORM: Final = Form(Settings, head="Settings of the manager.", example="limits.log_bytes=1000000")

@@ -3,6 +3,7 @@
     fields   one setting: its value, unit, default, range, and the reason for them
     file     the file and `--set`: read, refused with a sentence, printed with all defaults
     merging  values written into a file that a person keeps
+    secrets  values that must not stand in a command line
     texts    texts with a form of their own that both programs take
 
 Which settings there are, and what must fit together, is each program's own.
@@ -10,6 +11,16 @@ Which settings there are, and what must fit together, is each program's own.
 
 from shared.settings.fields import check_group, nearest, setting, shown
 from shared.settings.file import Form
+from shared.settings.secrets import refuse_password
 from shared.settings.texts import check_network, name_server
 
-__all__ = ["Form", "check_group", "check_network", "name_server", "nearest", "setting", "shown"]
+__all__ = [
+    "Form",
+    "check_group",
+    "check_network",
+    "name_server",
+    "nearest",
+    "refuse_password",
+    "setting",
+    "shown",
+]

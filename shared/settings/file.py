@@ -15,10 +15,16 @@ from typing import Any
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
 from shared.settings.merging import merged
+from shared.settings.secrets import refuse_secret
 
 __all__ = ["Form"]
 
 Values = dict[str, dict[str, object]]
+
+
+@dataclasses.dataclass
+class _Nothing:
+    """The fields of a group that there is not."""
 
 
 class Form:
@@ -86,6 +92,24 @@ class Form:
             name = override.partition("=")[0].strip()
             found[name] = "the command line"
         return found
+
+    def refuse_secrets(self, overrides: Iterable[str], file: str) -> None:
+        """Refuse secrets among the overrides of a command line. file: where they belong.
+
+        Raises SettingError.
+        """
+        for override in overrides:
+            values: Values = {}
+            self._override(values, override)
+            for group, given in values.items():
+                secrets = {
+                    field.name
+                    for field in dataclasses.fields(self._groups.get(group, _Nothing))
+                    if field.metadata["secret"]
+                }
+                for name, value in given.items():
+                    secret = name in secrets
+                    refuse_secret(value, f"{group}.{name}", secret=secret, file=file)
 
     def documented(self, given: Mapping[str, Mapping[str, object]] | None = None) -> str:
         """Return a file of all settings at their defaults, each with unit, range and reason.

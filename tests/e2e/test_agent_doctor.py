@@ -139,8 +139,8 @@ def test_an_address_that_is_not_ours(site: Settings) -> None:
 def test_enrolment_without_a_manager(tmp_path: Path) -> None:
     """Exit code 3, the place and what to look at; no key is made before the way is good."""
     home = Home(tmp_path / "prs")
-    words = ["--home", str(home.path), "enrol", "http://127.0.0.1:1/", "token", "--name", "prs1"]
-    result = CliRunner().invoke(main, words)
+    words = ["--home", str(home.path), "enrol", "http://127.0.0.1:1/", "--name", "prs1"]
+    result = CliRunner().invoke(main, words, input="token")
     assert result.exit_code == 3
     assert "http://127.0.0.1:1 cannot be reached" in result.stderr
     assert "check the network, the firewall, manager.url and manager.proxy" in result.stderr

@@ -41,8 +41,8 @@ def manager() -> Iterator[FakeManager]:
 
 
 def enrol(home: Home, manager: FakeManager, *words: str) -> tuple[int, str, str]:
-    given = ["--home", str(home.path), "enrol", manager.url, manager.token, "--name", manager.name]
-    result = CliRunner().invoke(main, [*given, *words])
+    given = ["--home", str(home.path), "enrol", manager.url, "--name", manager.name]
+    result = CliRunner().invoke(main, [*given, *words], input=manager.token)
     return result.exit_code, result.stdout, result.stderr
 
 

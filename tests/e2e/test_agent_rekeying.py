@@ -29,14 +29,14 @@ def home(tmp_path: Path) -> Home:
     return home
 
 
-def prs(home: Home, *words: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["--home", str(home.path), *words])
+def prs(home: Home, *words: str, typed: str = "") -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["--home", str(home.path), *words], input=typed)
     return result.exit_code, result.output
 
 
 def join(home: Home, manager: FakeManager) -> str:
     """Enrol, and return the key."""
-    code, said = prs(home, "enrol", manager.url, manager.token, "--name", manager.name)
+    code, said = prs(home, "enrol", manager.url, "--name", manager.name, typed=manager.token)
     assert code == 0, said
     return key_of(home)
 

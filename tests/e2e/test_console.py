@@ -54,10 +54,11 @@ def test_a_morning_at_the_console(manager: ManagerProcess) -> None:
         form = _page(client, "/console/new-agent")
         shown = _submit(client, form, "/console/new-agent", name="robot.example.jp")
         text = read(shown.text).text
-        found = re.search(r"prs enrol (\S+) (\S+)\s+--name\s+robot.example.jp", text)
+        found = re.search(r"prs enrol (\S+)\s+--name\s+robot.example.jp", text)
         assert found
         assert found[1].rstrip("/") == manager.url.rstrip("/")
-        body = {"agent": "robot.example.jp", "token": found[2], "kind": "plain"}
+        (token,) = (each for each in text.split() if len(each) == 43)
+        body = {"agent": "robot.example.jp", "token": token, "kind": "plain"}
         joined = httpx.post(
             f"{manager.url}api/v1/enrol", json={**body, "key_hash": hash_of_key(new_key())}
         )

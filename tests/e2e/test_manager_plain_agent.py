@@ -51,11 +51,11 @@ class PlainAgent:
             "PRSM_PAUSE": "0.3",
         }
 
-    def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
+    def run(self, *arguments: str, code: int = 0, typed: str = "", **environment: str) -> str:
         """Run the script to its end and return what it said."""
         done = subprocess.run(
             ["sh", str(SCRIPT), *arguments], env={**self._environment, **environment},
-            capture_output=True, text=True, timeout=240, check=False,
+            input=typed, capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         return done.stderr
@@ -106,7 +106,7 @@ def test_a_round_with_a_shell_script(
     prsm(manager.data, "hosts", "import", "-", stdin="\n".join(web.seeds))
     agent = PlainAgent(tmp_path / "agent", manager, web)
     token = prsm(manager.data, "agents", "token", NAME).strip()
-    assert "has joined" in agent.run("join", token)
+    assert "has joined" in agent.run("join", PRSM_TOKEN=token)
     agent.run("run", PRSM_TURNS="1")
     prsm(manager.data, "rounds", "start", "--method", "random")
     with agent.running() as process:
@@ -139,7 +139,7 @@ def test_a_restart_reaches_the_script(
 ) -> None:
     """A restart that the administrator orders is heard at the next turn and then handled."""
     agent = PlainAgent(tmp_path / "agent", manager, web)
-    agent.run("join", prsm(manager.data, "agents", "token", NAME).strip())
+    agent.run("join", typed=prsm(manager.data, "agents", "token", NAME))
     agent.run("run", PRSM_TURNS="1")
     prsm(manager.data, "agents", "restart", NAME)
     assert "restart" in agent.run("run", PRSM_TURNS="2")
@@ -155,10 +155,16 @@ def test_a_script_that_is_refused_says_why(
 ) -> None:
     """A wrong token, a token used twice, a missing setting: each ends with the reason."""
     agent = PlainAgent(tmp_path / "agent", manager, web)
-    assert "unknown" in agent.run("join", "no-such-token", code=1)
+    assert "unknown" in agent.run("join", typed="no-such-token\n", code=1)
     assert "join first" in agent.run("run", code=2)
     assert "PRSM_CONTACT is not set" in agent.run("run", code=2, PRSM_CONTACT="")
     token = prsm(manager.data, "agents", "token", NAME).strip()
-    agent.run("join", token)
+    agent.run("join", PRSM_TOKEN=token)
     (agent.state / "key.conf").unlink()
-    assert "used with another key" in agent.run("join", token, code=1)
+    assert "used with another key" in agent.run("join", PRSM_TOKEN=token, code=1)
+    assert token not in "".join(
+        path.read_text("latin-1") for path in agent.state.rglob("*") if path.is_file()
+    )
+    said = agent.run("join", token, code=2)
+    assert "join takes no token: set PRSM_TOKEN" in said
+    assert token not in said

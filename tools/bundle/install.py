@@ -76,7 +76,7 @@ def main() -> None:
     print(
         f"version {version} is installed; next, with the URL and the token of your administrator:"
     )
-    print(f"  {prs} enrol URL TOKEN")
+    print(f"  {prs} enrol URL")
 
 
 def install(home: Path, version: str) -> Path:

@@ -169,7 +169,7 @@ class Agent:
 
     def enrol(self, url: str, token: str) -> Agent:
         """Make the agent's key known to the manager."""
-        self.prs("enrol", url, token, "--name", self.name)
+        command("prs", "enrol", url, "--name", self.name, typed=token, **self.environment)
         return self
 
     def prs(self, *words: str) -> str:

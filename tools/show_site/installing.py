@@ -53,9 +53,11 @@ class Installing:
         partner.types(f"tar xzf {name}")
         partner.types(f"{name.removesuffix('.tar.gz')}/install")
         starter = "cron" if partner.name else "none"
+        # As the partner saves what the administrator sent.
+        partner.file("token").write_text(f"{token}\n")
         partner.types(
-            f"{PRS} enrol {centre.manager.url} {token} --name {AGENT} "
-            f"--contact partner@example.jp --start {starter}",
+            f"{PRS} enrol {centre.manager.url} --name {AGENT} "
+            f"--contact partner@example.jp --start {starter} --token-file token",
             most=24,
         )
         enrolled_s = time.monotonic() - begun

@@ -8,14 +8,14 @@ libcurl gives the lines as received, except that it joins folded ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC
 from typing import Final
 
 from agent.adapters.curl.fallbacks import Fallback
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchRequest
-from shared.archive.http_block import header_value, status_code
+from shared.archive.http_block import header_value, header_values, status_code
 from shared.frozen import frozen
+from shared.retry_after import retry_after_s as shared_retry_after_s
 from shared.urls import DEFAULT_PORTS, escaped_bytes, split_host
 
 __all__ = [
@@ -154,26 +154,17 @@ def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:
     """Return how long a server asks to be left alone; None where it does not, readably.
 
     Only a server that is busy or broken, finds a request too large, or sends us elsewhere can ask
-    for it. A date is taken from now on,
-    and is 0 where it is past. Source: RFC 9110, 10.2.3 and 15.5.14; RFC 6585, 4.
+    for it. Source: RFC 9110, 10.2.3 and 15.5.14; RFC 6585, 4.
     """
     if status not in _MAY_SAY_LATER and not 300 <= status <= 399:
         return None
-    value = header_value(header, "Retry-After")
-    if value is None or not 1 <= len(value) <= 64:
+    values = [value.decode("latin-1") for value in header_values(header, "Retry-After")]
+    if not values:
         return None
-    if value.isdigit():
-        return min(float(value), MAX_RETRY_AFTER_S)
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415  # brings half of `email`
-
-    try:
-        moment = parsedate_to_datetime(value.decode("ascii"))
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        wait_s = moment.timestamp() - epoch_ms / 1000
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return min(max(0.0, wait_s), MAX_RETRY_AFTER_S)
+    date = header_value(header, "Date")
+    said = date.decode("latin-1") if date else None
+    wait_s = shared_retry_after_s(values, said, epoch_ms / 1000)
+    return None if wait_s is None else min(wait_s, MAX_RETRY_AFTER_S)
 
 
 def _location(header: bytes, status: int) -> str | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from agent.modules.attempts import ANSWERED
 from agent.modules.frontier.pace import is_first_fault, is_strike
-from agent.modules.frontier.queues import AddressQueue
+from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.pipeline.messages import Tick
 from agent.pipeline.ports import FetchAnswer, Ledger, Rest
@@ -75,8 +75,24 @@ class BackingOff:
             rest.address, rest.host, rest.reason, address.strikes, address.not_before_s
         )
 
-    def note(self, address: AddressQueue, ended: FetchAnswer) -> BackedOff | None:
-        """Take note of the end of a request, after the rest that follows was computed."""
+    def resume_host(self, host: HostQueue, now_s: float, longest_s: float) -> None:
+        """Let a host that is taken up rest on as it asked for before the restart."""
+        rest = self._before.pop(_of_host(host.name), None)
+        if rest is None or not self._wall.known:
+            return
+        left_s = min(self._wall.at_s(rest.until_ms) - now_s, longest_s)
+        if left_s > 0:
+            host.not_before_s = max(host.not_before_s, now_s + left_s)
+            host.asks, host.asks_since_s = rest.reason, now_s
+
+    def note(
+        self, address: AddressQueue, ended: FetchAnswer, asker: HostQueue | None = None
+    ) -> BackedOff | None:
+        """Take note of the end of a request, after the rests that follow were computed.
+
+        asker: the host for which it was; where it asks for more than its address rests, that is
+        kept of the host alone.
+        """
         known = self._by_address.pop(address.name, None)
         if ended.retry_after_s is None and (
             not address.strikes or is_first_fault(ended, address.strikes)
@@ -90,17 +106,25 @@ class BackingOff:
                 reason += f", Retry-After {ended.retry_after_s:.0f} s"
         else:
             reason = "after errors"
+        own = asker is not None and ended.retry_after_s is not None
+        until_s = address.not_before_s
+        if own and asker is not None and asker.not_before_s > until_s:
+            until_s = asker.not_before_s
+            if self._wall.known:
+                until_ms = self._wall.epoch_ms(until_s)
+                name = _of_host(asker.name)
+                self._ledger.keep_rest(Rest(name, asker.name, reason, 0, until_ms))
         one = BackedOff(
             address.name,
             ended.due.host,
             reason,
             address.strikes,
-            address.not_before_s,
-            address.rest_s,
+            until_s,
+            max(address.rest_s, until_s - ended.ended_s) if own else address.rest_s,
         )
         self._by_address[address.name] = one
         if self._wall.known:
-            until_ms = self._wall.epoch_ms(one.until_s)
+            until_ms = self._wall.epoch_ms(address.not_before_s)
             self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
         return one
 
@@ -109,6 +133,15 @@ class BackingOff:
         if self._by_address.pop(address, None) is not None:
             self._ledger.forget_rest(address)
 
+    def forget_host(self, name: str) -> None:
+        """Let go of what a host asked for, whose rest is over."""
+        self._ledger.forget_rest(_of_host(name))
+
     def last(self) -> tuple[BackedOff, ...]:
         """Return those that failed last."""
         return tuple(islice(reversed(self._by_address.values()), SHOWN))
+
+
+def _of_host(name: str) -> str:
+    """Return under what the ledger keeps the rest of a host; no address is written so."""
+    return f"host {name}"

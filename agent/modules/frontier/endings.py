@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from agent.modules.attempts import ANSWERED, DOWN, TROUBLE, UNTOUCHED, gets_another_attempt
+from agent.modules.attempts import (
+    ANSWERED,
+    DOWN,
+    SLOW_DOWN,
+    TROUBLE,
+    UNTOUCHED,
+    gets_another_attempt,
+)
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.front import Front
@@ -57,13 +64,13 @@ class Endings:
         closing, address.closing = address.closing, ()
         if isinstance(holder, RulesDue):
             # Behind a redirect it was another host that was asked.
-            self._rest(address, None if holder.hop else here, ended, ours=ours)
+            self._rest(address, None if holder.hop else here, ended, ours=ours, asker=host)
             self._rulings.ended(address, holder, host, ended)
             self._go_on(address, None if holder.hop else here, None)
             return closing
         assert isinstance(due, Due)
         queue = has.jobs.get(due.job)
-        self._rest(address, here, ended, ours=ours)
+        self._rest(address, here, ended, ours=ours, asker=here)
         if queue is not None and here is not None:
             self._page_ended(here, queue, ended, ours=ours)
         self._go_on(address, here, queue)
@@ -124,7 +131,13 @@ class Endings:
         ended: FetchAnswer,
         *,
         ours: bool,
+        asker: HostQueue | None,
     ) -> None:
+        """Begin the rest of an address.
+
+        host: its own, that was asked; None: another one was, or it is elsewhere by now. asker: for
+        which it was asked.
+        """
         if ended.outcome in ("no_permit", "forbidden_address"):
             return  # not sent
         has, pace, ended_s = self._has, self._has.pace, ended.ended_s
@@ -135,18 +148,27 @@ class Endings:
             if own_rest_s:
                 host.not_before_s = max(host.not_before_s, ended_s + own_rest_s)
         address.last_end_s = ended_s
-        address.rest_s = rest_s = pace.rest_s(address, host, ended, ours=ours)
+        rest_s, asked_s = pace.backoff_s(address, host, ended, ours=ours), pace.asked_s(ended)
+        if asker is None or asked_s <= has.limits.crawl_patience_s:
+            rest_s = max(rest_s, asked_s)
+        else:  # others that share the address need not wait for what this one asks for
+            asker.not_before_s = max(asker.not_before_s, ended_s + asked_s)
+        address.rest_s = rest_s
         address.in_a_row += 1
         if host is not None and pace.may_go_on(address, own_rest_s, ended):
             address.again, address.not_before_s = host, ended_s
         else:
             address.again, address.in_a_row = None, 0
             address.not_before_s = ended_s + rest_s
-        backed_off = has.backing_off.note(address, ended)
+        backed_off = has.backing_off.note(address, ended, asker)
         if host is not None and (backed_off is not None or has.told_to_wait):
             self._tell_others(host, backed_off)
-        if rest_s > has.limits.probe_patience_s and not ours:
-            self._stop_probes(address, ended)
+        if max(rest_s, asked_s) > has.limits.probe_patience_s and not ours:
+            alone = asker is not None and rest_s < asked_s
+            hosts = (asker,) if alone and asker else tuple(address.hosts.values())
+            self._stop_probes(hosts, max(rest_s, asked_s), ended)
+        if asker is not None and not ours:
+            self._note_asking(asker, ended)
 
     def _tell_others(self, host: HostQueue, backed_off: BackedOff | None) -> None:
         """Remember what a host asks for from which others fetch as well, or that it is over."""
@@ -155,13 +177,28 @@ class Endings:
         else:
             self._has.told_to_wait.pop(host.name, None)
 
-    def _stop_probes(self, address: AddressQueue, ended: FetchAnswer) -> None:
-        """Let nobody wait for a probe of an address that must rest for long."""
+    def _note_asking(self, host: HostQueue, ended: FetchAnswer) -> None:
+        """Note whether a host asks for time, and give up its units where that is too much."""
+        answered = ended.outcome in ANSWERED
+        if ended.retry_after_s is not None or (answered and ended.status in SLOW_DOWN):
+            host.asks_since_s = host.asks_since_s or ended.ended_s
+            host.asks = f"status {ended.status}"
+            if ended.retry_after_s is not None:
+                host.asks += f", Retry-After {ended.retry_after_s:.0f} s"
+            self._has.give_up_asking(host)
+        elif answered and ended.status not in TROUBLE and not ended.request.rules:
+            host.asks_since_s = 0.0
+            if host.asks:
+                host.asks = ""
+                self._has.backing_off.forget_host(host.name)
+
+    def _stop_probes(self, hosts: Sequence[HostQueue], rest_s: float, ended: FetchAnswer) -> None:
+        """Let nobody wait for a probe of a host that must rest for long."""
         said = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
         if ended.request.rules:
             said = f"robots.txt: {said}"
-        reason = f"unreachable: {said}, and {address.rest_s:.0f} s until the next request"
-        for host in address.hosts.values():
+        reason = f"unreachable: {said}, and {rest_s:.0f} s until the next request"
+        for host in hosts:
             self._has.stop(host, reason, probes_only=True)
 
     def _page_ended(

@@ -24,6 +24,9 @@ from agent.pipeline.ports import JobRow, Ledger, OpenJob, QueuedUrl
 
 __all__ = ["Holdings"]
 
+GIVES_TIME: Final = "asks for time"
+"""The kind of reason for which the units of a host are closed that must be left alone for long."""
+
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 RETRY_GROWTH: Final = 4.0
 LOOKUPS_KEPT: Final = 10_000
@@ -109,6 +112,7 @@ class Holdings:
         host = self.hosts.get(name)
         if host is None:
             host = self.hosts[name] = address.hosts[name] = HostQueue(name, address)
+            self.backing_off.resume_host(host, self.turns.now_s, self.pace.longest_s)
         return host
 
     def note_lookup(self, host: str, took_ms: float) -> None:
@@ -128,6 +132,7 @@ class Holdings:
         self.jobs[job.number] = host.jobs[job.number] = queue
         self.dirty[job.number] = None
         self.give_up_slow_probes(host)
+        self.give_up_asking(host)
         return queue
 
     def drop_job(self, queue: JobQueue) -> None:
@@ -168,6 +173,18 @@ class Holdings:
         if host.crawl_delay_s > self.limits.probe_patience_s:
             said = f"not probed: Crawl-delay of {host.crawl_delay_s:g} s"
             self.stop(host, said, probes_only=True)
+
+    def give_up_asking(self, host: HostQueue) -> None:
+        """Close the units of a host that asks for more time than a crawl has, as unfinished."""
+        patience_s, now_s = self.limits.crawl_patience_s, self.turns.now_s
+        if host.asks:
+            until_s = max(host.not_before_s, host.address.not_before_s)
+            since_s = host.asks_since_s or now_s
+            if until_s > now_s and until_s - since_s > patience_s:
+                left_s = until_s - now_s
+                self.stop(host, f"{GIVES_TIME}: {host.asks}, {left_s:.0f} s until the next request")
+        if host.crawl_delay_s > patience_s:
+            self.stop(host, f"{GIVES_TIME}: Crawl-delay of {host.crawl_delay_s:g} s")
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Forget a host without jobs, and its address without hosts, once they have rested."""
@@ -260,6 +277,8 @@ class Holdings:
         address = host.address
         if self.hosts.get(host.name) is host:
             del self.hosts[host.name]
+            if host.asks and host.not_before_s <= self.turns.now_s:
+                self.backing_off.forget_host(host.name)
             self.told_to_wait.pop(host.name, None)
         address.hosts.pop(host.name, None)
         host.turns.clear()  # itself it may still be in a ring or the wheel: skipped there

@@ -5,7 +5,7 @@
     twice as long for each error, 429 or 503, and half as long again for each success
     twice as long for each 500, 502, 504 but the first in a row, which may be of one page; 500 up to
     four times: a broken part of a site must not hold up the others
-    as long as `Retry-After` says
+    as long as `Retry-After` says, up to what a crawl waits for; a longer one is a rest of its host
 Crawl-delay and the share of a split host's rate are rests of the host, not of the address.
 
 Invariant: no rest is shorter than the base interval of its host, and none but one that the server
@@ -97,14 +97,30 @@ class Pace:
         *,
         ours: bool = False,
     ) -> float:
-        """Return how long an address rests after a request, and remember its strikes.
+        """Return how long an address rests after a request, and remember its strikes."""
+        rest = self.backoff_s(address, host, ended, ours=ours)
+        return max(rest, self.asked_s(ended))
+
+    def asked_s(self, ended: FetchAnswer) -> float:
+        """Return how long a server's `Retry-After` asks for, as far as it is kept."""
+        return min(ended.retry_after_s or 0.0, self.politeness.retry_after_cap_s)
+
+    def backoff_s(
+        self,
+        address: AddressQueue,
+        host: HostQueue | None,
+        ended: FetchAnswer,
+        *,
+        ours: bool = False,
+    ) -> float:
+        """Return how long an address rests but for a `Retry-After`, and remember its strikes.
 
         ours: it is our own network that is down, so silence is no strike of the address; but it
         keeps those that it has.
         """
         politeness, base = self.politeness, self.base_s(host)
         answered, strike = ended.outcome in ANSWERED, is_strike(ended)
-        if not (strike or address.strikes) and ended.retry_after_s is None:  # nearly always
+        if not (strike or address.strikes):  # nearly always
             rest = politeness.times_last * ended.elapsed_ms / 1000
             return base if rest <= base else min(rest, max(base, politeness.backoff_cap_s))
         if not strike:
@@ -123,10 +139,7 @@ class Pace:
             rest = max(rest, politeness.times_last * ended.elapsed_ms / 1000)
         if doublings:
             rest = max(rest, politeness.backoff_least_s) * 2.0**doublings
-        rest = min(rest, max(base, politeness.backoff_cap_s))
-        if ended.retry_after_s is not None:
-            rest = max(rest, min(ended.retry_after_s, politeness.retry_after_cap_s))
-        return rest
+        return min(rest, max(base, politeness.backoff_cap_s))
 
     def may_go_on(self, address: AddressQueue, own_rest_s: float, ended: FetchAnswer) -> bool:
         """Tell whether the next request may follow at once on the connection that is open.

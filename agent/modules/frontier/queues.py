@@ -106,6 +106,8 @@ class HostQueue:
     rules_failures: int = 0
     crawl_delay_s: float = 0.0
     failures: int = 0  # requests in a row without any answer
+    asks_since_s: float = 0.0  # when it began to ask for time, without a page since; 0: it does not
+    asks: str = ""  # how
     total_bytes: int = 0
     total_ms: float = 0.0
     leaves_to: str = ""  # the address it moves to

@@ -88,6 +88,7 @@ class Rulings:
             self._remarks.add(f"Crawl-delay longer than {cap_s:g} s, which is kept", host.name)
         host.crawl_delay_s = min(delay_s, cap_s)
         self._has.give_up_slow_probes(host)
+        self._has.give_up_asking(host)
         if host.crawl_delay_s:
             # The robots.txt itself was a request; its address may be forgotten since, so from now.
             until_s = self._has.turns.now_s + host.own_rest_s

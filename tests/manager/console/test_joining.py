@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from manager.console.pages import joining
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
@@ -17,9 +15,14 @@ def _make(browser: Browser) -> tuple[Markup, str]:
     answer = browser.act("/console/new-agent", "/console/new-agent", {"name": NAME})
     assert answer.status_code == 201
     page = read(answer.text)
-    found = re.search(r"prs enrol http://127.0.0.1 (\S+)\s+--name", page.text)
-    assert found
-    return page, found[1]
+    assert f"prs enrol http://127.0.0.1 --name {NAME}" in " ".join(page.text.split())
+    return page, shown_token(page)
+
+
+def shown_token(page: Markup) -> str:
+    """Return the token of a page, which stands in no line that is typed into a shell."""
+    (token,) = (each for each in page.text.split() if len(each) == 43)
+    return token
 
 
 def _live(page: Markup) -> str:

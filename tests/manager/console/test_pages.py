@@ -204,7 +204,7 @@ def test_the_first_day_says_what_to_do(fresh: Running) -> None:
     browser.log_in("admin")
     expected = {
         "/console/": "Let an agent join.",
-        "/console/agents": "prs enrol http://127.0.0.1 TOKEN",
+        "/console/agents": "prs enrol http://127.0.0.1 --name",
         "/console/restart": "no agent yet",
         "/console/hosts": "prsm hosts import",
         "/console/rounds": "No round was started yet",

@@ -122,7 +122,18 @@ def test_says_whether_the_connection_stays_open(header: bytes, open_: bool) -> N
         (b"Tue, 14 Nov 2023 22:00:00 GMT", 0),
         (b"Tuesday, 14-Nov-23 22:14:20 GMT", 60),
         (b"-1", None),
-        (b"1.5", None),
+        (b"1.5", 2),
+        (b"299.997", 300),
+        (b"120.", 120),
+        (b"0.0", 0),
+        (b"1e3", None),
+        (b".5", None),
+        (b"120s", None),
+        (b"120\r\nRetry-After: 300\r\nretry-after: soon", 300),
+        (b"Tue, 14 Nov 2023 22:14:20 GMT\r\nDate: Tue, 14 Nov 2023 22:04:20 GMT", 600),
+        (b"Tue, 14 Nov 2023 22:14:20 GMT\r\nDate: Tue, 14 Nov 2023 23:14:20 GMT", 0),
+        (b"Tue, 14 Nov 2023 22:14:20 GMT\r\nDate: yesterday", 60),
+        (b"120\r\nDate: Tue, 14 Nov 2023 22:04:20 GMT", 120),
         (b"soon", None),
         (b"", None),
         (b"9" * 64, 315_360_000),
@@ -131,7 +142,8 @@ def test_says_whether_the_connection_stays_open(header: bytes, open_: bool) -> N
     ],
 )
 def test_reads_how_long_to_stay_away(value: bytes, wait_s: float | None) -> None:
-    """Seconds or a date, within ten years; anything else says nothing."""
+    """Seconds, whole or not, or a date by the server's own clock; within ten years; of several
+    fields the longest; anything else says nothing."""
     header = b"HTTP/1.1 503 x\r\nRetry-After: " + value + b"\r\n\r\n"
     for status in (503, 429, 301, 413, 500, 502, 504, 522, 509, 525, 408):
         assert retry_after_s(header, status, NOW_MS) == wait_s
