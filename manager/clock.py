@@ -22,7 +22,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
-from manager.errors import BusyError
+from manager.errors import BusyError, DamagedDatabaseError
 from shared.errors import SettingError
 
 __all__ = ["Clock", "Job", "wall_clock_ms"]
@@ -112,6 +112,8 @@ class Every(IntervalTrigger):  # type: ignore[misc] # the library has no types
 
 
 def _report(event: JobExecutionEvent) -> None:
+    if isinstance(event.exception, DamagedDatabaseError):
+        return  # the log has it, from when it was met; each job would say it each second
     if isinstance(event.exception, BusyError):
         log.warning("%s waits for its next time: %s", event.job_id, event.exception)
         return

@@ -9,7 +9,8 @@
     ├── UnsupportedTypeError 415 the caller's: a body of a type that is not read here
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
     ├── BusyError           503  nobody's: the database does not answer now; try again later
-    │   └── NotLeadingError      another manager leads: the work is its own now
+    │   ├── NotLeadingError      another manager leads: the work is its own now
+    │   └── DamagedDatabaseError the database is damaged: a person restores a backup
     ├── ConflictError       409  nobody's (shared)
     │   ├── CloneError           two machines show one agent's key
     │   └── StalePlanError       what a plan was made from has changed since
@@ -32,6 +33,7 @@ __all__ = [
     "BusyError",
     "CloneError",
     "ConflictError",
+    "DamagedDatabaseError",
     "ForbiddenError",
     "GoneError",
     "InsecureLineError",
@@ -109,6 +111,33 @@ class NotLeadingError(BusyError):
     """What only the leader does was begun by a manager that does not lead (any more)."""
 
     code = "not_leading"
+
+
+class DamagedDatabaseError(BusyError):
+    """The database is damaged; nothing is written to it, and nothing was deleted.
+
+    file: of SQLite, or the name of the database at its server. finding: what its check reports.
+    """
+
+    code = "database_damaged"
+
+    def __init__(self, file: str, finding: str) -> None:
+        is_file = file.startswith("/")
+        says = "PRAGMA quick_check" if is_file else "its server"
+        remedy = (
+            "End the manager, keep the file with its -wal beside it, and restore the newest backup "
+            "into an empty directory: `prsm --data NEW restore BACKUP`"
+            if is_file
+            else "Look at it with pg_amcheck, promote a sound standby, or restore the newest "
+            "backup into an empty database: `prsm restore`"
+        )
+        super().__init__(
+            f"database {file} is damaged: {says} says: {finding}. Nothing was deleted, and nothing "
+            f"is written to it any more. {remedy}",
+            retry_after_s=600,
+        )
+        self.file = file
+        self.finding = finding
 
 
 class CloneError(ConflictError):

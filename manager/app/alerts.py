@@ -102,7 +102,7 @@ class Alerts:
             desk.limits,
             desk.resend_s,
             now_ms,
-            self._deaf(now_ms),
+            [*desk.own(), *self._deaf(now_ms)],
         )
 
     def _deaf(self, now_ms: int) -> list[Trouble]:
@@ -118,12 +118,14 @@ def alert_desk(
     settings: Settings,
     standing: Callable[[], Standing],
     expiries: Callable[[], Sequence[Expiry]],
+    own: Callable[[], Sequence[Trouble]],
     ways: Sequence[Way],
 ) -> AlertDesk:
     """Return what alerts are made from, as the settings have it."""
     return AlertDesk(
         standing,
         expiries,
+        own,
         _limits(settings.alerts),
         settings.alerts.resend_s,
         ways,

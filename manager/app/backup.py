@@ -68,6 +68,7 @@ def make_backup(
     work = None
     writer = None
     try:
+        db.examine(0)  # a backup of a damaged file would lack rows without notice
         check_current(db)
         made_ms = now_ms()
         writer = new_backup(target)

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from manager.app.alert_sending import ways
 from manager.app.alerts import alert_desk
@@ -18,6 +19,7 @@ from manager.app.certificate import Certificate, certificate_of
 from manager.app.keeping import Archive, Readers, open_archive
 from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
+from manager.app.self_check import SelfCheck
 from manager.db import Database
 from manager.db.migrate import migrate
 from manager.distance import learn
@@ -41,6 +43,9 @@ from shared.naming import AddressRules
 from shared.week_log import WeekLog
 
 __all__ = ["Manager", "layout_of", "open_manager", "policy_of"]
+
+EXAMINE_S: Final = 2.0
+"""How long a start examines the database; the clock does the rest, and all of it once a day."""
 
 
 @frozen
@@ -69,6 +74,7 @@ class Manager:
     signing: SigningClient
     alerts: AlertDesk
     certificate: Certificate | None
+    self_check: SelfCheck
     now_ms: Callable[[], int]
 
     @property
@@ -97,22 +103,28 @@ def open_manager(
     readers: Readers | None = None,
     identity: Identity | None = None,
     learner: Learner = learn,
+    *,
+    config: Path | None = None,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
     read: who reads logs, as `Workers(...).run`. planner: who makes plans. learner: who learns
     distances. readers: who reads segments; without, the thread that asks. identity: None: a new
-    name.
-    Raises SettingError, StoreError.
+    name. config: the file of the settings; None: the one in the data directory.
+    Raises SettingError, StoreError, BusyError.
     """
     layout = layout_of(settings)
     layout.create()
+    self_check = SelfCheck(settings, layout, config=config)
+    self_check.start()
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     try:
+        db.examine(EXAMINE_S)
+        self_check.watch(db)
         migrate(db)
         return _put_together(
             settings, layout, db, read, planner, now_ms, readers or Readers(),
-            identity or Identity(), learner,
+            identity or Identity(), learner, self_check,
         )  # fmt: skip
     except BaseException:
         db.close()
@@ -129,10 +141,12 @@ def _put_together(
     readers: Readers,
     identity: Identity,
     learner: Learner,
+    self_check: SelfCheck,
 ) -> Manager:
     certificate = certificate_of(settings.server)
     leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
     leadership.step()
+    db.damage.refuse()
     led = db.fenced(leadership.fence)
     policy = policy_of(settings)
     spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
@@ -201,9 +215,11 @@ def _put_together(
             settings,
             standing,
             lambda: [certificate.expiry()] if certificate else [],
+            self_check.troubles,
             ways(settings.alerts, settings.server.public_url, now_ms),
         ),
         certificate,
+        self_check,
         now_ms,
     )
 

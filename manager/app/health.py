@@ -1,24 +1,33 @@
 """`/healthz` and `/readyz`: for the proxy in front, systemd, and whoever watches from outside.
 
 `/healthz` says that the process answers. `/readyz` says whether to send it requests: not while its
-database does not answer. Neither asks the database, so both answer at once, and to anybody.
+database does not answer or is damaged, nor while its folders take no files. It names other
+problems of the machine, too. Neither asks the database or a disk, so both answer at once, and to
+anybody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse
+
+from manager.operations.conditions import Condition
 
 __all__ = ["health_router"]
 
 RETRY_S: Final = 5
 
 
-def health_router(database_gone_s: Callable[[], float]) -> APIRouter:
-    """Return the routes. database_gone_s: for how long the database has not answered."""
+def health_router(
+    database_gone_s: Callable[[], float], conditions: Callable[[], Sequence[Condition]]
+) -> APIRouter:
+    """Return the routes.
+
+    database_gone_s: for how long the database has not answered. conditions: of this machine.
+    """
     router = APIRouter(include_in_schema=False)
 
     @router.get("/healthz")
@@ -29,11 +38,16 @@ def health_router(database_gone_s: Callable[[], float]) -> APIRouter:
     @router.get("/readyz")
     async def readyz() -> JSONResponse:
         """Say whether requests can be answered."""
-        gone_s = database_gone_s()
-        if not gone_s:
-            return JSONResponse({"ready": True})
-        why = f"the database has not answered for {gone_s:.0f} s"
+        found, gone_s = conditions(), database_gone_s()
+        told: dict[str, Any] = {}
+        if found:
+            told["problems"] = [{"code": one.code, "text": one.text} for one in found]
+        why = next((one.text for one in found if one.stops), "")
+        if not why and gone_s:
+            why = f"the database has not answered for {gone_s:.0f} s"
+        if not why:
+            return JSONResponse({"ready": True, **told})
         headers = {"Retry-After": str(RETRY_S)}
-        return JSONResponse({"ready": False, "reason": why}, 503, headers)
+        return JSONResponse({"ready": False, "reason": why, **told}, 503, headers)
 
     return router

@@ -36,7 +36,13 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
     did, or it is not certain: another machine, a copy of the directory. Raises StoreError that says
     who has it.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: {error.strerror}; the data directory must be writable by this user: see its "
+            "mode, its file system, or name another with --data"
+        ) from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

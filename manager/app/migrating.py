@@ -23,6 +23,7 @@ from shared.frozen import frozen
 __all__ = ["Schema", "change_schema", "schema_of"]
 
 SEEN_MS: Final = 60_000
+EXAMINE_S: Final = 2.0
 
 
 @frozen
@@ -67,6 +68,7 @@ def _opened(settings: Settings) -> Iterator[Database]:
         raise SettingError(f"{layout.database}: there is no database; `prsm serve` makes one")
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     try:
+        db.examine(EXAMINE_S)
         yield db
     finally:
         db.close()

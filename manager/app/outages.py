@@ -28,13 +28,15 @@ class Signs:
     """What a manager knows of its database without asking it.
 
     host, place: the manager's machine, and its name for people. gone_s: for how long the database
-    has not answered, in s; 0: it does. leads: whether this manager leads.
+    has not answered, in s; 0: it does. leads: whether this manager leads. why: in a sentence, where
+    the manager knows it: its file is damaged, its disk takes nothing; empty: it does not.
     """
 
     host: str
     place: str
     gone_s: Callable[[], float]
     leads: Callable[[], bool]
+    why: Callable[[], str] = str
 
 
 class Outages:
@@ -98,7 +100,10 @@ class Outages:
         if self._over is not None:
             over, self._over = self._over, None
             return [over]
-        if not gone_s or not self._grace_s or gone_s < self._grace_s or self._key in holding:
+        if not gone_s or not self._grace_s or self._key in holding:
+            return []
+        # A known reason does not pass without a person.
+        if gone_s < self._grace_s and not self._signs.why():
             return []
         if begun is None:
             self._begun = self._message("begun", now_ms - round(gone_s * 1000), now_ms)
@@ -112,10 +117,11 @@ class Outages:
 
     def _message(self, state: str, since_ms: int, now_ms: int) -> Message:
         lasted = spoken_duration(now_ms - since_ms)
+        why = self._signs.why() or "see that it runs, and is reached from there"
         text = (
             f"the database answers manager {self._signs.place} again, after {lasted}"
             if state == "over"
-            else f"the database has not answered manager {self._signs.place} for {lasted}; see "
-            "that it runs, and is reached from there; agents go on with their permits meanwhile"
+            else f"the database has not answered manager {self._signs.place} for {lasted}; {why}; "
+            "agents go on with their permits meanwhile"
         )
         return Message(self._key, state, text, since_ms)

@@ -27,6 +27,7 @@ from manager.app.lock import held_by_us
 from manager.app.logs import log_to_stderr
 from manager.app.outages import Outages, Signs
 from manager.app.planning import ChildPlanner
+from manager.app.self_check import check_folders
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
@@ -47,24 +48,29 @@ from shared.native import why_none
 __all__ = ["serve"]
 
 HOUR_S: Final = 3600.0
+DAY_S: Final = 86_400.0
 ACCEPT_S: Final = 1.0
 CHECKPOINT_S: Final = 1.0
 DAILY_S: Final = 600.0
 READY_S: Final = 10.0
 CERTIFICATE_S: Final = 10.0
+SELF_CHECK_S: Final = 10.0
 READING: Final = "manager.intake.parsing"
 """What the child that reads logs has before the first one comes."""
 
 _log: Final = logging.getLogger(__name__)
 
 
-def serve(settings: Settings, *, as_json: bool = False) -> None:
+def serve(settings: Settings, *, config: Path | None = None, as_json: bool = False) -> None:
     """Serve a data directory until SIGTERM or SIGINT.
 
-    One line on standard output says when it is ready and where. Raises SettingError, StoreError.
+    config: the file of the settings; None: the one in the data directory.
+    One line on standard output says when it is ready and where. Raises SettingError, StoreError,
+    BusyError.
     """
     log_to_stderr(as_json=settings.server.log_format == "json")
     layout = layout_of(settings)
+    check_folders(layout)
     layout.create()
     identity = Identity()
     if why := why_none():
@@ -84,6 +90,7 @@ def serve(settings: Settings, *, as_json: bool = False) -> None:
             ),
             dataclasses.replace(identity, dead=dead),
             learner,
+            config=config,
         )
         try:
             workers.begin(READING)  # it starts beside us
@@ -136,6 +143,7 @@ def _serve(
     finally:
         for one in thinking:
             one.end()
+        manager.db.end_examining()
         for clock in clocks:
             clock.stop()
         stop_metrics()
@@ -154,6 +162,7 @@ def _clocks(manager: Manager, workers: Workers) -> list[Clock]:
         leadership.place,
         lambda: leadership.gone_s,
         lambda: bool(leadership.epoch),
+        lambda: manager.self_check.blocker,
     )
     outages = Outages(
         manager.db, alerts, signs, settings.database_s, settings.resend_s, manager.now_ms
@@ -162,6 +171,7 @@ def _clocks(manager: Manager, workers: Workers) -> list[Clock]:
     clock.every(settings.look_s, "alerts", leadership.only(alerts.look))
     clock.every(settings.look_s, "silences", outages.remember)
     beside.every(settings.look_s, "outages", outages.look)
+    beside.every(SELF_CHECK_S, "self-check", manager.self_check.look, at_once=False)
     return [clock, beside]
 
 
@@ -189,6 +199,7 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     clock.every(READY_S, "intake child", partial(workers.begin, READING), at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
+    clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     manager.archive.begin(clock, manager.leadership, db)

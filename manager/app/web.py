@@ -100,7 +100,8 @@ def build_app(manager: Manager) -> FastAPI:
     app.add_api_route("/api/v1/openapi.json", _document, include_in_schema=False)
     # Made once for the process, as they are: `include_router` would make each anew at the first
     # request of each application.
-    app.router.routes += health_router(lambda: manager.leadership.gone_s).routes
+    health = health_router(lambda: manager.leadership.gone_s, lambda: manager.self_check.conditions)
+    app.router.routes += health.routes
     strict(app.router.routes)
     app.router.routes += ROUTES
     pages = ConsoleDoor(

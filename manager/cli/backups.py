@@ -52,7 +52,7 @@ def backup(
         )
         # One that lacks files is none to replace others with.
         removed = remove_older(target, keep) if keep is not None and not made.missing else []
-    except PrsmError as error:
+    except (PrsmError, OSError) as error:
         raise RefusedError(str(error)) from error
     size_bytes = sum(entry.size_bytes for entry in made.files)
     if as_json:
@@ -112,7 +112,7 @@ def restore(
             done = run(opened, place.data, place.config, actor, wall_clock_ms, since_ms)
         finally:
             opened.close()
-    except PrsmError as error:
+    except (PrsmError, OSError) as error:
         raise RefusedError(str(error)) from error
     if as_json:
         told = {"made_ms": done.manifest.made_ms, "held_until_ms": done.held_until_ms}

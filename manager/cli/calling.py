@@ -120,6 +120,12 @@ class Calls:
         return self._nobody(f"nobody listens at {socket}")
 
     def _nobody(self, why: str) -> str:
+        # Only a call that fails needs the database.
+        from manager.app.post_mortem import database_problem  # noqa: PLC0415
+
+        problem = database_problem(settings_of(self._data, self._config))
+        if problem:
+            return f"no manager serves {self._data}: {problem}"
         return (
             f"no manager serves {self._data}: {why}. Start it with "
             f"`prsm --data {self._data} serve`, or name its directory with --data or PRSM_DATA"

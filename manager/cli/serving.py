@@ -35,7 +35,7 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
         raise RefusedError(str(error)) from error
     made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
     try:
-        run(made, as_json=as_json)
+        run(made, config=place.config, as_json=as_json)
     except PrsmError as error:
         raise RefusedError(str(error)) from error
 

@@ -262,6 +262,8 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("how many units may change hands in a day before an alert"),
     lazy("some do as agents come and go"),
     lazy("an alert is sent when the centre's disk has less than this left"),
+    lazy("an alert is sent when the centre's disk has fewer free inodes than this"),
+    lazy("0: no alert before none is left"),
     lazy(
         "how many days before the end of a certificate or of a release's signature an alert is sent"
     ),

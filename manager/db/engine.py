@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from manager.db.damage import MET_CHECK_S, Damage, quick_check
 from manager.db.failures import as_ours
 from manager.db.host_names import HostNames
 from manager.db.kept import KeptFigures
 from manager.db.making import maker
 from manager.db.opening import WAIT_S, open_engine
-from manager.errors import BusyError
+from manager.errors import BusyError, DamagedDatabaseError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]
 
@@ -135,7 +138,7 @@ class Database:
     """A database that is open. `write` and `read` give transactions; any thread may ask.
 
     `kept`: figures over millions of rows, which may be minutes old. `host_names`: to look for a
-    part of an address.
+    part of an address. `damage`: known damage.
     """
 
     def __init__(self, url: str) -> None:
@@ -146,8 +149,12 @@ class Database:
         """
         self.engine = open_engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        name = self.engine.url.database or ""
+        file = Path(name).absolute() if self.is_sqlite else None
+        self.damage = Damage(str(file) if file else name, file)
         self._turn = threading.Lock()
         self._closed = threading.Event()
+        self._no_examining = threading.Event()
         sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
         self.kept = KeptFigures()
@@ -165,8 +172,10 @@ class Database:
     def close(self) -> None:
         """Close all connections; one that a transaction still uses is closed at its end."""
         self._closed.set()
+        self._no_examining.set()
         self.kept.close()
         self.engine.dispose()
+        self.damage.closed()
 
     def _given_back(self, _connection: object, record: Any) -> None:
         if self._closed.is_set():
@@ -176,10 +185,11 @@ class Database:
     def write(self) -> Iterator[Transaction]:
         """Give a transaction that changes things; commit at the end, roll back on any error.
 
-        Raises BusyError when the turn to write does not come or the database is gone. Never
-        begin one inside another, never wait for a network or a hash inside one.
+        Raises BusyError when the turn to write does not come, or the database is gone or damaged.
+        Never begin one inside another, never wait for a network or a hash inside one.
         """
-        with self._my_turn(), as_ours(), self.engine.connect() as connection:
+        self.damage.refuse()
+        with self._my_turn(), as_ours(self._damaged), self.engine.connect() as connection:
             connection.execution_options(prsm_writes=True)
             with connection.begin():
                 if not self.is_sqlite:
@@ -199,13 +209,14 @@ class Database:
             with self.write() as transaction:
                 yield transaction
             return
-        with as_ours(), self.engine.begin() as connection:
+        self.damage.refuse()
+        with as_ours(self._damaged), self.engine.begin() as connection:
             yield Transaction(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with as_ours(), self.engine.connect() as connection:
+        with as_ours(self._damaged), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -217,14 +228,52 @@ class Database:
         """Copy what SQLite's journal holds into the database, while others read and write.
 
         Left to the commits, each thousandth page made one of them, and all that wait for their
-        turn, wait for hundreds of pages to be written and synced twice.
+        turn, wait for hundreds of pages to be written and synced twice. Raises BusyError.
         """
         if self.is_sqlite:
-            connection = self.engine.raw_connection()  # outside any transaction
-            try:
-                connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").close()
-            finally:
-                connection.close()
+            self.damage.look_at_files()
+            self.damage.refuse()
+            with as_ours(self._damaged):
+                connection = self.engine.raw_connection()  # outside any transaction
+                try:
+                    connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").close()
+                finally:
+                    connection.close()
+
+    def examine(self, within_s: float) -> None:
+        """Check the file of SQLite for at most so many seconds; 0: without a limit.
+
+        `end_examining` ends it at once. Raises DamagedDatabaseError, BusyError. PostgreSQL is not
+        examined.
+        """
+        if not self.is_sqlite:
+            return
+        until_s = time.monotonic() + within_s if within_s else float("inf")
+        with as_ours(self._damaged), self.engine.connect() as connection:
+            finding = quick_check(
+                connection, lambda: self._no_examining.is_set() or time.monotonic() > until_s
+            )
+        if finding:
+            raise self.damage.found(finding)
+        self.damage.sound()
+
+    def end_examining(self) -> None:
+        """End a running examination and all later ones at once, because the manager stops."""
+        self._no_examining.set()
+
+    def _damaged(self, error: BaseException) -> DamagedDatabaseError:
+        """Return what to raise where a statement met damage."""
+        return self.damage.met(error, self._check_result)
+
+    def _check_result(self) -> str:
+        if not self.is_sqlite:
+            return ""
+        until_s = time.monotonic() + MET_CHECK_S
+        try:
+            with self.engine.connect() as connection:
+                return quick_check(connection, lambda: time.monotonic() > until_s)
+        except sa.exc.SQLAlchemyError:
+            return ""  # the file cannot be opened: the error that was met is the finding
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from manager.db.damage import is_damage
 from manager.db.opening import CONNECTION_S, CONNECTIONS, WAIT_S
-from manager.errors import BusyError
+from manager.errors import BusyError, PrsmError
 from shared.errors import FormatError
 
 __all__ = ["as_ours", "may_be_kept"]
@@ -21,9 +23,12 @@ _LARGEST: Final = 2**63 - 1
 
 
 @contextmanager
-def as_ours() -> Iterator[None]:
+def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
     """Raise BusyError where the database does not answer, FormatError where what was sent cannot be
-    kept or looked for; anything else is a defect, and stays what it is."""
+    kept or looked for; anything else is a defect, and stays what it is.
+
+    damaged: returns the error to raise where the driver's says that the database is damaged.
+    """
     try:
         yield
     except OverflowError as error:
@@ -35,7 +40,13 @@ def as_ours() -> Iterator[None]:
             f"all {CONNECTIONS} connections to the database are in use, and none came free within "
             f"{CONNECTION_S:g} s: it answers slowly, or not at all"
         ) from error
+    except sqlite3.Error as error:  # of a connection that is used without SQLAlchemy
+        if is_damage(error):
+            raise damaged(error) from error
+        raise BusyError(f"the database does not answer now: {error}") from error
     except DBAPIError as error:
+        if error.orig is not None and is_damage(error.orig):
+            raise damaged(error.orig) from error
         gone = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )

@@ -43,11 +43,18 @@ def migrate(database: Database) -> None:
 def migrate_to(tx: Transaction, target: str) -> None:
     """Bring a database to a schema, `head` the newest: up or down, in the caller's transaction.
 
-    Raises SettingError when this version does not know the schema that there is, or the target.
+    Raises SettingError when this version does not know the schema that there is, or the target, or
+    the tables are another program's.
     """
     version = _version(tx)
     if version is not None:
         check_known(version)
+    elif others := sorted(sa.inspect(tx.connection).get_table_names()):
+        raise SettingError(
+            f"database {tx.connection.engine.url.database}: holds tables of another program "
+            f"({', '.join(others[:3])}) and none of PRSM; nothing was changed. Put the manager's "
+            "own database there, or name an empty place with --data or database.url"
+        )
     wanted = newest_schema() if target == "head" else target
     check_known(wanted)
     if version == wanted:

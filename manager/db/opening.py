@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from manager.errors import DamagedDatabaseError
 from shared.errors import SettingError
 
 __all__ = ["CONNECTIONS", "CONNECTION_S", "WAIT_S", "open_engine"]
@@ -79,13 +80,42 @@ def _one_core_each(connection: Any, _record: object) -> None:
     connection.autocommit = False
 
 
+def _check_not_emptied(path: Path) -> None:
+    """Raise DamagedDatabaseError for an empty or missing file beside a journal that holds changes.
+
+    SQLite would delete that journal when it opens the file.
+    """
+    journal = path.with_name(f"{path.name}-wal")
+    if _size(journal) and not _size(path):
+        raise DamagedDatabaseError(
+            str(path.absolute()),
+            f"the file is empty or missing, and its journal {journal.name} is not",
+        )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def _sqlite(url: sa.URL) -> sa.Engine:
     if not url.database or url.database == ":memory:":
         raise SettingError("database sqlite: a path is needed, as in sqlite:////var/lib/prsm/db")
     path = Path(url.database)
     if not path.parent.is_dir():
         raise SettingError(f"database {path}: the folder {path.parent} does not exist; create it")
-    path.touch(mode=0o600)
+    if path.is_dir():
+        raise SettingError(f"database {path}: is a folder; move it away, or name another file")
+    _check_not_emptied(path)
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise SettingError(
+            f"database {path}: {error.strerror}; this user must be able to write it, on a file "
+            "system that is mounted for writing"
+        ) from error
     engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, **_POOL)
 
     @sa.event.listens_for(engine, "connect")

@@ -46,11 +46,12 @@ class Way:
 class AlertDesk:
     """What alerts are made from: how things stand, what ends when, limits, and who is told.
 
-    expiries: raises nothing; what cannot be read says so.
+    expiries: raises nothing; what cannot be read says so. own: troubles of this manager's machine.
     """
 
     standing: Callable[[], Standing]
     expiries: Callable[[], Sequence[Expiry]]
+    own: Callable[[], Sequence[Trouble]]
     limits: Limits
     resend_s: float
     ways: Sequence[Way]
@@ -96,7 +97,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 
     What was told and is over since the last look is left out.
     """
-    found = look(db, desk.standing(), desk.expiries(), desk.limits, now_ms)
+    found = [*look(db, desk.standing(), desk.expiries(), desk.limits, now_ms), *desk.own()]
     silences = list_silences(db, now_ms)
     with db.read() as tx:
         happened, mark = events_of_a_day(tx, now_ms), alerting.events_told(tx)

@@ -15,6 +15,7 @@ from manager.settings.groups import (
     Settings,
 )
 from manager.settings.reading import FORM, SETTINGS_FILE, documented, read_settings
+from manager.settings.secrecy import ExposedSecret, Exposure, exposed_secrets
 from manager.settings.shown import SettingLine, setting_lines
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "CollectionSettings",
     "ConsoleSettings",
     "DatabaseSettings",
+    "ExposedSecret",
+    "Exposure",
     "IntakeSettings",
     "LimitSettings",
     "NamingSettings",
@@ -34,6 +37,7 @@ __all__ = [
     "SettingLine",
     "Settings",
     "documented",
+    "exposed_secrets",
     "read_settings",
     "setting_lines",
 ]

@@ -121,6 +121,14 @@ class AlertSettings:
         most=1000 * GB,
         reason="an alert is sent when the centre's disk has less than this left; 0: no alert",
     )
+    disk_inodes: int = setting(
+        10_000,
+        unit="files",
+        least=0,
+        most=10**9,
+        reason="an alert is sent when the centre's disk has fewer free inodes than this; 0: no "
+        "alert before none is left",
+    )
     expiry_days: float = setting(
         21.0,
         unit="days",

@@ -34,7 +34,7 @@ def shown(world: World, tmp_path: Path) -> list[Going]:
     def standing() -> object:
         return how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
 
-    desk = alert_desk(read_settings(tmp_path), standing, list, [])  # type: ignore[arg-type]
+    desk = alert_desk(read_settings(tmp_path), standing, list, list, [])  # type: ignore[arg-type]
     return current_alerts(world.db, desk, world.now_ms).troubles
 
 

@@ -1,0 +1,105 @@
+"""Self-check of a manager: problems of its machine, for /readyz, alerts and the log.
+
+`look` asks the file systems, which may hang where a share is away, so the clock calls it; all
+others are answered from what the last look found.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from manager.db import Database
+from manager.operations.conditions import Condition, conditions_of, trouble_of
+from manager.operations.trouble import Trouble
+from manager.settings import SETTINGS_FILE, Settings, exposed_secrets
+from manager.store import Layout, StoreError
+from manager.store.file_system import FileSystem
+
+__all__ = ["SelfCheck", "check_folders"]
+
+_log: Final = logging.getLogger(__name__)
+_REAL: Final = FileSystem()
+
+
+def check_folders(layout: Layout, system: FileSystem = _REAL) -> None:
+    """Raise StoreError where the folders that are there take no files; makes none itself."""
+    there = [folder for folder in (layout.data, layout.kept) if folder.is_dir()]
+    _refuse(conditions_of(None, there, (), 0, system))
+
+
+def _refuse(found: Sequence[Condition]) -> None:
+    forbidding = [one.text for one in found if one.forbids_start]
+    if forbidding:
+        raise StoreError("; ".join(forbidding))
+
+
+class SelfCheck:
+    """Conditions of this manager's machine as the last look found them; any thread may ask."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        layout: Layout,
+        system: FileSystem = _REAL,
+        *,
+        config: Path | None = None,
+    ) -> None:
+        """config: the file of the settings; None: the one in the data directory."""
+        self._settings = settings
+        self._config = (config or settings.data / SETTINGS_FILE).absolute()
+        self._layout = layout
+        self._system = system
+        self._db: Database | None = None
+        self._found: tuple[Condition, ...] = ()
+
+    def watch(self, db: Database) -> None:
+        """Look at the damage of a database, too."""
+        self._db = db
+
+    def start(self) -> None:
+        """Look for the first time. Raises StoreError where a manager cannot begin."""
+        _refuse(self.look())
+
+    def look(self) -> Sequence[Condition]:
+        """Check folders, secrets and database; return the conditions.
+
+        The log names new conditions, and those that are over.
+        """
+        layout = self._layout
+        found = conditions_of(
+            self._db,
+            (layout.data, layout.kept),
+            exposed_secrets(self._settings, self._config),
+            self._settings.alerts.disk_inodes,
+            self._system,
+        )
+        before = {(one.code, one.subject) for one in self._found}
+        for one in found:
+            if (one.code, one.subject) not in before:
+                _log.warning("%s", one.text)
+        now = {(one.code, one.subject) for one in found}
+        for one in self._found:
+            if (one.code, one.subject) not in now:
+                _log.info("over: %s", one.text)
+        self._found = tuple(found)
+        return self._found
+
+    @property
+    def conditions(self) -> Sequence[Condition]:
+        """Return the conditions of the last look, and damage of the database that was met since."""
+        known = None if self._db is None else self._db.damage.known
+        if known is None or any(one.subject == known.file for one in self._found):
+            return self._found
+        return (*conditions_of(self._db, (), (), 0), *self._found)
+
+    @property
+    def blocker(self) -> str:
+        """Return the condition that keeps anything from being stored; empty: there is none."""
+        return next((one.text for one in self.conditions if one.stops), "")
+
+    def troubles(self) -> list[Trouble]:
+        """Return the conditions as troubles for alerts."""
+        return [trouble_of(one) for one in self.conditions if one.is_alert]
