@@ -133,7 +133,8 @@ class CrawlLimits:
     """Pages of one unit and round: more is a trap, or a unit that should be split."""
 
     repeated_segments: int = 3
-    """Times that one path segment may occur in a URL: `/a/b/a/b/a/b/` is a loop of links."""
+    """Times in a row that path segments may occur in a URL: `/a/b/a/b/a/b/a/` is a loop of links.
+    Numbers do not count, and elsewhere in a path equal pages must prove a loop."""
 
     query_shapes: int = 200
     """Different sets of parameters that one path may have: filters of a shop, in any combination.

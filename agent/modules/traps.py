@@ -1,6 +1,8 @@
 """Notices URLs that a site makes without end, each by one rule with a reason that people can read.
 
-    path repeats itself                 a segment more than three times: relative links in a loop
+    path repeats itself                 segments that follow one another more than three times and
+                                        are no numbers, `/a/b/a/b/a/b/a/`: relative links in a loop;
+                                        or one anywhere, once such pages of the host were equal
     query repeats itself                one `name=value` more than three times
     escapes grow                        `%25252525`, `amp;amp;amp;`: escaped again at each step
     session number in the URL           only the session differs from two URLs that passed
@@ -34,6 +36,10 @@ SAME_CONTENT: Final = "same content under many URLs"
 
 SESSION_VARIANTS: Final = 2
 ORDERS: Final = 2
+WITHOUT_PROOF: Final = 5
+"""Times more than `repeated_segments` that a segment may occur here and there in a path: what no
+site means, whether its pages are equal or not."""
+
 YEARS_AHEAD: Final = 2
 FIRST_YEAR: Final = 1900
 ONE_IN: Final = 16
@@ -86,6 +92,7 @@ class Traps:
         self._shapes = Variants(limits.query_shapes, PATHS_REMEMBERED)
         self._dates = Variants(limits.calendar_pages, PATHS_REMEMBERED)
         self._contents = Recent(CONTENTS_REMEMBERED)
+        self._looping: set[str] = set()  # hosts with equal pages under paths that repeat a segment
         # By host, and shape of URL: content, pages in a row that had it, the last of them.
         self._equal: dict[str, dict[str, tuple[int, int, int]]] = {}
 
@@ -95,8 +102,10 @@ class Traps:
         mark = url.find("?", start)
         path = url[start:] if mark < 0 else url[start:mark]
         limits = self._limits
-        if path.count("/") > limits.repeated_segments and _repeats(path, limits.repeated_segments):
-            return "path repeats itself"
+        if path.count("/") > limits.repeated_segments:
+            proven = bool(self._looping) and url[:start] in self._looping
+            if _repeats(path, limits.repeated_segments, proven=proven):
+                return "path repeats itself"
         if ("%25" in url or "amp" in url) and _GROWING.search(url):
             return "escapes grow"
         reason = self._by_session(url)
@@ -120,6 +129,10 @@ class Traps:
         # Pages are as a rule all different: their shapes need not be known.
         is_new = self._contents.add(hash((host, this)))
         shapes = self._equal.get(host)
+        if not is_new and _most_repeated(url[len(host) :].partition("?")[0]) > 1:
+            if len(self._looping) >= PATHS_REMEMBERED:
+                self._looping.clear()
+            self._looping.add(host)
         if shapes is None:
             if is_new or not self._limits.same_content:
                 return
@@ -202,11 +215,34 @@ def _parameters(query: str) -> list[str]:
     return [one for one in parted if one]
 
 
-def _repeats(path: str, most: int) -> bool:
-    segments = path.split("/")
+def _repeats(path: str, most: int, *, proven: bool) -> bool:
+    """Tell whether a path is that of a loop. proven: pages of its host showed that it has one."""
+    segments = [one for one in path.split("/") if one]
     if len(segments) - len(set(segments)) < most:
         return False
-    return max(Counter(filter(None, segments)).values(), default=0) > most
+    anywhere = _most_repeated(path)
+    if anywhere <= most:
+        return False
+    return proven or anywhere > most + WITHOUT_PROOF or _in_a_row(segments, most)
+
+
+def _most_repeated(path: str) -> int:
+    """Return how often a path has the segment that it has most often, numbers left out."""
+    counts = Counter(one for one in path.split("/") if one and not one.isdecimal())
+    return max(counts.values(), default=0)
+
+
+def _in_a_row(segments: list[str], most: int) -> bool:
+    """Tell whether some segments follow one another more than `most` times and are no numbers."""
+    for period in range(1, (len(segments) - 1) // most + 1):
+        run = 0  # segments in a row that are what stood a period before
+        for place in range(period, len(segments)):
+            run = run + 1 if segments[place] == segments[place - period] else 0
+            if run > period * (most - 1):
+                unit = segments[place - period + 1 : place + 1]
+                if not all(one.isdecimal() for one in unit):
+                    return True
+    return False
 
 
 def _shape(url: str) -> str:

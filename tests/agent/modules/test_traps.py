@@ -38,6 +38,43 @@ def test_a_path_that_repeats_itself() -> None:
     assert rules.reason(f"{SITE}/a/b/a/b/a/b/a/") == "path repeats itself"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/img/p/1/1/1/1/1111.jpg",
+        "/1/1/1/1/1/",
+        "/2026/11/11/11/11.html",
+        "/12/34/12/34/12/34/12/34/x",
+        "/en/news/en/sport/en/art/en/",
+        "/v1/a/v2/a/v3/a/v4/a/x",
+    ],
+)
+def test_repeated_segments_alone_are_no_proof(path: str) -> None:
+    """Numbers stand for files in their folders, and a word may come again elsewhere in a path."""
+    assert traps().reason(SITE + path) == ""
+
+
+def test_equal_pages_prove_a_loop() -> None:
+    """Then a segment that comes more than three times anywhere ends it; on that host alone."""
+    rules = traps()
+    path = "/en/news/en/sport/en/art/en/"
+    rules.saw(f"{SITE}/en/news/en/", "the same")
+    rules.saw(f"{SITE}/en/news/", "the same")
+    assert rules.reason(SITE + path) == ""
+    rules.saw(f"{SITE}/en/news/en/sport/en/", "the same")
+    assert rules.reason(SITE + path) == "path repeats itself"
+    assert rules.reason("http://b.example" + path) == ""
+    assert rules.reason(f"{SITE}/img/p/1/1/1/1/1111.jpg") == ""
+
+
+def test_a_segment_without_end_needs_no_proof() -> None:
+    """Two links in a loop, in any order, whose pages all differ."""
+    words = "abbabaabbaababbaabbaabba"
+    reasons = [traps().reason(f"{SITE}/{'/'.join(words[:end])}/") for end in range(1, len(words))]
+    assert reasons[:11] == [""] * 11
+    assert reasons[-1] == "path repeats itself"
+
+
 def test_a_query_that_repeats_itself() -> None:
     """The same parameter with the same value may come three times, with other values any number."""
     rules = traps()
