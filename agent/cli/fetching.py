@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 
 import click
 
@@ -17,9 +18,12 @@ __all__ = ["fetch", "times_of"]
 @click.command()
 @click.argument("address", metavar="URL")
 @click.option("--json", "as_json", is_flag=True, help="Every hop, with header and times.")
+@click.option("--links", is_flag=True, help="Only the links that the crawl would find, one a line.")
 @set_option
 @pass_place
-def fetch(place: Place, address: str, as_json: bool, overrides: tuple[str, ...]) -> None:
+def fetch(
+    place: Place, address: str, as_json: bool, links: bool, overrides: tuple[str, ...]
+) -> None:
     """Fetch URL as the crawl would: robots.txt first, redirects followed, limits kept.
 
     Exit code 1 where no page came. A prs.toml in the home is used, where there is one.
@@ -27,19 +31,25 @@ def fetch(place: Place, address: str, as_json: bool, overrides: tuple[str, ...])
     with in_words():
         visit = asyncio.run(_visit(place.settings(overrides), address))
     if as_json:
-        click.echo(json.dumps(visit.to_json()))
+        click.echo(json.dumps(visit.to_json()), err=links)
     else:
-        for hop in visit.robots + visit.hops:
-            words = f"{hop.outcome} {hop.status or ''} {hop.robots} {hop.rule} {hop.detail}"
-            click.echo(
-                f"{hop.url}\t{' '.join(words.split())}\t{hop.response_bytes} bytes"
-                f"\t{times_of(hop)}\t{hop.address}"
-            )
-        click.echo(
-            f"{visit.outcome} {visit.status or ''}: {visit.links} links {visit.notes}".strip()
-        )
+        for line in _lines(visit):
+            click.echo(line, err=links)
+    if links:
+        for link in visit.found:
+            click.echo(link)
     if not visit.good:
         raise SystemExit(REFUSED)
+
+
+def _lines(visit: Visit) -> Iterator[str]:
+    for hop in visit.robots + visit.hops:
+        words = f"{hop.outcome} {hop.status or ''} {hop.robots} {hop.rule} {hop.detail}"
+        yield (
+            f"{hop.url}\t{' '.join(words.split())}\t{hop.response_bytes} bytes"
+            f"\t{times_of(hop)}\t{hop.address}"
+        )
+    yield f"{visit.outcome} {visit.status or ''}: {visit.links} links {visit.notes}".strip()
 
 
 def times_of(hop: Hop) -> str:

@@ -1,5 +1,7 @@
 """Lets a URL through once in each job, and enters it in the job's queue in the same step.
 
+A redirect that comes back to a URL with other cookies than before is let through once more.
+
 Most links lead to what was met a moment ago, so a bounded memory (`agent.modules.seen`) answers
 first; only what it does not know goes to the exact set on disk, a batch at a time. The memory is
 keyed by a 64-bit hash with this process's secret: a site cannot make two of its URLs collide. The
@@ -40,11 +42,18 @@ class Dedup:
         """Take candidates; those that are new in their jobs leave."""
         candidates = cast(Sequence[Candidate], batch)
         unknown: dict[int, dict[str, Candidate]] = {}
+        again: list[Candidate] = []
         known = self._seen.meet([hash((one.job, one.url)) for one in candidates])
         for one, is_known in zip(candidates, known, strict=True):
-            if not is_known:
+            if one.again:
+                again.append(one)
+            elif not is_known:
                 unknown.setdefault(one.job, {})[one.url] = one
-        return self._enter(unknown)
+        yield from self._enter(unknown)
+        if again:
+            self._ledger.push([_queued(one) for one in again])
+            for one in again:
+                yield "new", one
 
     def _enter(self, unknown: dict[int, dict[str, Candidate]]) -> Iterator[Output]:
         for job, met in unknown.items():
@@ -71,4 +80,4 @@ class Dedup:
 def _queued(one: Candidate) -> QueuedUrl:
     url, depth, redirects = one.url, one.depth, one.redirects
     level = level_of(url, depth, redirects)
-    return QueuedUrl(0, url, one.job, depth, redirects, one.referer, 0, level)
+    return QueuedUrl(0, url, one.job, depth, redirects, one.referer, 0, level, chain=one.chain)

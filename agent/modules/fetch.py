@@ -14,6 +14,7 @@ from typing import cast
 
 from agent.modules.attempts import UNTOUCHED, gets_another_attempt
 from agent.modules.limits import CrawlLimits
+from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import redirect_target
 from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Due, Earlier, Fetched, Links
@@ -63,14 +64,16 @@ class Fetch:
         self.in_flight += len(batch)
         for due in cast(Sequence[Due], batch):
             known = None if self._earlier is None else self._known(due)
-            start(FetchRequest(due.url, pinned(due.address), most, False, known, due), done)
+            cookies = cookies_for(due.chain, due.url)
+            address = pinned(due.address)
+            start(FetchRequest(due.url, address, most, False, known, due, cookies), done)
         return ()
 
     def _known(self, due: Due) -> Earlier | None:
         """Return a URL's earlier capture; only a crawl does without bodies that are known."""
         assert self._earlier is not None
         known = self._earlier.look_up(due.host, due.url)
-        if known is None or due.kind == "crawl":
+        if known is None or (due.kind == "crawl" and not due.chain):
             return known
         return replace(known, etag="", modified="")
 
@@ -88,8 +91,7 @@ class Fetch:
             if answer.location is not None:
                 target = redirect_target(answer)
                 if target is not None:
-                    hops = due.redirects + 1
-                    yield "redirect", Links((target,), due.url, due.job, due.depth, hops)
+                    yield "redirect", redirected(due, answer, target)
             capture = answer.capture
             if answer.request.earlier is not None:
                 capture = _compared(capture, answer.request.earlier)
@@ -97,6 +99,15 @@ class Fetch:
                 "page",
                 Fetched(capture, due.url, due.host, due.address, due.job, due.depth, due.redirects),
             )
+
+
+def redirected(due: Due, answer: FetchAnswer, target: str) -> Links:
+    """Return a redirect as a link to its target, with the cookies of its chain."""
+    assert answer.capture is not None
+    header, now_ms = answer.capture.response_header, answer.started_epoch_ms
+    step = next_step(due.chain, due.url, header, target, now_ms)
+    hops = due.redirects + 1
+    return Links((target,), due.url, due.job, due.depth, hops, chain=step.text, again=step.again)
 
 
 def _compared(capture: Capture, earlier: Earlier) -> Capture:

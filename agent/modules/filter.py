@@ -105,7 +105,7 @@ class Filter:
                 for url in links.urls:
                     stop("too many redirects", url)
                 continue
-            for url in self._sorted.unknown(links.urls):
+            for url in links.urls if links.again else self._sorted.unknown(links.urls):
                 if hash(url) in self._held and self._traps.holds_back(url):
                     continue
                 output = self._one(url, links)
@@ -150,7 +150,16 @@ class Filter:
             depth, redirects = links.depth, links.redirects
             return (
                 "inside",
-                Candidate(url, host.key, job.number, depth, redirects, links.referer),
+                Candidate(
+                    url,
+                    host.key,
+                    job.number,
+                    depth,
+                    redirects,
+                    links.referer,
+                    links.chain,
+                    links.again,
+                ),
             )
         return None
 

@@ -84,6 +84,13 @@ class Robots:
         """Tell whether a text is read on at the next tick."""
         return bool(self._readings)
 
+    def rule_of(self, due: Due) -> str:
+        """Return the line that decides about a URL whose rules are known; "": no line does."""
+        known = self._known.get(due.host, self._clock.monotonic_s())
+        if known is None:
+            return ""
+        return known.rules.allowed(due.url[due.url.index("/", 8) :]).rule or ""
+
     def wants_tick(self, _: object) -> bool:
         """Tell whether anything waits for the time."""
         return bool(self._readings)

@@ -14,6 +14,7 @@ from typing import Final, cast
 from agent.modules.attempts import ANSWERED, UNTOUCHED
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.fields import field_values
+from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import REDIRECTS, redirect_target
 from agent.modules.robots_txt import MAX_BYTES
 from agent.pipeline.addresses import pinned
@@ -53,7 +54,9 @@ class RulesFetch:
             return self._answers(cast(Sequence[FetchAnswer], batch))
         for due in cast(Sequence[RulesDue], batch):
             self.in_flight += 1
-            request = FetchRequest(due.url, pinned(due.address), MAX_BYTES, rules=True, due=due)
+            cookies = cookies_for(due.chain, due.url)
+            address = pinned(due.address)
+            request = FetchRequest(due.url, address, MAX_BYTES, True, None, due, cookies)
             self._fetcher.start(request, self._done)
         return ()
 
@@ -79,7 +82,13 @@ class RulesFetch:
             yield (
                 "redirect",
                 RulesRedirected(
-                    due.host, host_of(target), target, due.hop + 1, due.round, due.kind
+                    due.host,
+                    host_of(target),
+                    target,
+                    due.hop + 1,
+                    due.round,
+                    due.kind,
+                    chain=_chain(due, answer, target),
                 ),
             )
         else:
@@ -100,3 +109,10 @@ class RulesFetch:
         if decoded.note and len(decoded.body) <= MAX_BYTES:
             return RulesFetched(due.host, due.address, 0, b"", decoded.note)
         return RulesFetched(due.host, due.address, answer.status, decoded.body)
+
+
+def _chain(due: RulesDue, answer: FetchAnswer, target: str) -> str:
+    if answer.capture is None:
+        return due.chain
+    header, now_ms = answer.capture.response_header, answer.started_epoch_ms
+    return next_step(due.chain, due.url, header, target, now_ms).text

@@ -16,7 +16,7 @@ from publicsuffixlist import PublicSuffixList
 
 from shared.urls import split_host
 
-__all__ = ["is_registrable"]
+__all__ = ["is_public_suffix", "is_registrable"]
 
 _IPV4: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 
@@ -29,6 +29,11 @@ def is_registrable(host: str) -> bool:
     if ".." in name or name.startswith(".") or name.endswith("."):
         return False  # an empty label
     return _list().publicsuffix(name) is not None
+
+
+def is_public_suffix(name: str) -> bool:
+    """Tell whether anybody may register names below a domain: no host sets cookies for it."""
+    return "." not in name or _list().publicsuffix(name) == name
 
 
 @cache

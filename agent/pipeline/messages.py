@@ -257,6 +257,8 @@ class Links:
     depth: int  # of the page they stand on, plus one; a list's own pages have 0, sitemaps below it
     redirects: int = 0  # hops that led here in a row
     content: str = ""  # digest of the page; "": of none
+    chain: str = ""  # cookies of the redirects that led here (`redirect_chain`)
+    again: bool = False  # known in this chain, and worth a request with other cookies
 
 
 @frozen
@@ -269,6 +271,8 @@ class Candidate:
     depth: int
     redirects: int
     referer: str | None
+    chain: str = ""
+    again: bool = False
 
 
 @frozen
@@ -360,6 +364,7 @@ class Due:
     attempt: int  # from 1
     round: int
     kind: OrderKind
+    chain: str = ""  # cookies of the redirects that led here
 
 
 @frozen
@@ -387,6 +392,7 @@ class RulesDue:
     round: int
     kind: OrderKind
     lookup_ms: float | None = None  # of the host's name, since the last time; None: there was none
+    chain: str = ""  # cookies of the redirects that led here
 
 
 @frozen
@@ -400,6 +406,7 @@ class RulesRedirected:
     round: int
     kind: OrderKind
     address: str = ""  # filled in by resolve
+    chain: str = ""  # cookies of the redirects that led here
 
 
 @frozen

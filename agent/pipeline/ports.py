@@ -82,6 +82,7 @@ class FetchRequest:
     rules: bool = False
     earlier: Earlier | None = None  # ask by its validators, where it has any
     due: Due | RulesDue | None = None
+    cookies: str = ""  # the Cookie field, of the redirects that led here
 
 
 @frozen
@@ -231,6 +232,7 @@ class QueuedUrl:
     attempts: int = 0
     level: int = 0
     due_ms: int = 0
+    chain: str = ""  # cookies of the redirects that led here; neither tab nor line break
 
 
 @frozen

@@ -83,6 +83,8 @@ def conditions(earlier: Earlier | None) -> tuple[str, ...]:
 def own_fields(request: FetchRequest, fallback: Fallback) -> tuple[str, ...]:
     """Return the header fields of one request alone, as it is asked in a way."""
     more = () if request.earlier is None else conditions(request.earlier)
+    if request.cookies:
+        more = (*more, f"Cookie: {request.cookies}")
     return more if fallback is Fallback.NONE else (*more, *fallback.fields)
 
 

@@ -116,7 +116,8 @@ class Slot:
         self.fallback = fallback
 
     def _set_fields(self, more: Sequence[str]) -> None:
-        self.handle.setopt(pycurl.HTTPHEADER, [*self._fields, *more, _NO_FIELD])
+        sent = [one.encode("latin-1") for one in more]  # a server's cookie has any bytes
+        self.handle.setopt(pycurl.HTTPHEADER, [*self._fields, *sent, _NO_FIELD])
         self._conditional = bool(more)
 
     def pause(self, now_s: float) -> None:

@@ -46,12 +46,15 @@ def record(item: QueuedUrl, attempts: int, due_ms: int = 0) -> bytes:
         text = f"{text}\t{referer}"
     if "\n" in text or "\t" in url or text.count("\t") > 1:
         text = _without_control(item, numbers)
+    if item.chain:
+        text = f"{text}\t{item.chain}" if "\t" in text else f"{text}\t\t{item.chain}"
     return text.encode("utf-8", "surrogatepass")
 
 
 def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
     """Return the URL of a record."""
     text, tab, referer = data.decode("utf-8", "surrogatepass").partition("\t")
+    referer, is_chained, chain = referer.partition("\t")
     depth, redirects, attempts, url = text.split(" ", 3)
     attempts, _, due_ms = attempts.partition("@")
     return QueuedUrl(
@@ -60,10 +63,11 @@ def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
         job,
         int(depth),
         int(redirects),
-        referer if tab else None,
+        referer if tab and (referer or not is_chained) else None,
         int(attempts),
         level,
         int(due_ms or 0),
+        chain,
     )
 
 

@@ -96,6 +96,10 @@ class Front:
         else:
             window.appendleft(url)
 
+    def postpone(self, url: QueuedUrl, until_s: float) -> None:
+        """Give back a URL that may be fetched later."""
+        heapq.heappush(self._later, (until_s, url.position, url))
+
     def _levels(self) -> tuple[int, ...]:
         turn, rest = divmod(self._turn, TURNS_TO_OTHERS)
         if rest:

@@ -238,7 +238,15 @@ class Frontier:
         for one in batch:
             address = has.address(one.address)
             address.ask_for(
-                RulesDue(one.rules_of, one.address, one.url, one.hop, one.round, one.kind)
+                RulesDue(
+                    one.rules_of,
+                    one.address,
+                    one.url,
+                    one.hop,
+                    one.round,
+                    one.kind,
+                    chain=one.chain,
+                )
             )
             has.turns.offer_address(address)
         return ()

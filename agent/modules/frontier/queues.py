@@ -79,6 +79,15 @@ class JobQueue:
         if self.front is not None:
             self.front.has_more()
 
+    def is_under_way(self, url: QueuedUrl) -> bool:
+        """Tell whether the same URL is fetched or being fetched, and not kept yet."""
+        return self.front is not None and url.url in self.front.under_way
+
+    def postpone(self, url: QueuedUrl, until_s: float) -> None:
+        """Give a URL another turn later."""
+        assert self.front is not None
+        self.front.postpone(url, until_s)
+
     def next_url(
         self, now_s: float, ledger: Ledger, window: int, due_s: Callable[[QueuedUrl], float]
     ) -> QueuedUrl | None:

@@ -23,6 +23,9 @@ __all__ = ["Starts"]
 
 ARRIVALS_A_TICK: Final = 2000  # addresses: a list of a million comes at once, and costs 5 us each
 
+UNTIL_KEPT_S: Final = 1.0
+"""Seconds between two looks whether a page is stored to which a redirect leads back."""
+
 
 class Starts:
     """Begins requests."""
@@ -158,7 +161,9 @@ class Starts:
                     has.give_token(address, rules_due)
                     return "rules_due", rules_due
                 url = job.next_url(now, has.ledger, has.limits.window, has.due_s)
-                if url is not None:
+                if url is not None and url.chain and job.is_under_way(url):
+                    job.postpone(url, now + UNTIL_KEPT_S)
+                elif url is not None:
                     self._end_turn(host, job)
                     has.taken(job, url)
                     has.turns.offer_job(job)
@@ -203,4 +208,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         url.attempts + 1,
         order.round,
         order.kind,
+        url.chain,
     )

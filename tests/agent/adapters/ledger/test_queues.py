@@ -179,3 +179,25 @@ def test_any_text_goes_through_a_queue(tmp_path: Path) -> None:
         (3, 2, 1)
     }
     ledger.close()
+
+
+def test_the_cookies_of_a_chain_go_through_a_queue(tmp_path: Path) -> None:
+    """With a referer or without one, over further attempts and a restart."""
+    ledger = open_ledger(tmp_path, TINY)
+    job = opened(ledger)
+    chain = '[["5f"],[["a","1 \\t","a.example",true,"/",false]]]'
+    urls = [
+        QueuedUrl(0, f"http://a.example/{number}", job.number, 1, 1, referer, 0, chain=text)
+        for number, (referer, text) in enumerate(
+            [(None, chain), ("http://r.example/", chain), (None, ""), ("http://r.example/", "")]
+        )
+    ]
+    ledger.push(urls)
+    first = ledger.take(job.number, 0, 1)[0]
+    ledger.retry(job.number, first.position, 1, 5)
+    ledger.commit()
+    ledger.abandon()
+    ledger = open_ledger(tmp_path, TINY)
+    found = {one.url: (one.referer, one.chain) for one in ledger.take(job.number, 0, 9)}
+    assert found == {one.url: (one.referer, one.chain) for one in urls}
+    ledger.close()
