@@ -14,7 +14,12 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from agent.modules.page.charset_guess import guessed_charset, is_utf8, top_level_domain
+from agent.modules.page.charset_guess import (
+    guessed_charset,
+    is_utf8,
+    top_level_domain,
+    unmarked_charset,
+)
 from agent.modules.page.fields import header_charset
 from agent.modules.page.labels import codec_of
 from agent.modules.page.tags import start_tags
@@ -64,7 +69,8 @@ def _undeclared(body: bytes, url: str) -> str:
         late = _searched(body[:MOST_OF_HEAD].decode("latin-1"), anywhere=True)
         if late is not None:
             return late
-    return guessed_charset(body, top_level_domain(url) if url else "")
+        return guessed_charset(body, top_level_domain(url) if url else "")
+    return unmarked_charset(body)
 
 
 def _read(content_type: str) -> str | None:

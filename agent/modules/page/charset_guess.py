@@ -19,7 +19,7 @@ from agent.modules.page.encodings import decoded
 from agent.modules.page.labels import codec_of
 from shared.urls import split_host
 
-__all__ = ["guessed_charset", "is_utf8", "top_level_domain"]
+__all__ = ["guessed_charset", "is_utf8", "top_level_domain", "unmarked_charset"]
 
 FALLBACK: Final = "cp1252"
 SAMPLE_BYTES: Final = 8192
@@ -72,16 +72,22 @@ _COUNTRIES: Final = {
 
 def guessed_charset(body: bytes, country: str = "") -> str:
     """Return the codec that a page's bytes look like. country: the host's top-level domain."""
+    first = _OUTSIDE_ASCII.search(body)
+    if first is None or is_utf8(body):
+        return unmarked_charset(body)
     wide = _wide(body)
     if wide:
         return wide
-    first = _OUTSIDE_ASCII.search(body)
-    if first is None:
-        return "iso2022_jp" if _JIS_SHIFT.search(body) else "utf-8"
-    if is_utf8(body):
-        return "utf-8"
     pieces = _pieces(body, first.start())
     return _east_asian(pieces, country) or _as_firefox(pieces, country)
+
+
+def unmarked_charset(body: bytes) -> str:
+    """Return the codec of a page that is valid in UTF-8: ASCII with escapes or NULs is, too."""
+    wide = _wide(body)
+    if wide:
+        return wide
+    return "iso2022_jp" if body.isascii() and _JIS_SHIFT.search(body) else "utf-8"
 
 
 def top_level_domain(url: str) -> str:
