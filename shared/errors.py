@@ -99,6 +99,10 @@ class LineError(FormatError):
         self.line = line
         self.problem = problem
 
+    def __reduce__(self) -> tuple[type[LineError], tuple[int, str], dict[str, object]]:
+        """Return what makes it anew in another process."""
+        return type(self), (self.line, self.problem), self.__dict__
+
     @property
     def facts(self) -> dict[str, object]:
         """Return the number of the line."""

@@ -23,6 +23,8 @@ from shared.frozen import frozen
 __all__ = ["Memory"]
 
 RESERVED: Final = 100
+AHEAD_MOST: Final = timedelta(days=6)
+"""A manager takes names that are a week ahead of its clock at most."""
 _MINUTE: Final = "%Y%m%d%H%M"
 
 
@@ -116,14 +118,16 @@ class Memory:
         """Return the minute that names a log: now, or one later than the last one's.
 
         The manager knows a log by its name, so two logs must not share a minute; and one that is
-        made again of the same (key) must get the same, or it would count twice.
+        made again of the same (key) must get the same, or it would count twice. Where the last
+        was named by a clock that was far ahead, and has been set since, names go on from now.
 
         Raises DiskFullError.
         """
         if key == self._kept.log_key:
             return self._kept.log_minute
         now = datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime(_MINUTE)
-        if self._kept.log_minute >= now:
+        ahead = (datetime.fromtimestamp(epoch_ms / 1000, UTC) + AHEAD_MOST).strftime(_MINUTE)
+        if now <= self._kept.log_minute <= ahead:
             last = datetime.strptime(self._kept.log_minute, _MINUTE).replace(tzinfo=UTC)
             now = (last + timedelta(minutes=1)).strftime(_MINUTE)
         self._keep(replace(self._kept, log_minute=now, log_key=key))

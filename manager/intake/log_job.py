@@ -28,6 +28,7 @@ class LogJob:
     cpu_s: float
     draw: int = 0  # pages at most
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
+    last_round: int | None = None  # the newest one; None: not known
 
 
 @frozen

@@ -26,6 +26,7 @@ from manager.intake.parsing import (
     read_name,
 )
 from manager.intake.receiving import Receiving, receive
+from manager.intake.section_check import check_closed
 from manager.intake.sections import LogKind, Section
 from manager.operations.contact import note_message
 from manager.operations.enrolment import AgentIdentity
@@ -131,6 +132,7 @@ class LogIntake:
             raise ForbiddenError(
                 f"this log is of {named.agent}, and the key shown is that of {agent.name}"
             )
+        check_closed(named, self._now_ms())
         name = f"{named.agent}.{named.minute}"
         await asyncio.to_thread(
             note_message, self._db, agent, "submitlog", self._now_ms(), self._policy
@@ -143,7 +145,7 @@ class LogIntake:
             try:
                 outcome = await self._read(parse_log, job)
                 if isinstance(outcome, RefusedLog):
-                    raise (LimitError if outcome.too_large else FormatError)(outcome.message)
+                    raise outcome.error
                 accepted = await asyncio.to_thread(
                     self._enter, agent, body, name, job.target, outcome
                 )
@@ -166,6 +168,7 @@ class LogIntake:
                 for one in during.held
             ),
             round=during.round,
+            last_round=during.last_round,
             kind=_kind(during.kind),
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.memory_bytes,

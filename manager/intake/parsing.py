@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,12 @@ class RefusedLog:
 
     message: str
     too_large: bool
+    error: FormatError | LimitError = field(compare=False)
+
+    @classmethod
+    def of(cls, error: FormatError | LimitError) -> RefusedLog:
+        """Return the refusal that an error is."""
+        return cls(str(error), isinstance(error, LimitError), error)
 
 
 def read_name(body: Path) -> LogName:
@@ -88,10 +95,8 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
                 read_directories(job.target, job.big, memory_bytes=job.memory_bytes, spill=spill)
             )
         return reading.result(sums, directories)
-    except LimitError as error:
-        return RefusedLog(str(error), too_large=True)
-    except FormatError as error:
-        return RefusedLog(str(error), too_large=False)
+    except (FormatError, LimitError) as error:
+        return RefusedLog.of(error)
 
 
 def _has_big(sums: Iterable[LogSum], big: Collection[str]) -> bool:

@@ -19,10 +19,11 @@ from manager.assignment.holdings import Held, Holdings
 from manager.intake.columns import Authorities, PlainLines, split_block
 from manager.intake.drawing import Draw
 from manager.intake.log_job import FinishedLine, LogJob, ParsedLog, Refetched
+from manager.intake.section_check import SectionCheck
 from manager.intake.sections import LogKind
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
 from manager.store.log_files import WRITTEN
-from shared.errors import LimitError, LineError, UrlError
+from shared.errors import Fault, LimitError, LineError, UrlError
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
 from shared.wire.gzip_stream import decompress, too_long
@@ -39,7 +40,7 @@ SUM_LIMIT: Final = 2**62
 FINISHED: Final = "Finished="
 KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 
-_STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([1-5][0-9]{2})")
+_STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
 
 
 class Reading:
@@ -48,6 +49,7 @@ class Reading:
     def __init__(self, job: LogJob) -> None:
         self._job = job
         self._section = job.defaults
+        self._check = SectionCheck(job.defaults.until_ms, job.last_round)
         self._holdings = Holdings(job.held)
         self._authorities: Authorities = {}
         self._next = 2  # the line that comes next; the name's line counts for the sender
@@ -137,6 +139,7 @@ class Reading:
         elif entry.text.startswith(FINISHED):
             self._note_finished(number, entry.text[len(FINISHED) :])
         else:
+            self._check.take(number, entry.text)
             self._section = self._section.after(entry.text)
             self._of_host.clear()
 
@@ -151,7 +154,7 @@ class Reading:
         try:
             page = canonical(url)
         except UrlError as error:
-            raise LineError(number, f"#{FINISHED} {error}") from error
+            raise LineError(number, f"#{FINISHED} {error}", Fault(error.code)) from error
         section = self._section
         host, path = host_of(page), page[page.index("/", 8) :]
         held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
@@ -160,6 +163,7 @@ class Reading:
 
     def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
         """Return the rows of plain lines; first: the number of the first."""
+        self._check.check_order()
         count, section = len(lines), self._section
         self._add_up(first, lines)
         held = self._held_of(lines)
@@ -263,11 +267,12 @@ class Reading:
             self._until_ms = section.until_ms
 
     def _row(self, number: int, line: LogLine) -> LogRow:
+        self._check.check_order()
         self._check_numbers(number, line)
         try:
             url = canonical(line.url)
         except UrlError as error:
-            raise LineError(number, str(error)) from error
+            raise line_error(number, error) from error
         slash = url.index("/", 8)
         host, path = host_of(url), url[slash:]
         section = self._section
@@ -275,7 +280,7 @@ class Reading:
         self._note_section(1, int(held is None))
         said = held or self._job
         matched = _STATUS.match(line.headers)
-        status = None if matched is None else int(matched[1])
+        status = None if matched is None else int(matched[1]) or None
         number_of_round = said.round if section.round is None else section.round
         kind = section.kind or said.kind
         if held is not None and kind == "crawl":
@@ -301,14 +306,20 @@ class Reading:
     def _check_numbers(self, number: int, line: LogLine) -> None:
         greatest = max(line.request_bytes, line.response_bytes, line.elapsed_ms)
         if greatest > NUMBER_LIMIT:
-            raise LineError(number, f"{greatest}: bytes and ms of a line must be <= {NUMBER_LIMIT}")
+            problem = f"{greatest}: bytes and ms of a line must be <= {NUMBER_LIMIT}"
+            raise LineError(number, problem, Fault.LARGE_NUMBER)
         self._total += greatest
         if self._total > SUM_LIMIT:
             raise _sums_too_large(number)
 
 
 def _sums_too_large(number: int) -> LineError:
-    return LineError(number, f"the sums of the log are over {SUM_LIMIT}")
+    return LineError(number, f"the sums of the log are over {SUM_LIMIT}", Fault.LARGE_NUMBER)
+
+
+def line_error(number: int, error: UrlError) -> LineError:
+    """Return the fault of a URL as that of its line."""
+    return LineError(number, str(error), Fault(error.code))
 
 
 def _repeated(

@@ -15,7 +15,7 @@ __all__ = ["KINDS", "Wanted", "line_filter", "read_moment"]
 Kind = Literal["probe", "crawl", "refetch"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
-_STATUS: Final = re.compile(r"([1-5])xx|[1-5][0-9]{2}")
+_STATUS: Final = re.compile(r"([0-9])xx|[0-9]{3}")
 _DAY: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([+-][0-9]{2}:[0-9]{2}|Z)?")
 _NAME: Final = re.compile(r"(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])")
 

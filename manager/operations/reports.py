@@ -6,7 +6,7 @@ Reading the lines, and judging which of them the agent held, is left to `manager
 
 from __future__ import annotations
 
-from manager.db import agents, directories, listing, reports
+from manager.db import agents, directories, listing, reports, rounds
 from manager.db.engine import Database
 from manager.db.reports import ReportRow
 from manager.operations.enrolment import AgentIdentity
@@ -32,6 +32,7 @@ class HeldDuring:
 
     round, kind, since_ms: what holds for the lines of a log that does not say (a plain agent's):
     the round and kind of what it was given last, and the end of its log before.
+    last_round: the newest there is, 0: none.
     big: hosts of which it has logged so much in that round that their directories are summed up.
     """
 
@@ -40,6 +41,7 @@ class HeldDuring:
     round: int
     kind: str
     since_ms: int
+    last_round: int = 0
     big: tuple[str, ...] = ()
 
 
@@ -51,6 +53,7 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
             for row in listing.held_between(tx, agent.id, since_ms, until_ms)
         )
         before = reports.last_until(tx, agent.id)
+        last_round = rounds.last_number(tx)
         newest = max(held, key=lambda unit: unit.since_ms, default=None)
         big = directories.big_hosts(tx, agent.id, newest.round) if newest is not None else []
     return HeldDuring(
@@ -59,6 +62,7 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
         newest.round if newest is not None else 0,
         newest.kind if newest is not None else "crawl",
         before if before is not None else since_ms,
+        last_round,
         tuple(big),
     )
 

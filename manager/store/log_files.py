@@ -177,7 +177,7 @@ WITH lines AS (
                $octave * log2(greatest(elapsed_ms * 1000.0 / response_bytes, $least))
            ) AS INTEGER) END AS bin,
            coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
-           coalesce(status >= 400, true) AS is_error,
+           coalesce(status NOT BETWEEN 100 AND 399, true) AS is_error,
            request_bytes, response_bytes, elapsed_ms
     FROM read_parquet($path)
     WHERE held AND kind <> 'refetch'

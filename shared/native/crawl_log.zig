@@ -294,5 +294,7 @@ fn statusOf(headers: []const u8) i16 {
         if (!std.ascii.isDigit(byte)) return 0;
         status = status * 10 + (byte - '0');
     }
-    return if (status >= 100 and status < 600) status else 0;
+    // Four digits are none: a status has three (RFC 9112, section 4).
+    if (headers.len > at + 4 and std.ascii.isDigit(headers[at + 4])) return 0;
+    return status;
 }

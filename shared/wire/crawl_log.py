@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Final
 
-from shared.errors import FormatError, LineError
+from shared.errors import Fault, FormatError, LineError
 from shared.frozen import frozen
 from shared.wire.gzip_stream import compress, decompress, split_lines
 from shared.wire.names import check_agent_name
@@ -27,6 +28,7 @@ __all__ = [
     "Comment",
     "LogLine",
     "LogName",
+    "check_minute",
     "decode",
     "decode_name",
     "encode",
@@ -73,12 +75,16 @@ class LogName:
     agent: str
     minute: str  # yyyymmddHHMM
 
+    @property
+    def closed_ms(self) -> int:
+        """Return the beginning of the minute, epoch milliseconds."""
+        return round(_moment(self.minute).timestamp() * 1000)
+
 
 def encode_name(name: LogName) -> bytes:
     """Return the first line with its LF."""
     check_agent_name(name.agent)
-    if not _STAMP.fullmatch(name.minute):
-        raise FormatError(f"log time {name.minute!r}: must be yyyymmddHHMM, 12 digits")
+    check_minute(name.minute)
     return f"{name.agent}.{name.minute}\n".encode()
 
 
@@ -92,7 +98,32 @@ def decode_name(line: bytes) -> LogName:
         check_agent_name(agent)
     except FormatError as error:
         raise LineError(1, str(error)) from error
+    try:
+        check_minute(minute)
+    except FormatError as error:
+        raise LineError(1, str(error), Fault.TIME) from error
     return LogName(agent, minute)
+
+
+def check_minute(minute: str) -> str:
+    """Return the minute of a log's name; raises FormatError where the calendar has none such."""
+    if not _STAMP.fullmatch(minute):
+        raise FormatError(f"log time {minute!r}: must be yyyymmddHHMM, 12 digits", Fault.TIME)
+    try:
+        _moment(minute)
+    except ValueError as error:
+        raise FormatError(
+            f"log time {minute}: the calendar has no such minute; must be yyyymmddHHMM, UTC",
+            Fault.TIME,
+        ) from error
+    return minute
+
+
+def _moment(minute: str) -> datetime:
+    return datetime(
+        int(minute[:4]), int(minute[4:6]), int(minute[6:8]), int(minute[8:10]), int(minute[10:]),
+        tzinfo=UTC,
+    )  # fmt: skip
 
 
 def encode(lines: Iterable[LogLine | Comment]) -> Iterator[bytes]:

@@ -12,13 +12,14 @@ from typing import Final, cast
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
-from shared.errors import FormatError, LimitError
+from shared.errors import Fault, FormatError, LimitError
 
 __all__ = ["compress", "decompress", "split_lines", "too_long"]
 
 CHUNK_BYTES: Final = 64 * 1024
 # isal's stubs do not say that its error is an exception.
 _GZIP_ERROR: Final = cast("type[Exception]", IsalError)
+MAGIC: Final = b"\x1f\x8b\x08"
 GZIP_WINDOW: Final = 31  # zlib's code for "gzip header and trailer, 32 KiB window"
 
 
@@ -38,15 +39,23 @@ def compress(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
     """Yield the decoded bytes of a gzip stream of one or more members.
 
-    Raises FormatError: not gzip, wrong checksum, cut short, or bytes behind the end;
-    LimitError: more than limit_bytes decoded.
+    Raises FormatError, with the fault's code: no gzip, damaged (a wrong checksum, too), cut short,
+    or bytes behind the last member that begin none; LimitError: more than limit_bytes decoded.
     """
     unpacker = isal_zlib.decompressobj(GZIP_WINDOW)
     decoded_bytes = 0
     begun = False
+    head = b""  # of a member of which too little has come to know it
     for chunk in chunks:
-        data = chunk
+        data = head + chunk
+        head = b""
         while data:
+            if unpacker.eof or not begun:
+                if not _begins_member(data):
+                    raise _no_member(decoded_bytes, begun=begun)
+                if len(data) < len(MAGIC):
+                    head = data
+                    break
             if unpacker.eof:  # gzip members may follow one another (RFC 1952, 2.2)
                 unpacker = isal_zlib.decompressobj(GZIP_WINDOW)
             begun = True
@@ -55,33 +64,64 @@ def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
             except _GZIP_ERROR as error:
                 raise FormatError(
                     f"body is not valid gzip after {decoded_bytes} decoded bytes ({error}); "
-                    "send gzip(lines) as the body itself"
+                    "it was damaged on the way: send it again",
+                    Fault.DAMAGED_GZIP,
                 ) from error
             decoded_bytes += len(piece)
             if decoded_bytes > limit_bytes:
-                raise LimitError(
-                    f"body decodes to more than {limit_bytes} bytes; send it in smaller parts"
-                )
+                raise _too_large(limit_bytes)
             if piece:
                 yield piece
             data = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
             if not piece and not unpacker.eof and not data:
                 break
+    if head:
+        raise _cut_short(decoded_bytes)
     if not begun:
-        raise FormatError("body is empty; an empty list is the gzip of nothing, 20 bytes")
+        raise FormatError(
+            "body is empty; an empty list is the gzip of nothing, 20 bytes", Fault.EMPTY_BODY
+        )
     while not unpacker.eof:
         # What the last input still holds back; no progress means that the end is missing.
         piece = unpacker.decompress(b"", CHUNK_BYTES)
         if not piece:
-            raise FormatError(
-                f"gzip body ends early, after {decoded_bytes} decoded bytes; send it again"
-            )
+            raise _cut_short(decoded_bytes)
         decoded_bytes += len(piece)
         if decoded_bytes > limit_bytes:
-            raise LimitError(
-                f"body decodes to more than {limit_bytes} bytes; send it in smaller parts"
-            )
+            raise _too_large(limit_bytes)
         yield piece
+
+
+def _begins_member(data: bytes) -> bool:
+    """Tell whether bytes begin a member of gzip, as far as they go (RFC 1952, 2.3.1)."""
+    return MAGIC.startswith(data[: len(MAGIC)])
+
+
+def _no_member(decoded_bytes: int, *, begun: bool) -> FormatError:
+    if not begun:
+        return FormatError(
+            "body is not valid gzip: it does not begin with 1f 8b 08; send gzip(lines) as the body "
+            "itself",
+            Fault.NOT_GZIP,
+        )
+    return FormatError(
+        f"gzip body goes on behind its end, after {decoded_bytes} decoded bytes, with bytes that "
+        "begin no other member; send gzip(lines) and nothing else",
+        Fault.TRAILING_GARBAGE,
+    )
+
+
+def _cut_short(decoded_bytes: int) -> FormatError:
+    return FormatError(
+        f"gzip body ends early, after {decoded_bytes} decoded bytes; send it again",
+        Fault.TRUNCATED_GZIP,
+    )
+
+
+def _too_large(limit_bytes: int) -> LimitError:
+    return LimitError(
+        f"body decodes to more than {limit_bytes} bytes; send it in smaller parts", Fault.TOO_LARGE
+    )
 
 
 def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[int, bytes]]:
@@ -107,4 +147,4 @@ def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[
 
 def too_long(number: int, limit_bytes: int) -> LimitError:
     """Return the error for a line over its limit."""
-    return LimitError(f"line {number}: longer than {limit_bytes} bytes")
+    return LimitError(f"line {number}: longer than {limit_bytes} bytes", Fault.LONG_LINE)

@@ -61,6 +61,13 @@ def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:
     assert opened(tmp_path / "m").log_minute(NOW_MS + 3_600_000, "log-4") == "202311142313"
 
 
+def test_names_of_logs_leave_a_clock_that_was_far_ahead(tmp_path: Path) -> None:
+    """A manager refuses names of another century; they begin anew once the clock is right."""
+    year_ms = 365 * 86_400_000
+    assert opened(tmp_path / "m").log_minute(NOW_MS + 70 * year_ms, "log-1").startswith("209")
+    assert opened(tmp_path / "m").log_minute(NOW_MS, "log-2") == "202311142213"
+
+
 def test_a_log_that_is_made_again_keeps_its_minute(tmp_path: Path) -> None:
     """Also days later: by its name the manager knows it again."""
     minute = opened(tmp_path / "m").log_minute(NOW_MS, "log-1")

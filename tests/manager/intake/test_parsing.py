@@ -21,12 +21,13 @@ from manager.intake.parsing import (
     read_name,
 )
 from manager.intake.sections import Section
-from shared.errors import LineError
+from shared.errors import Fault, LineError
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
 
 HOST = "http://www.example.jp:80/"
 OTHER = "http://other.example:80/"
 PAGE = b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n"
+BASE = 1_790_000_000_000  # epoch ms
 NAME = b"a.example.202611211000\n"
 GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
 
@@ -36,14 +37,27 @@ def run(
     limit_bytes: int = 10**7,
     cpu_s: float = 100,
     draw: int = 0,
+    last_round: int | None = None,
 ) -> ParsedLog | RefusedLog:  # fmt: skip
     body = folder / "x.body"
     body.write_bytes(NAME + gzipped)
-    times = Section(since_ms=1000, until_ms=2000)
+    times = Section(since_ms=BASE + 1000, until_ms=BASE + 2000)
     target = folder / "x.parquet"
     memory_bytes = 256 * 1000**2
     outcome = parse_log(
-        LogJob(body, target, times, held, 6, "probe", limit_bytes, memory_bytes, cpu_s, draw)
+        LogJob(
+            body,
+            target,
+            times,
+            held,
+            6,
+            "probe",
+            limit_bytes,
+            memory_bytes,
+            cpu_s,
+            draw,
+            last_round=last_round,
+        )  # fmt: skip
     )
     body.unlink()
     return outcome
@@ -57,7 +71,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     """A row has the canonical URL, its parts, the status of the headers and what the log says."""
     lines: list[LogLine | Comment] = [
         LogLine("http://WWW.example.jp/%7ekoji/?q=1#top", 300, 5000, 20, PAGE),
-        Comment("Round=8"), Comment("MaxTransfer=50"), Comment("Since=1500"), Comment("x"),
+        Comment("Round=8"), Comment("MaxTransfer=50"), Comment(f"Since={BASE + 1500}"), Comment("x"),
         LogLine("http://www.example.jp/gone", 301, 200, 5, b"HTTP/1.0 404 Not Found\r\n\r\n"),
         LogLine("http://www.example.jp/dead", 302, 0, 30000, b"X-Crawl-Outcome: timeout\r\n"),
         LogLine("http://other.example/", 303, 100, 9, PAGE),
@@ -65,7 +79,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     outcome = run(tmp_path, b"".join(encode(lines)))
     assert isinstance(outcome, ParsedLog)
     assert (outcome.lines, outcome.quarantined) == (4, 1)
-    assert (outcome.since_ms, outcome.until_ms) == (1000, 2000)
+    assert (outcome.since_ms, outcome.until_ms) == (BASE + 1000, BASE + 2000)
     assert rows(tmp_path) == [
         {
             "line": line, "url": url, "host": host, "path": path, "status": status,
@@ -92,14 +106,15 @@ def test_lines_become_rows(tmp_path: Path) -> None:
 def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
     """Times of the log's comments decide which holding a line is judged by."""
     hour = 3_600_000
-    held = (Held(HOST, 10 * hour, 11 * hour, 7, "crawl"),)
+    held = (Held(HOST, BASE + 10 * hour, BASE + 11 * hour, 7, "crawl"),)
     lines: list[LogLine | Comment] = [
-        Comment(f"Since={5 * hour}"), Comment(f"Until={6 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
-        Comment(f"Until={10 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
+        Comment(f"Since={BASE + 5 * hour}"), Comment(f"Until={BASE + 6 * hour}"),
+        LogLine(HOST, 1, 1, 1, PAGE),
+        Comment(f"Until={BASE + 10 * hour}"), LogLine(HOST, 1, 1, 1, PAGE),
     ]  # fmt: skip
     outcome = run(tmp_path, b"".join(encode(lines)), held=held)
     assert isinstance(outcome, ParsedLog)
-    assert (outcome.since_ms, outcome.until_ms) == (5 * hour, 10 * hour)
+    assert (outcome.since_ms, outcome.until_ms) == (BASE + 5 * hour, BASE + 10 * hour)
     assert [row["held"] for row in rows(tmp_path)] == [False, True]
 
 
@@ -162,7 +177,7 @@ def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
         (gzip.compress(b'"http://x/",1,%d,3,"h"\n' % (10**12 + 1)), "line 2: 1000000000001", False),
         (b"not gzip at all", "not valid gzip", False),
         (gzip.compress(GOOD * 100)[:-9], "ends early", False),
-        (gzip.compress(GOOD) + b"more", "gzip body ends early", False),
+        (gzip.compress(GOOD) + b"more", "goes on behind its end", False),
         (b"", "body is empty", False),
         (gzip.compress(GOOD + b'"' + b"x" * LOG_LINE_LIMIT_BYTES + b"\n"), "line 3: longer", True),
         (gzip.compress(b"#" * 3_000_000), "line 2: longer", True),
@@ -206,7 +221,7 @@ def test_work_without_end_is_refused(tmp_path: Path) -> None:
 def test_a_log_without_lines(tmp_path: Path) -> None:
     """An agent that fetched nothing says so with an empty log; its time is what was expected."""
     outcome = run(tmp_path, gzip.compress(b""))
-    assert outcome == ParsedLog(0, 0, 1000, 2000, ())
+    assert outcome == ParsedLog(0, 0, BASE + 1000, BASE + 2000, ())
 
 
 @settings(max_examples=60, deadline=None)
@@ -302,3 +317,78 @@ def test_a_log_says_which_units_are_finished(
     ]
     assert outcome.says_finished == says
     assert outcome.lines == 1
+
+
+LATER = BASE + 2000 + 86_400_000  # a day ahead of the manager's clock
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "code"),
+    [
+        ([b'"http://../",1,2,3,""'], 2, Fault.EMPTY_LABEL),
+        ([GOOD[:-1], b'"http://a..b/",1,2,3,""'], 3, Fault.EMPTY_LABEL),
+        ([GOOD[:-1]] * 50 + [b'"http://a..b/",1,2,3,""'], 52, Fault.EMPTY_LABEL),
+        ([b'"http://%b.jp/",1,2,3,""' % (b"a" * 64)], 2, Fault.LONG_LABEL),
+        ([b'"http://%b/",1,2,3,""' % b".".join([b"a" * 50] * 5)], 2, Fault.LONG_NAME),
+        ([b'"http://a.jp:0/",1,2,3,""'], 2, Fault.PORT),
+        ([b'"http://a.jp:65536/",1,2,3,""'], 2, Fault.PORT),
+        ([b'"ftp://a.jp/",1,2,3,""'], 2, Fault.SCHEME),
+        ([b'"http://u:p@a.jp/",1,2,3,""'], 2, Fault.CREDENTIALS),
+        ([b"#Finished=http://a..b/"], 2, Fault.EMPTY_LABEL),
+        ([b"nothing"], 2, Fault.MALFORMED_LINE),
+        ([b'"http://a.jp/",1,2,9999999999999,""'], 2, Fault.LARGE_NUMBER),
+        ([b"#Round=999", GOOD[:-1]], 2, Fault.UNKNOWN_ROUND),
+        ([GOOD[:-1], b"#Round=10"], 3, Fault.UNKNOWN_ROUND),
+        ([b"#Since=1", GOOD[:-1]], 2, Fault.TIME),
+        ([b"#Since=4070908800000", GOOD[:-1]], 2, Fault.TIME_AHEAD),
+        ([b"#Until=%d" % (LATER + 1), GOOD[:-1]], 2, Fault.TIME_AHEAD),
+        ([b"#Since=%d" % (BASE + 9), b"#Until=%d" % BASE, GOOD[:-1]], 3, Fault.TIMES_REVERSED),
+        ([b"#Until=%d" % BASE, b"#Since=%d" % (BASE + 9), GOOD[:-1]], 3, Fault.TIMES_REVERSED),
+        (
+            [b"#Since=%d" % BASE, b"#Until=%d" % (BASE + 9), GOOD[:-1], b"#Until=%d" % (BASE - 1)]
+            + [GOOD[:-1]],
+            5,
+            Fault.TIMES_REVERSED,
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_is_refused_by_number_and_code(
+    tmp_path: Path, lines: list[bytes], number: int, code: Fault
+) -> None:
+    """Names that DNS has not, ports, times, rounds: nothing of the log is kept."""
+    outcome = run(tmp_path, gzip.compress(b"\n".join(lines) + b"\n"), last_round=9)
+    assert isinstance(outcome, RefusedLog)
+    assert outcome.message.startswith(f"line {number}: ")
+    assert outcome.error.code == code
+    assert not (tmp_path / "x.parquet").exists()
+
+
+def test_times_and_rounds_at_their_limits_are_taken(tmp_path: Path) -> None:
+    """The newest round, the year 2000, a day ahead, a section of one moment."""
+    lines = [
+        b"#Round=9", b"#Since=946684800000", b"#Until=946684800000", GOOD[:-1],
+        b"#Until=%d" % LATER, b"#Since=%d" % LATER, GOOD[:-1],
+    ]  # fmt: skip
+    outcome = run(tmp_path, gzip.compress(b"\n".join(lines)), last_round=9)
+    assert isinstance(outcome, ParsedLog), outcome
+    assert (outcome.since_ms, outcome.until_ms) == (946_684_800_000, LATER)
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (b"HTTP/1.1 999 Request denied", 999), (b"HTTP/1.1 600 X", 600), (b"HTTP/1.1 099 X", 99),
+        (b"HTTP/2 799", 799), (b"HTTP/1.0 000 X", None), (b"HTTP/1.1 1000 X", None),
+        (b"HTTP/1.1 20 X", None), (b"HTTP/1.1 200", 200), (b"HTTP/1.1 599 X", 599),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("others", [0, 100])
+def test_a_status_is_kept_as_it_came(
+    tmp_path: Path, line: bytes, status: int | None, others: int
+) -> None:
+    """Three digits are a status, whatever they are; what is no success and no lead is an error."""
+    body = GOOD * others + b'"http://www.example.jp:80/x",1,2,3,"%b\\r\\n"\n' % line
+    outcome = run(tmp_path, gzip.compress(body))
+    assert isinstance(outcome, ParsedLog), outcome
+    assert rows(tmp_path)[-1]["status"] == status
+    assert outcome.sums[0].errors == (0 if status == 200 else 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import FormatError, LineError
+from shared.errors import Fault, FormatError, LineError
 from shared.wire import crawl_log
 from shared.wire.crawl_log import Comment, LogLine, LogName
 
@@ -86,11 +87,11 @@ def test_wrong_quotes_and_numbers_are_named(line: str) -> None:
 
 @given(
     st.from_regex(r"[a-z0-9.-]{1,253}", fullmatch=True),
-    st.from_regex(r"[0-9]{12}", fullmatch=True),
+    st.datetimes(min_value=datetime(1970, 1, 1), max_value=datetime(9999, 12, 31)),  # noqa: DTZ001
 )
-def test_names_survive(agent: str, minute: str) -> None:
+def test_names_survive(agent: str, moment: datetime) -> None:
     """The first line carries the agent and the minute, dots in the name or not."""
-    name = LogName(agent, minute)
+    name = LogName(agent, moment.strftime("%Y%m%d%H%M"))
     assert crawl_log.decode_name(crawl_log.encode_name(name)[:-1]) == name
 
 
@@ -102,6 +103,22 @@ def test_malformed_names_are_refused(line: bytes) -> None:
     """A first line that names no agent or no minute is line 1's fault."""
     with pytest.raises(LineError, match="line 1"):
         crawl_log.decode_name(line)
+
+
+@pytest.mark.parametrize(
+    "minute",
+    [
+        *("202613010000", "202600010000", "202601320000", "202601000000", "202602290000"),
+        *("202601012400", "202601010060", "000001010000"),
+    ],
+)
+def test_a_minute_that_no_calendar_has_is_refused(minute: str) -> None:
+    """Month 13, day 32, hour 24, minute 60 and the 29th of February of most years, read or made."""
+    with pytest.raises(LineError, match="no such minute") as refused:
+        crawl_log.decode_name(f"a.example.{minute}".encode())
+    assert (refused.value.line, refused.value.code) == (1, Fault.TIME)
+    with pytest.raises(FormatError, match="no such minute"):
+        crawl_log.encode_name(LogName("a.example", minute))
 
 
 def test_what_cannot_be_written_is_refused() -> None:

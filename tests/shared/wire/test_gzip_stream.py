@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import FormatError, LimitError
+from shared.errors import Fault, FormatError, LimitError
 from shared.wire.gzip_stream import compress, decompress, split_lines
 
 BIG = 10**9
@@ -53,6 +53,50 @@ def test_a_changed_bit_is_noticed(plain: bytes, data: st.DataObject) -> None:
     packed[at] ^= 1 << data.draw(st.integers(0, 7))
     with contextlib.suppress(FormatError):
         assert b"".join(decompress([bytes(packed)], limit_bytes=BIG)) == plain
+
+
+WHOLE = gzip.compress(b"http://a.jp/\n")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", Fault.EMPTY_BODY),
+        (b"plain text\n", Fault.NOT_GZIP),
+        (b"\x1f\x8bxx", Fault.NOT_GZIP),
+        (b"\x1f", Fault.TRUNCATED_GZIP),
+        (WHOLE[:-1], Fault.TRUNCATED_GZIP),
+        (WHOLE[:12], Fault.TRUNCATED_GZIP),
+        (WHOLE + WHOLE[:5], Fault.TRUNCATED_GZIP),
+        (WHOLE + b"\x1f\x8b", Fault.TRUNCATED_GZIP),
+        (WHOLE + b"m", Fault.TRAILING_GARBAGE),
+        (WHOLE + b"more", Fault.TRAILING_GARBAGE),
+        (WHOLE + bytes(512), Fault.TRAILING_GARBAGE),
+        (WHOLE + b"\n", Fault.TRAILING_GARBAGE),
+        (WHOLE + b"\x1f\x8bno", Fault.TRAILING_GARBAGE),
+        (WHOLE + WHOLE + b"http://b.jp/\n", Fault.TRAILING_GARBAGE),
+        (WHOLE[:-8] + bytes(8), Fault.DAMAGED_GZIP),
+    ],
+)
+def test_each_way_to_be_no_gzip_has_its_finding(body: bytes, code: Fault, size: int) -> None:
+    """Garbage behind the end is not an early end, however the body is cut on its way."""
+    with pytest.raises(FormatError) as refused:
+        list(decompress(pieces(body, size), limit_bytes=BIG))
+    assert refused.value.code == code
+    assert ("ends early" in str(refused.value)) == (code is Fault.TRUNCATED_GZIP)
+
+
+@given(st.binary(max_size=50), st.binary(min_size=1, max_size=50), st.integers(1, 20))
+def test_garbage_behind_a_body_is_never_an_early_end(
+    plain: bytes, garbage: bytes, size: int
+) -> None:
+    """Whatever stands behind the last member, unless it begins as another one."""
+    if b"\x1f\x8b\x08".startswith(garbage[:3]):
+        return
+    with pytest.raises(FormatError) as refused:
+        list(decompress(pieces(gzip.compress(plain) + garbage, size), limit_bytes=BIG))
+    assert refused.value.code == Fault.TRAILING_GARBAGE
 
 
 def test_a_bomb_is_stopped() -> None:
