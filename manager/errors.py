@@ -3,6 +3,7 @@
     PrsmError
     ├── UnknownKeyError     401  the caller's: no key, or one that nobody has
     ├── ForbiddenError      403  the caller's: known, but may not do this
+    │   └── PlainAgentError          it joined to speak the five messages only
     │   └── InsecureLineError    secrets on a line that others can read
     ├── NotFoundError       404  the caller's: it names what does not exist
     ├── GoneError           410  nobody's: it was here, and is no more
@@ -40,6 +41,7 @@ __all__ = [
     "LimitError",
     "NotFoundError",
     "NotLeadingError",
+    "PlainAgentError",
     "PrsmError",
     "SlowDownError",
     "StalePlanError",
@@ -68,6 +70,12 @@ class InsecureLineError(ForbiddenError):
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class PlainAgentError(ForbiddenError):
+    """A plain agent's key was shown where only agents that sync may come."""
+
+    code = "plain_agent"
 
 
 class NotFoundError(PrsmError):

@@ -60,7 +60,7 @@ class Retuning:
 
     def _apply(self, settings: Settings, talk: Conversation) -> None:
         parts, disk = self._parts, settings.disk
-        self._site = settings
+        before, self._site = windows_of(self._site), settings
         windows = windows_of(settings)
         parts.permission.retune(windows)
         parts.disk.retune(disk.reserve_bytes)
@@ -70,3 +70,6 @@ class Retuning:
         parts.schedule.retune(settings.reports, windows.zone)
         allow_files(settings, parts.say)
         talk.take_site(settings)
+        if windows != before:
+            # The next call may be an hour away, and what is fetched needs a permit.
+            talk.poller.hurry(parts.clock.boottime_s())

@@ -23,8 +23,8 @@ from shared.frozen import frozen
 __all__ = ["Memory"]
 
 RESERVED: Final = 100
-AHEAD_MOST: Final = timedelta(days=6)
-"""A manager takes names that are a week ahead of its clock at most."""
+AHEAD_MOST: Final = timedelta(days=300)
+"""A manager takes names that are a year ahead of its clock at most."""
 _MINUTE: Final = "%Y%m%d%H%M"
 
 

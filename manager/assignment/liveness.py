@@ -43,6 +43,7 @@ class LivenessState(StrEnum):
     ASLEEP = "asleep"
     LATE = "late"
     LOST = "lost"
+    LEFT = "left"
     RETIRED = "retired"
 
 
@@ -59,7 +60,8 @@ class AgentFacts:
 
     last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
     means to call again. units_held: whose right it has. queue: URLs it has waiting, None where
-    it cannot say. says_state, says: its own words, as the sync has them.
+    it cannot say. left: by M5, and it did not come back. says_state, says: its own words, as the
+    sync has them.
     """
 
     kind: AgentKind
@@ -71,6 +73,7 @@ class AgentFacts:
     units_held: int = 0
     queue: int | None = None
     retired: bool = False
+    left: bool = False
     says_state: str = ""
     says: str = ""
     work_window_ms: int = 15 * 60_000
@@ -117,6 +120,8 @@ def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEW
     """Return how an agent is at a moment, and why."""
     if facts.retired:
         return Liveness(LivenessState.RETIRED, _retired_words)
+    if facts.left:
+        return Liveness(LivenessState.LEFT, _left_words)
     contact_ms = facts.last_contact_ms
     if contact_ms is None:
         return Liveness(LivenessState.NEW, _new_words)
@@ -164,6 +169,10 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
 
 def _retired_words() -> str:
     return "it was retired and gets no work any more"
+
+
+def _left_words() -> str:
+    return "it left by M5 and gets no work; /servlets/subscribe brings it back"
 
 
 def _new_words() -> str:

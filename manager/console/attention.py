@@ -155,12 +155,11 @@ def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice
 
 
 def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
-    """Yield what is wrong with one agent; a retired one has nothing wrong."""
-    row = view.row
-    if row.retired_ms is not None:
+    """Yield what is wrong with one agent; one that retired or left has nothing wrong."""
+    row, how = view.row, view.liveness
+    if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
         return
     url = link("agent", name=row.name)
-    how = view.liveness
     if how.attention:
         weight: Weight = "bad" if how.state is LivenessState.LOST else "warn"
         yield Notice(

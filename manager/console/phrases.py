@@ -34,6 +34,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     *SETTING_PHRASES,
     # How an agent is
     lazy("it was retired and gets no work any more"),
+    lazy("it left by M5 and gets no work"),
+    lazy("/servlets/subscribe brings it back"),
     lazy("it has never called"),
     lazy("last heard %(time)s ago"),
     lazy("it was expected %(time)s ago, and its permit is over: others take its units"),

@@ -35,6 +35,7 @@ def _words(_language: str) -> dict[str, str]:
         "asleep": pgettext("state", "asleep"),
         "late": pgettext("state", "late"),
         "lost": pgettext("state", "lost"),
+        "left": pgettext("state", "left"),
         "retired": pgettext("state", "retired"),
         "paused": pgettext("state", "paused"),
         "draining": pgettext("state", "draining"),

@@ -22,6 +22,7 @@ class GlanceRow:
     kind: str
     joined_ms: int
     retired_ms: int | None
+    subscribed: bool
     last_contact_ms: int | None
     last_work_ms: int | None
     promised_ms: int | None
@@ -56,6 +57,7 @@ def all_glances(tx: Transaction) -> list[GlanceRow]:
         c.kind,
         c.joined_ms,
         c.retired_ms,
+        c.subscribed,
         c.last_contact_ms,
         c.last_work_ms,
         c.promised_ms,

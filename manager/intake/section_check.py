@@ -18,9 +18,9 @@ __all__ = ["AHEAD_MOST_MS", "EARLIEST_MS", "SectionCheck", "check_closed"]
 EARLIEST_MS: Final = 946_684_800_000  # 2000-01-01: before the first crawl of any agent
 AHEAD_MOST_MS: Final = 24 * 3_600_000
 """How far a line may be ahead of the manager's clock: as for captures, which a day is allowed."""
-NAME_AHEAD_MOST_MS: Final = 7 * AHEAD_MOST_MS
-"""The same of a log's name: an agent whose clock is set back goes on from the name before, so that
-no two logs share one."""
+NAME_AHEAD_MOST_MS: Final = 366 * AHEAD_MOST_MS
+"""The same of a log's name, which nothing is counted by: an agent whose clock is set back goes on
+from the name before, so that no two logs share one."""
 
 SINCE: Final = "Since"
 UNTIL: Final = "Until"
@@ -88,7 +88,7 @@ def _check_moment(
         now = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
         raise LineError(
             line,
-            f"{what}{written}: is more than {ahead_most_ms // 3_600_000} h ahead of the manager's "
-            f"clock, which says {now}; set the clock of the machine",
+            f"{what}{written}: is more than {ahead_most_ms // AHEAD_MOST_MS} d ahead of the "
+            f"manager's clock, which says {now}; set the clock of the machine",
             Fault.TIME_AHEAD,
         )

@@ -22,12 +22,13 @@ SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""
 DISK_BYTES: Final = 1_000_000_000
 REPORTS_WAITING: Final = 20
+ABSENT: Final = (LivenessState.NEW, LivenessState.LEFT, LivenessState.RETIRED)
 
 
 def agent_troubles(
     views: Iterable[AgentGlance], machines: Sequence[MachineRow], after_s: float
 ) -> Iterator[Trouble]:
-    """Yield what is wrong with agents; retired ones, and those that never called, have nothing.
+    """Yield what is wrong with agents; those that retired, left or never called have nothing.
 
     machines: of agents that have too little of something, or too much. after_s: how long it must
     last; 0: never.
@@ -35,7 +36,7 @@ def agent_troubles(
     by_id = {row.id: row for row in machines}
     for view in views:
         name, how = view.row.name, view.liveness
-        if not after_s or how.state in (LivenessState.NEW, LivenessState.RETIRED):
+        if not after_s or how.state in ABSENT:
             continue
         if how.state is LivenessState.IDLE and how.attention:
             text = f"agent {name} is idle: {how.reason}; its log, or `prs status` there, says why"

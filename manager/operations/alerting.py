@@ -161,7 +161,7 @@ def _of_agents(
 ) -> Iterable[Trouble]:
     for view in seen.views:
         row, how = view.row, view.liveness
-        if row.retired_ms is not None:
+        if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
             continue
         late_ms = now_ms - (row.promised_ms or now_ms)
         late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000

@@ -15,6 +15,7 @@ from manager.errors import (
     CloneError,
     ConflictError,
     ForbiddenError,
+    PlainAgentError,
     PrsmError,
     TooOldError,
     UnknownKeyError,
@@ -49,6 +50,11 @@ def refusal_of(
         return UnknownKeyError("unknown key: it was replaced; join with a new token")
     if request.agent != agent.name or row is None:
         return ForbiddenError(f"this key is that of agent {agent.name}, not {request.agent}")
+    if row.is_plain:
+        return PlainAgentError(
+            f"agent {agent.name} joined as a plain agent, which speaks the five messages and does "
+            'not sync; to sync, let it join again with a new token and kind "sync"'
+        )
     if row.retired_ms is not None:
         return ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")
     return _outdated(tx, row, request, minimum) or _contradicted(tx, row, request, now_ms)

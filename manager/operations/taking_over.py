@@ -40,6 +40,7 @@ def how_it_is(row: AgentRow | GlanceRow, units_held: int, now_ms: int, policy: P
             permit_until_ms=row.permit_until_ms,
             units_held=units_held,
             retired=row.retired_ms is not None,
+            left=not row.subscribed,
             says_state=row.state,
             says=row.state_reason,
         ),

@@ -41,6 +41,24 @@ def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
         assert "politeness.interval_s, politeness.fast_interval_s" in it.said()
 
 
+def test_reopened_hours_bring_a_permit_at_once(tmp_path: Path) -> None:
+    """An agent that sleeps calls once an hour; hours that a setting opens do not wait for that."""
+    away = '["00:00-01:00"]' if 2 < datetime.now(UTC).hour < 22 else '["12:00-13:00"]'
+    closed = f'[windows]\nzone = "UTC"\nweekday = {away}\nweekend = {away}\n\n'
+    with scene(tmp_path, hosts=3, pages_mean=60, interval_s=0.3) as it:
+        it.manager.permit_s = 10.0
+        it.give_all()
+        it.agent.start()
+        it.until("requests", lambda: len(it.requests()) > 3)
+        change(it, "[disk]", f"{closed}[disk]")
+        it.until("sleep", lambda: it.manager.syncs[-1].state == "asleep")
+        it.until("no permit", lambda: it.status()["status"]["permit_remaining_s"] <= 0)
+        calls, seen = len(it.manager.syncs), len(it.requests())
+        change(it, closed, "")
+        it.until("a call", lambda: len(it.manager.syncs) > calls)
+        it.until("requests again", lambda: len(it.requests()) > seen)
+
+
 def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path) -> None:
     """It is said what is wrong, and the crawl goes on as before; SIGHUP has it read at once."""
     with scene(tmp_path, hosts=3, pages_mean=60, interval_s=0.3) as it:

@@ -33,13 +33,25 @@ CELL: Final = 24
 NAMED: Final = 8
 GAP, LETTER, LINE = 6, 12, 26
 STATES: Final = tuple(state.value for state in LivenessState)
-WORST: Final = ("lost", "late", "new", "paused", "draining", "asleep", "idle", "working", "retired")
+WORST: Final = (
+    "lost",
+    "late",
+    "new",
+    "paused",
+    "draining",
+    "asleep",
+    "idle",
+    "working",
+    "left",
+    "retired",
+)
 KINDS: Final = ("sync", "plain")
 SHAPES: Final = {
     "late": "M0-12 12 0 0 12-12 0z",
     "lost": "M-9-9H9V9H-9z",
     "draining": "M-9-9H9V9H-9z",
     "paused": "M-9-9h6V9h-6zM3-9h6V9h-6z",
+    "left": "M-9-3H9V3H-9z",
     "retired": "M-9-3H9V3H-9z",
 }
 """What is no circle: the mark that the state has beside its word (`states.css`), around 0 0."""

@@ -57,7 +57,7 @@ def run(
             cpu_s,
             draw,
             last_round=last_round,
-        )  # fmt: skip
+        )
     )
     body.unlink()
     return outcome
@@ -71,7 +71,8 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     """A row has the canonical URL, its parts, the status of the headers and what the log says."""
     lines: list[LogLine | Comment] = [
         LogLine("http://WWW.example.jp/%7ekoji/?q=1#top", 300, 5000, 20, PAGE),
-        Comment("Round=8"), Comment("MaxTransfer=50"), Comment(f"Since={BASE + 1500}"), Comment("x"),
+        Comment("Round=8"), Comment("MaxTransfer=50"), Comment(f"Since={BASE + 1500}"), 
+        Comment("x"),
         LogLine("http://www.example.jp/gone", 301, 200, 5, b"HTTP/1.0 404 Not Found\r\n\r\n"),
         LogLine("http://www.example.jp/dead", 302, 0, 30000, b"X-Crawl-Outcome: timeout\r\n"),
         LogLine("http://other.example/", 303, 100, 9, PAGE),
@@ -345,8 +346,10 @@ LATER = BASE + 2000 + 86_400_000  # a day ahead of the manager's clock
         ([b"#Since=%d" % (BASE + 9), b"#Until=%d" % BASE, GOOD[:-1]], 3, Fault.TIMES_REVERSED),
         ([b"#Until=%d" % BASE, b"#Since=%d" % (BASE + 9), GOOD[:-1]], 3, Fault.TIMES_REVERSED),
         (
-            [b"#Since=%d" % BASE, b"#Until=%d" % (BASE + 9), GOOD[:-1], b"#Until=%d" % (BASE - 1)]
-            + [GOOD[:-1]],
+            [
+                *(b"#Since=%d" % BASE, b"#Until=%d" % (BASE + 9), GOOD[:-1]),
+                *(b"#Until=%d" % (BASE - 1), GOOD[:-1]),
+            ],
             5,
             Fault.TIMES_REVERSED,
         ),
