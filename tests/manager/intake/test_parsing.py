@@ -71,7 +71,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     """A row has the canonical URL, its parts, the status of the headers and what the log says."""
     lines: list[LogLine | Comment] = [
         LogLine("http://WWW.example.jp/%7ekoji/?q=1#top", 300, 5000, 20, PAGE),
-        Comment("Round=8"), Comment("MaxTransfer=50"), Comment(f"Since={BASE + 1500}"), 
+        Comment("Round=8"), Comment("MaxTransfer=50"), Comment(f"Since={BASE + 1500}"),
         Comment("x"),
         LogLine("http://www.example.jp/gone", 301, 200, 5, b"HTTP/1.0 404 Not Found\r\n\r\n"),
         LogLine("http://www.example.jp/dead", 302, 0, 30000, b"X-Crawl-Outcome: timeout\r\n"),
