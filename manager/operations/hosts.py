@@ -110,26 +110,36 @@ def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int)
     """
     with db.write() as tx:
         host, unit_ids = _host_and_units(tx, key)
-        hosts.set_excluded(tx, host.id, now_ms, reason)
-        hosts.set_unit_state(tx, unit_ids, "excluded")
-        assignments.close(tx, unit_ids, now_ms, "excluded")
-        probes.fail(tx, "excluded", unit_ids=unit_ids)
-        current = rounds.open_round(tx)
-        if current is not None:
-            round_units.cancel_units(tx, current.number, "excluded", unit_ids)
-        rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
-        segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
-        withdrawals.add(tx, host.id, now_ms)
-        note(
-            tx,
-            now_ms,
-            actor,
-            "host.exclude",
-            host.key,
-            reason=reason,
-            segments=segments,
-            results=results,
-        )
+        _exclude(tx, host, unit_ids, reason, actor, now_ms)
+        twin = hosts.by_key(tx, _with_dot(host.key))
+        if twin is not None:
+            units = [unit.id for unit in hosts.units_of_hosts(tx, [twin.key])]
+            _exclude(tx, twin, units, reason, actor, now_ms)
+
+
+def _exclude(
+    tx: Transaction, host: HostRow, unit_ids: list[int], reason: str, actor: Actor, now_ms: int
+) -> None:
+    hosts.set_excluded(tx, host.id, now_ms, reason)
+    hosts.set_unit_state(tx, unit_ids, "excluded")
+    assignments.close(tx, unit_ids, now_ms, "excluded")
+    probes.fail(tx, "excluded", unit_ids=unit_ids)
+    current = rounds.open_round(tx)
+    if current is not None:
+        round_units.cancel_units(tx, current.number, "excluded", unit_ids)
+    rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
+    segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
+    withdrawals.add(tx, host.id, now_ms)
+    note(
+        tx,
+        now_ms,
+        actor,
+        "host.exclude",
+        host.key,
+        reason=reason,
+        segments=segments,
+        results=results,
+    )
 
 
 def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
@@ -148,7 +158,13 @@ def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
 
 def _host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[int]]:
     key = host_key(complete_line(text))
-    host = hosts.by_key(tx, key)
+    host = hosts.by_key(tx, key) or hosts.by_key(tx, _with_dot(key))
     if host is None:
         raise NotFoundError(f"host {key}: not known; import it first")
-    return host, [unit.id for unit in hosts.units_of_hosts(tx, [key])]
+    return host, [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
+
+
+def _with_dot(key: str) -> str:
+    """Return the key that a host with a dot at the end of its name had in older versions."""
+    name, colon, port = key.rpartition(":")
+    return f"{name}.{colon}{port}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from manager.db.engine import Database
+from manager.db.hosts import NewHost, add_hosts
 from manager.errors import NotFoundError
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
@@ -63,6 +64,18 @@ def test_a_dot_at_the_end_of_a_name_makes_no_other_host(database: Database) -> N
     (host,) = list_hosts(database, HostFilter(state="excluded")).hosts
     assert host.key == "http://www.a.jp:80/"
     assert host_detail(database, "www.a.jp.").host.excluded_reason == "asked to"
+
+
+def test_a_host_of_an_older_version_is_excluded_in_both_spellings(database: Database) -> None:
+    """A row whose name still ends with a dot is the same host, and goes with it."""
+    import_hosts(database, [(1, "a.jp"), (2, "b.jp")], ADMIN, 5)
+    with database.write() as tx:
+        new = [NewHost(f"http://{name}.jp.:80/", f"jp,{name})/", None, None) for name in "ac"]
+        add_hosts(tx, new, 5)
+    exclude_host(database, "http://a.jp/", "asked to", ADMIN, 6)
+    exclude_host(database, "http://c.jp./", "asked to", ADMIN, 6)
+    excluded = {host.key for host in list_hosts(database, HostFilter(state="excluded")).hosts}
+    assert excluded == {"http://a.jp:80/", "http://a.jp.:80/", "http://c.jp.:80/"}
 
 
 def test_importing_again_changes_nothing(database: Database) -> None:
