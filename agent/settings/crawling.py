@@ -148,7 +148,8 @@ class LimitSettings:
         unit="times",
         least=0,
         most=20,
-        reason="how often a page without an answer, or with 429 or 50x, is tried again",
+        reason="how often a page without an answer, or with 408, 425, 429 or 5xx (but 501 and 505), "
+        "is tried again",
     )
     retry_s: float = setting(
         60.0,
@@ -191,7 +192,8 @@ class LimitSettings:
         unit="times",
         least=1,
         most=100,
-        reason="how often one segment may occur in the path of a URL; more is a loop of links",
+        reason="how often segments of a URL's path may come in a row; more is a loop of links, "
+        "unless they are numbers",
     )
     query_shapes: int = setting(
         200,
