@@ -148,8 +148,8 @@ class LimitSettings:
         unit="times",
         least=0,
         most=20,
-        reason="how often a page without an answer, or with 408, 425, 429 or 5xx (but 501 and 505), "
-        "is tried again",
+        reason="how often a page without an answer, or with 408, 425, 429 or 5xx (not 501, "
+        "505), is tried again",
     )
     retry_s: float = setting(
         60.0,

@@ -29,6 +29,8 @@ HEAD_BYTES: Final = 256
 SURE: Final = 0.55
 """Mean weight of the characters of a text from which its encoding is believed."""
 
+_SURE_BESIDE_RUSSIAN: Final = 0.9  # where the bytes are Russian words as well
+
 FEWEST: Final = 2
 """Characters beyond ASCII; one alone says nothing."""
 
@@ -44,6 +46,12 @@ _JIS_SHIFT: Final = re.compile(rb"\x1b\$[@B]")
 # Text and values of attributes alike: what stands between two marks of HTML.
 _PIECE: Final = re.compile(rb"[^<>\"'=&\x00-\x1f]*[\x80-\xff][^<>\"'=&\x00-\x1f]*")
 _MAC_WORD: Final = re.compile(rb"[\x80-\x9f\xdf-\xfe][\xdf-\xfe]{2,}")
+_RUSSIAN: Final = ("koi8-r", "cp1251")
+_RUSSIAN_WORD: Final = re.compile(
+    "(?<![a-zA-Z])(?:[А-ЯЁ]?[а-яё]{2,}|[А-ЯЁ]{3,})(?![а-яёa-zA-ZА-ЯЁ])"
+)
+_VOWELS: Final = frozenset("аеёиоуыэюя")
+_SHORT_BYTES: Final = 64
 _ALIASES: Final = {"cp874": "windows-874"}  # chardetng_py says what Python knows
 _KANA: Final = re.compile("[\u3041-\u309f\u30a1-\u30fc]")
 _ORDINARY: Final = {
@@ -139,7 +147,7 @@ def _pieces(body: bytes, first: int) -> list[bytes]:
 def _east_asian(pieces: Iterable[bytes], country: str) -> str:
     """Return the East Asian encoding in which a text is made of common characters, or ""."""
     sample = b"\n".join(pieces)
-    best, best_weight = "", SURE
+    best, best_weight = "", _SURE_BESIDE_RUSSIAN if _russian(sample) else SURE
     for codec, countries in _COUNTRIES.items():
         weight = _weight(sample, codec)
         if weight is None:
@@ -191,7 +199,29 @@ def _as_firefox(pieces: Iterable[bytes], country: str) -> str:
     detector.feed(sample, last=True)
     label: str = detector.guess(tld=country.encode("ascii") or None, allow_utf8=False)
     codec = codec_of(_ALIASES.get(label, label)) or FALLBACK
+    if codec in _RUSSIAN or codec in COMMON:
+        codec = _russian(sample) or codec
     return "mac-cyrillic" if codec == FALLBACK and _is_mac_cyrillic(sample) else codec
+
+
+def _russian(sample: bytes) -> str:
+    """Return the one encoding in which short bytes are Russian words; "": none, or several.
+
+    A word is of small letters, perhaps but for the first, or of capitals, and has vowels. In KOI8-R
+    and windows-1251 the bytes of small letters and capitals are exchanged, so one of them decides.
+    """
+    if len(sample) > _SHORT_BYTES:
+        return ""
+    found = [codec for codec in _RUSSIAN if _has_russian_words(decoded(sample, codec))]
+    return found[0] if len(found) == 1 else ""
+
+
+def _has_russian_words(text: str) -> bool:
+    beyond = [one for one in text if one > "\x7f"]
+    words = _RUSSIAN_WORD.findall(text)
+    letters = sum(map(len, words))
+    vowels = sum(one in _VOWELS for word in words for one in word.lower())
+    return letters == len(beyond) and letters * 0.2 <= vowels <= letters * 0.7
 
 
 def _is_mac_cyrillic(sample: bytes) -> bool:
