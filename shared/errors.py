@@ -57,6 +57,13 @@ class Fault(StrEnum):
     TRUNCATED_GZIP = "truncated_gzip"
     TRAILING_GARBAGE = "trailing_garbage"
     TOO_LARGE = "too_large"
+    # what one body, or one sender, costs
+    DECODED_RATIO = "decoded_ratio"
+    TOO_MANY_LINES = "too_many_lines"
+    CPU_LIMIT = "cpu_limit"
+    MEMORY_LIMIT = "memory_limit"
+    SENDER_UPLOADS = "sender_uploads"
+    SENDER_BYTES = "sender_bytes"
     # requests
     UNKNOWN_PARAMETER = "unknown_parameter"
     REPEATED_PARAMETER = "repeated_parameter"
@@ -107,6 +114,10 @@ class LineError(FormatError):
     def facts(self) -> dict[str, object]:
         """Return the number of the line."""
         return {"line": self.line}
+
+    def __reduce__(self) -> tuple[type[LineError], tuple[int, str], dict[str, object]]:
+        """Return what makes it anew in another process."""
+        return type(self), (self.line, self.problem), self.__dict__
 
 
 class UrlError(PrsmError):

@@ -17,6 +17,7 @@ from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
+from manager.intake.discovered import DiscoveredIntake
 from manager.intake.logs import LogIntake
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
@@ -58,6 +59,7 @@ class AgentDoor:
     rejected: Rejected
     lists: ListFiles
     logs: LogIntake
+    discovered: DiscoveredIntake
     uploads: Uploads
     keys: Keys
     syncs: Syncs

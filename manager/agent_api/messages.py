@@ -12,10 +12,10 @@ from typing import Annotated, Any, BinaryIO, Final
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
+from manager.agent_api.connected import while_connected
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import LimitError, SlowDownError
-from manager.intake.discovered import enter_discovered
 from manager.intake.receiving import receive
 from manager.operations import contact
 from manager.operations.discovered import Recorded
@@ -60,36 +60,29 @@ def _open_list(door: AgentDoor, agent: AgentIdentity) -> BinaryIO:
 @router.post("/servlets/record", openapi_extra=ANY_BODY)
 async def record(request: Request, door: Door, agent: Agent) -> str:
     """M2: gzip of hosts that the agent found."""
-    with door.uploads.one(agent.id):
+    declared_bytes = _declared_bytes(request)
+    with door.uploads.one(agent.id, declared_bytes):
         body = await receive(
             request.stream(),
             door.spool,
             "discovered list",
             limit_bytes=door.limits.discovered_bytes,
-            declared_bytes=_declared_bytes(request),
+            declared_bytes=declared_bytes,
             patience=door.patience,
         )
+        now_ms = door.now_ms()
         try:
-            now_ms = door.now_ms()
             await asyncio.to_thread(
                 contact.note_message, door.db, agent, "record", now_ms, door.policy
             )
-            recorded = await asyncio.to_thread(
-                enter_discovered,
-                door.db,
-                agent,
-                body.path,
-                now_ms,
-                door.policy,
-                decoded_limit_bytes=door.limits.discovered_decoded_bytes,
-            )
+            recorded = await while_connected(request, door.discovered.enter(agent, body))
         except (FormatError, LimitError) as error:
             await asyncio.to_thread(
                 door.rejected.keep, body, agent.id, "discovered list", str(error), door.now_ms()
             )
             raise
         finally:
-            await asyncio.to_thread(body.discard)
+            await asyncio.shield(asyncio.to_thread(body.discard))
     if recorded.over_limit:
         wait_s = (DAY_MS - now_ms % DAY_MS) // 1000 + 1
         raise SlowDownError(
@@ -113,8 +106,10 @@ def _told(recorded: Recorded) -> str:
 @router.post("/servlets/submitlog", openapi_extra=ANY_BODY)
 async def submit_log(request: Request, door: Door, agent: Agent) -> str:
     """M3: the name of a crawl log, LF, and gzip of its lines."""
-    with door.uploads.one(agent.id):
-        receipt = await door.logs.take(agent, request.stream(), _declared_bytes(request))
+    declared_bytes = _declared_bytes(request)
+    with door.uploads.one(agent.id, declared_bytes):
+        body = await door.logs.receive(request.stream(), declared_bytes)
+        receipt = await while_connected(request, door.logs.enter(agent, body))
     if receipt.repeated:
         return f"{receipt.name}: was taken before; throw it away\n"
     told = f"{receipt.name}: taken, {receipt.lines} lines"

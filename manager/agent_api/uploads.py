@@ -1,8 +1,9 @@
-"""How many may send at once, and how often one agent may.
+"""How many bodies may come in or be read at once, of all agents and of one, and how often.
 
-Invariant: at most `at_once` uploads are under way in this process, and none of an agent over
-`per_minute` in any minute. Everybody else is told when to come again; nobody is queued, because a
-connection that waits is one more that somebody pays for.
+Invariants: at most `at_once` uploads are under way in this process; of one agent at most
+`per_agent`, and one only where half of all places are taken, so that others find one; of one agent
+at most so many bytes; none over `per_minute` in any minute. Everybody else is told when to come
+again; nobody is queued, because a connection that waits is one more that somebody pays for.
 """
 
 from __future__ import annotations
@@ -10,44 +11,98 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final
 
 from manager.errors import BusyError, SlowDownError
+from manager.intake.body_errors import SenderShareError
+from shared.errors import Fault
 
 __all__ = ["Uploads"]
 
 MINUTE_MS: Final = 60_000
+SHARE_RETRY_S: Final = 10
+
+
+@dataclass(slots=True)
+class _Sender:
+    """What one agent has under way, and when it began its last uploads."""
+
+    uploads: int = 0
+    queued_bytes: int = 0
+    begun: deque[int] = field(default_factory=deque)
 
 
 class Uploads:
-    """The uploads that are under way, and when each agent began its last ones."""
+    """The uploads that are under way."""
 
-    def __init__(self, at_once: int, per_minute: int, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        at_once: int,
+        per_minute: int,
+        now_ms: Callable[[], int],
+        *,
+        per_agent: int | None = None,
+        bytes_per_agent: int | None = None,
+    ) -> None:
+        """at_once: uploads of all agents; the others are of one. None: no such limit."""
         self._at_once = at_once
         self._per_minute = per_minute
         self._now_ms = now_ms
+        self._per_agent = per_agent
+        self._bytes_per_agent = bytes_per_agent
         self._under_way = 0
-        self._begun: dict[int, deque[int]] = {}
+        self._senders: dict[int, _Sender] = {}
 
     @contextmanager
-    def one(self, agent_id: int) -> Iterator[None]:
-        """Let an agent send while the block runs; raises BusyError, SlowDownError."""
+    def one(self, agent_id: int, declared_bytes: int | None = None) -> Iterator[None]:
+        """Let an agent send while the block runs; raises BusyError, SlowDownError.
+
+        declared_bytes: of its body; None: unknown, which counts as nothing.
+        """
         if self._under_way >= self._at_once:
             raise BusyError(
                 f"{self._under_way} uploads are under way, which is the limit "
                 "(limits.uploads_at_once); send it again in a while",
                 retry_after_s=30,
             )
-        self._note(agent_id)
+        sender = self._senders.setdefault(agent_id, _Sender())
+        try:
+            size_bytes = declared_bytes or 0
+            self._check_share(sender, size_bytes)
+            self._note(sender)
+        except SlowDownError:
+            self._forget_idle(agent_id)
+            raise
         self._under_way += 1
+        sender.uploads += 1
+        sender.queued_bytes += size_bytes
         try:
             yield
         finally:
             self._under_way -= 1
+            sender.uploads -= 1
+            sender.queued_bytes -= size_bytes
+            self._forget_idle(agent_id)
 
-    def _note(self, agent_id: int) -> None:
-        now_ms = self._now_ms()
-        begun = self._begun.setdefault(agent_id, deque())
+    def _check_share(self, sender: _Sender, size_bytes: int) -> None:
+        if self._per_agent is not None:
+            is_crowded = 2 * self._under_way >= self._at_once
+            most = 1 if is_crowded else self._per_agent
+            if sender.uploads >= most:
+                raise SenderShareError(
+                    Fault.SENDER_UPLOADS, sender.uploads, most, "limits.uploads_per_agent",
+                    SHARE_RETRY_S,
+                )  # fmt: skip
+        queued_bytes, most_bytes = sender.queued_bytes + size_bytes, self._bytes_per_agent
+        if most_bytes is not None and sender.uploads and queued_bytes > most_bytes:
+            raise SenderShareError(
+                Fault.SENDER_BYTES, queued_bytes, most_bytes, "limits.queued_bytes_per_agent",
+                SHARE_RETRY_S,
+            )  # fmt: skip
+
+    def _note(self, sender: _Sender) -> None:
+        now_ms, begun = self._now_ms(), sender.begun
         # A clock that was set back must not shut anybody out for longer than a minute.
         while begun and not 0 <= now_ms - begun[0] < MINUTE_MS:
             begun.popleft()
@@ -59,3 +114,8 @@ class Uploads:
                 wait_s,
             )
         begun.append(now_ms)
+
+    def _forget_idle(self, agent_id: int) -> None:
+        sender = self._senders[agent_id]
+        if not sender.uploads and not sender.begun:
+            del self._senders[agent_id]

@@ -25,8 +25,10 @@ from manager.db.migrate import migrate
 from manager.distance import learn
 from manager.errors import BusyError
 from manager.intake.accepting import Acceptance
-from manager.intake.logs import LogIntake, Reader
+from manager.intake.discovered import DiscoveredIntake
+from manager.intake.logs import LogIntake
 from manager.intake.pulling import Pulling
+from manager.intake.readers import Reader
 from manager.intake.segments import SegmentIntake
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
@@ -64,6 +66,7 @@ class Manager:
     lists: ListFiles
     parts: UploadParts
     logs: LogIntake
+    discovered: DiscoveredIntake
     archive: Archive
     acceptance: Acceptance
     pulling: Pulling
@@ -108,7 +111,7 @@ def open_manager(
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
-    read: who reads logs, as `Workers(...).run`. planner: who makes plans. learner: who learns
+    read: who reads bodies, as `BodyWorkers(...).run`. planner: who makes plans. learner: who learns
     distances. readers: who reads segments; without, the thread that asks. identity: None: a new
     name. config: the file of the settings; None: the one in the data directory.
     Raises SettingError, StoreError, BusyError.
@@ -164,6 +167,15 @@ def _put_together(
         settings=settings.intake,
         now_ms=now_ms,
     )
+    discovered = DiscoveredIntake(
+        db,
+        spool,
+        read,
+        policy=policy,
+        limits=settings.limits,
+        settings=settings.intake,
+        now_ms=now_ms,
+    )
     archive = open_archive(settings.archive, db, layout, spool, readers, now_ms)
     parts = UploadParts(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
@@ -190,6 +202,7 @@ def _put_together(
         ListFiles(layout.lists),
         parts,
         logs,
+        discovered,
         archive,
         Acceptance(
             led,

@@ -14,7 +14,6 @@ import json
 import logging
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +30,7 @@ from manager.app.self_check import check_folders
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
+from manager.intake.body_workers import BodyWorkers, Pool
 from manager.intake.workers import Workers
 from manager.naming import resolve_due
 from manager.operations.actor import CLOCK
@@ -76,7 +76,15 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
     if why := why_none():
         _log.warning("crawl logs are read line by line, at some ten times the price: %s", why)
     with held_by_us(layout.lock, identity.name) as dead:
-        workers = Workers(settings.intake.workers, keep_memory=True)
+        workers = BodyWorkers(
+            Pool(
+                settings.intake.workers,
+                settings.intake.long_workers,
+                settings.intake.turn_s,
+                settings.intake.worker_memory_bytes,
+                READING,
+            )
+        )
         readers = Workers(settings.archive.workers)
         planner, learner = ChildPlanner(), ChildLearner()
         manager = open_manager(
@@ -93,7 +101,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             config=config,
         )
         try:
-            workers.begin(READING)  # it starts beside us
+            workers.begin()  # it starts beside us
             manager.spool.clean()
             manager.lists.clear()
             manager.leadership.start()
@@ -108,7 +116,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
 
 def _serve(
     manager: Manager,
-    workers: Workers,
+    workers: BodyWorkers,
     thinking: Sequence[ChildPlanner | ChildLearner],
     *,
     as_json: bool,
@@ -150,7 +158,7 @@ def _serve(
         listeners.close()
 
 
-def _clocks(manager: Manager, workers: Workers) -> list[Clock]:
+def _clocks(manager: Manager, workers: BodyWorkers) -> list[Clock]:
     """Return the clock, and one beside it for what happens while the database hangs.
 
     All threads of the first may wait for it then.
@@ -175,7 +183,7 @@ def _clocks(manager: Manager, workers: Workers) -> list[Clock]:
     return [clock, beside]
 
 
-def _clock(manager: Manager, workers: Workers) -> Clock:
+def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
     """Declare what happens when. What is done once for a database, only the leader does."""
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
     batch = manager.settings.naming.batch
@@ -197,7 +205,7 @@ def _clock(manager: Manager, workers: Workers) -> Clock:
         lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_learned),
     )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
-    clock.every(READY_S, "intake child", partial(workers.begin, READING), at_once=False)
+    clock.every(READY_S, "intake child", workers.begin, at_once=False)
     clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
     clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:

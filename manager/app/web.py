@@ -54,7 +54,14 @@ def build_app(manager: Manager) -> FastAPI:
         manager.rejected,
         manager.lists,
         manager.logs,
-        Uploads(limits.uploads_at_once, limits.uploads_per_minute, manager.now_ms),
+        manager.discovered,
+        Uploads(
+            limits.uploads_at_once,
+            limits.uploads_per_minute,
+            manager.now_ms,
+            per_agent=limits.uploads_per_agent,
+            bytes_per_agent=limits.queued_bytes_per_agent,
+        ),
         Keys(manager.db),
         Syncs(manager.db, manager.policy, manager.now_ms),
         UploadDesk(

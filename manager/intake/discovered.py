@@ -1,85 +1,107 @@
 """Enter the hosts that an agent found (M2) from its spooled body.
 
-Invariant: a body that is not gzip, is cut short or decodes to too much is refused before anything
-of it is entered: it is read twice, first to its end. A single malformed line is refused by its
-number and keeps nobody else out.
+A worker process reads the body (`discovered_reading`); this enters what it found, batch by batch.
+Invariant: a body that is not gzip, is cut short or is over a limit is refused before anything of it
+is entered. A single malformed line is refused by its number and keeps no other out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
 
 from manager.db import Database
-from manager.operations.discovered import Recorded, record_discovered
+from manager.intake.body_decoding import DecodingLimits
+from manager.intake.discovered_reading import DiscoveredJob, FoundBody, read_discovered
+from manager.intake.log_job import RefusedBody
+from manager.intake.readers import Reader
+from manager.operations.discovered import Recorded, record_found
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.found_urls import FoundUrl
+from manager.operations.host_lines import Tally
 from manager.operations.policy import Policy
-from shared.errors import LineError
-from shared.wire.gzip_stream import decompress, split_lines
-from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
+from manager.settings import IntakeSettings, LimitSettings
+from manager.store import Spool, Spooled
 
-__all__ = ["enter_discovered"]
-
-READ_BYTES: Final = 256 * 1024
-REFUSALS_KEPT: Final = 1_000
+__all__ = ["DiscoveredIntake"]
 
 
-def enter_discovered(
-    db: Database,
-    agent: AgentIdentity,
-    body: Path,
-    now_ms: int,
-    policy: Policy,
-    *,
-    decoded_limit_bytes: int,
-) -> Recorded:
-    """Record the hosts of a body and say what became of its lines.
+class DiscoveredIntake:
+    """Takes lists of found hosts; one of an agent at a time, any number of agents."""
 
-    Blocks; memory is bounded whatever the body's length. Raises FormatError, LimitError.
-    """
-    for _ in _lines(body, decoded_limit_bytes):
-        pass
-    reading = _Reading(body, decoded_limit_bytes)
-    recorded = record_discovered(db, agent, reading.urls(), now_ms, policy)
-    refused = sorted([*reading.refused, *recorded.refused])[:REFUSALS_KEPT]
-    return replace(
-        recorded, refused=refused, refused_count=recorded.refused_count + reading.refused_count
-    )
+    def __init__(
+        self,
+        db: Database,
+        spool: Spool,
+        read: Reader,
+        *,
+        policy: Policy,
+        limits: LimitSettings,
+        settings: IntakeSettings,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._db = db
+        self._spool = spool
+        self._read = read
+        self._policy = policy
+        self._limits = limits
+        self._settings = settings
+        self._now_ms = now_ms
+
+    async def enter(self, agent: AgentIdentity, body: Spooled) -> Recorded:
+        """Record the hosts of a body and say what became of its lines.
+
+        Where the caller is cancelled the reading ends at once, the entering behind its batch.
+        Raises FormatError, LimitError, BusyError.
+        """
+        limits = self._limits
+        job = DiscoveredJob(
+            sender=agent.id,
+            body=body.path,
+            target=self._spool.temporary(".found"),
+            limits=DecodingLimits(
+                limits.discovered_decoded_bytes,
+                limits.decoded_ratio,
+                limits.discovered_lines,
+                "limits.discovered_lines",
+            ),
+            cpu_s=self._settings.list_cpu_s,
+        )
+        try:
+            outcome = await self._read(read_discovered, job)
+            if isinstance(outcome, RefusedBody):
+                raise outcome.error
+            return await self._entered(agent, job.target, outcome)
+        finally:
+            await asyncio.to_thread(job.target.unlink, missing_ok=True)
+
+    async def _entered(self, agent: AgentIdentity, target: Path, found: FoundBody) -> Recorded:
+        tally = Tally(
+            known=found.repeated, refused=list(found.refused), refused_count=found.refused_count
+        )
+        gone = threading.Event()
+        entering = asyncio.to_thread(
+            record_found,
+            self._db,
+            agent,
+            _found_urls(target),
+            tally,
+            self._now_ms(),
+            self._policy,
+            gone.is_set,
+        )
+        try:
+            return await asyncio.shield(work := asyncio.ensure_future(entering))
+        except asyncio.CancelledError:
+            gone.set()
+            await asyncio.wait({work})
+            raise
 
 
-@dataclass
-class _Reading:
-    """The second pass: URLs with their line numbers, and the lines that are none."""
-
-    body: Path
-    limit_bytes: int
-
-    def __post_init__(self) -> None:
-        self.refused: list[tuple[int, str]] = []
-        self.refused_count = 0
-
-    def urls(self) -> Iterator[tuple[int, str, str | None]]:
-        """Yield line number, URL and referer."""
-        for number, line in _lines(self.body, self.limit_bytes):
-            try:
-                item = decode_line(number, line)
-            except LineError as error:
-                self.refused_count += 1
-                if len(self.refused) < REFUSALS_KEPT:
-                    self.refused.append((number, error.problem))
-                continue
-            if isinstance(item, UrlLine):
-                yield number, item.url, item.referer
-
-
-def _lines(body: Path, limit_bytes: int) -> Iterator[tuple[int, bytes]]:
-    plain = decompress(_chunks(body), limit_bytes=limit_bytes)
-    return split_lines(plain, limit_bytes=LIST_LINE_LIMIT_BYTES)
-
-
-def _chunks(body: Path) -> Iterator[bytes]:
-    with body.open("rb") as file:
-        while chunk := file.read(READ_BYTES):
-            yield chunk
+def _found_urls(target: Path) -> Iterator[FoundUrl]:
+    with target.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            url, host, referer = line[:-1].split("\t")
+            yield FoundUrl(url, host, referer or None)

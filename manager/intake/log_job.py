@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from pathlib import Path
+from typing import Final
 
 from manager.assignment.holdings import Held
+from manager.intake.body_decoding import DecodingLimits
 from manager.intake.drawing import DrawnLine
 from manager.intake.sections import LogKind, Section
 from manager.store import LogDirectory, LogSum
+from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
 
-__all__ = ["FinishedLine", "LogJob", "ParsedLog", "Refetched"]
+__all__ = ["FinishedLine", "LogJob", "ParsedLog", "Refetched", "RefusedBody"]
+
+LONG_BYTES: Final = 32 * 1000**2
+"""Logs of more bytes take longer than a turn: some million lines."""
 
 
 @frozen
@@ -29,6 +36,36 @@ class LogJob:
     draw: int = 0  # pages at most
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
     last_round: int | None = None  # the newest one; None: not known
+    sender: int = 0
+    size_bytes: int = 0
+    ratio: float = 1e9  # decoded over sent bytes at most
+    lines: int = 10**12  # at most, with comments
+
+    cpu_setting = "intake.log_cpu_s"
+
+    @property
+    def is_long(self) -> bool:
+        """Tell whether it takes longer than a turn of the worker processes."""
+        return self.size_bytes > LONG_BYTES
+
+    @property
+    def limits(self) -> DecodingLimits:
+        """Return what it may decode to."""
+        return DecodingLimits(self.decoded_limit_bytes, self.ratio, self.lines, "limits.log_lines")
+
+
+@frozen
+class RefusedBody:
+    """Why nothing of a body was taken."""
+
+    message: str
+    too_large: bool
+    error: FormatError | LimitError = field(compare=False)
+
+    @classmethod
+    def of(cls, error: FormatError | LimitError) -> RefusedBody:
+        """Return the refusal that an error is."""
+        return cls(str(error), isinstance(error, LimitError), error)
 
 
 @frozen

@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
+from manager.intake.kept_readings import KeptReadings
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,
-    RefusedLog,
+    RefusedBody,
     first_since_ms,
     parse_log,
     read_name,
 )
+from manager.intake.readers import Reader
 from manager.intake.receiving import Receiving, receive
 from manager.intake.section_check import check_closed
 from manager.intake.sections import LogKind, Section
@@ -62,16 +65,6 @@ class Receipt:
     repeated: bool
 
 
-class Reader(Protocol):
-    """Whoever reads a log elsewhere: `Workers.run`."""
-
-    def __call__(
-        self, function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob, /
-    ) -> Awaitable[ParsedLog | RefusedLog]:
-        """Return function(job)."""
-        ...
-
-
 class LogIntake:
     """Takes logs; one of an agent at a time, any number of agents."""
 
@@ -98,17 +91,18 @@ class LogIntake:
         self._settings = settings
         self._now_ms = now_ms
         self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._readings: KeptReadings[Receipt] = KeptReadings(settings.answer_s)
 
     async def take(
         self, agent: AgentIdentity, chunks: AsyncIterator[bytes], declared_bytes: int | None
     ) -> Receipt:
-        """Take a log from a connection.
+        """Take a log from a connection: `receive` and `enter` it."""
+        return await self.enter(agent, await self.receive(chunks, declared_bytes))
 
-        Raises FormatError (malformed, with the line's number), ForbiddenError (another agent's),
-        ConflictError (the name came with another body), LimitError, BusyError, SlowSenderError.
-        """
+    async def receive(self, chunks: AsyncIterator[bytes], declared_bytes: int | None) -> Spooled:
+        """Spool a log. Raises LimitError, BusyError, SlowSenderError."""
         limits = self._limits
-        body = await receive(
+        return await receive(
             chunks,
             self._spool,
             WHAT,
@@ -116,6 +110,24 @@ class LogIntake:
             declared_bytes=declared_bytes,
             patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
         )
+
+    async def enter(self, agent: AgentIdentity, body: Spooled) -> Receipt:
+        """Read a spooled log and enter it; where the caller is cancelled, the reading ends.
+
+        Raises FormatError (malformed, with the line's number), ForbiddenError (another agent's),
+        ConflictError (the name came with another body), LimitError, BusyError.
+        """
+        if not self._readings.is_under_way(agent.id, body.sha256):
+            return await self._readings.wait(
+                agent.id, body.sha256, lambda: self._enter_whole(agent, body)
+            )
+        try:
+            receipt = await self._readings.wait(agent.id, body.sha256)
+            return replace(receipt, repeated=True)
+        finally:
+            await asyncio.shield(asyncio.to_thread(body.discard))
+
+    async def _enter_whole(self, agent: AgentIdentity, body: Spooled) -> Receipt:
         try:
             return await self._take_body(agent, body)
         except (FormatError, LimitError) as error:
@@ -124,7 +136,7 @@ class LogIntake:
             )
             raise
         finally:
-            await asyncio.to_thread(body.discard)
+            await asyncio.shield(asyncio.to_thread(body.discard))
 
     async def _take_body(self, agent: AgentIdentity, body: Spooled) -> Receipt:
         named = await asyncio.to_thread(read_name, body.path)
@@ -144,13 +156,18 @@ class LogIntake:
             job = await asyncio.to_thread(self._job, agent, body)
             try:
                 outcome = await self._read(parse_log, job)
-                if isinstance(outcome, RefusedLog):
+                if isinstance(outcome, RefusedBody):
                     raise outcome.error
-                accepted = await asyncio.to_thread(
-                    self._enter, agent, body, name, job.target, outcome
+                # Whoever goes away meanwhile is not waited for, but what is begun is done.
+                entering = asyncio.create_task(
+                    asyncio.to_thread(self._enter, agent, body, name, job.target, outcome)
                 )
+                try:
+                    accepted = await asyncio.shield(entering)
+                finally:
+                    await asyncio.wait({entering})
             finally:
-                await asyncio.to_thread(job.target.unlink, missing_ok=True)
+                await asyncio.shield(asyncio.to_thread(_remove_rows, job.target))
         return Receipt(name, accepted.lines, accepted.quarantined, accepted.repeated)
 
     def _job(self, agent: AgentIdentity, body: Spooled) -> LogJob:
@@ -175,6 +192,10 @@ class LogIntake:
             cpu_s=self._settings.log_cpu_s,
             big=during.big,
             draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
+            sender=agent.id,
+            size_bytes=body.size_bytes,
+            ratio=self._limits.decoded_ratio,
+            lines=self._limits.log_lines,
         )
 
     def _enter(
@@ -229,6 +250,12 @@ class LogIntake:
             return True
         except BusyError:
             return False
+
+
+def _remove_rows(target: Path) -> None:
+    """Remove what a reading left, also one that was ended in the middle."""
+    for path in (target, target.with_suffix(".part")):
+        path.unlink(missing_ok=True)
 
 
 def _kind(word: str) -> LogKind:

@@ -8,6 +8,7 @@ end) ends in a refusal with the line's number, and then no file stays.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import field
@@ -15,13 +16,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from manager.intake.log_job import LogJob, ParsedLog, Refetched
+from manager.intake.log_job import LogJob, ParsedLog, Refetched, RefusedBody
 from manager.intake.reading import Reading
 from manager.intake.sections import Section
-from manager.store import LogDirectory, LogFile, LogSum, read_directories, read_sums
+from manager.store import SPILL, LogDirectory, LogFile, LogSum, read_directories, read_sums
 from manager.store.log_directories import BIG_HOST_LINES
 from shared.errors import FormatError, LimitError, LineError
-from shared.frozen import frozen
 from shared.wire.crawl_log import NAME_LINE_LIMIT_BYTES, LogName, decode_name
 from shared.wire.gzip_stream import decompress, split_lines
 
@@ -37,20 +37,10 @@ __all__ = [
 
 READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
 HEAD_BYTES: Final = 64 * 1024
+HEAD_LINES: Final = 100
 
 
-@frozen
-class RefusedLog:
-    """Why nothing of a log was taken."""
-
-    message: str
-    too_large: bool
-    error: FormatError | LimitError = field(compare=False)
-
-    @classmethod
-    def of(cls, error: FormatError | LimitError) -> RefusedLog:
-        """Return the refusal that an error is."""
-        return cls(str(error), isinstance(error, LimitError), error)
+RefusedLog = RefusedBody
 
 
 def read_name(body: Path) -> LogName:
@@ -70,8 +60,8 @@ def first_since_ms(body: Path) -> int | None:
     section = Section(since_ms=-1, until_ms=-1)
     with contextlib.suppress(FormatError, LimitError):
         plain = decompress(islice(_gzip_part(body), 1), limit_bytes=HEAD_BYTES)
-        for _, line in split_lines(plain, limit_bytes=HEAD_BYTES):
-            if not line.startswith(b"#"):
+        for number, line in split_lines(plain, limit_bytes=HEAD_BYTES):
+            if not line.startswith(b"#") or number > HEAD_LINES:
                 break
             section = section.after(line[1:].decode("ascii", "replace"))
     return section.since_ms if section.since_ms >= 0 else None
@@ -87,7 +77,8 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
     try:
         with LogFile(part, job.target) as file:
             reading.write_to(file, _gzip_part(job.body))
-        spill = job.target.parent
+        # A folder of its own: DuckDB names its files alike in each process.
+        spill = job.target.parent / f"{SPILL}{os.getpid()}"
         sums = tuple(read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill))
         directories: tuple[LogDirectory, ...] = ()
         if _has_big(sums, job.big):
@@ -96,7 +87,7 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
             )
         return reading.result(sums, directories)
     except (FormatError, LimitError) as error:
-        return RefusedLog.of(error)
+        return RefusedBody.of(error)
 
 
 def _has_big(sums: Iterable[LogSum], big: Collection[str]) -> bool:

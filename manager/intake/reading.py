@@ -16,6 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from manager.assignment.holdings import Held, Holdings
+from manager.intake.body_decoding import decode_body, too_many_lines
+from manager.intake.body_errors import BodyLimitError
 from manager.intake.columns import Authorities, PlainLines, split_block
 from manager.intake.drawing import Draw
 from manager.intake.log_job import FinishedLine, LogJob, ParsedLog, Refetched
@@ -23,10 +25,10 @@ from manager.intake.section_check import SectionCheck
 from manager.intake.sections import LogKind
 from manager.store import LogDirectory, LogFile, LogRow, LogSum
 from manager.store.log_files import WRITTEN
-from shared.errors import Fault, LimitError, LineError, UrlError
+from shared.errors import Fault, LineError, UrlError
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
-from shared.wire.gzip_stream import decompress, too_long
+from shared.wire.gzip_stream import too_long
 
 __all__ = ["Reading"]
 
@@ -85,10 +87,13 @@ class Reading:
 
     def write_to(self, file: LogFile, gzipped: Iterable[bytes]) -> None:
         """Write the rows of the log, in order; raises FormatError, LimitError."""
-        plain = decompress(gzipped, limit_bytes=self._job.decoded_limit_bytes)
+        limits = self._job.limits
+        plain = decode_body(gzipped, limits)
         deadline = time.process_time() + self._job.cpu_s
         for block in self._blocks(plain):
             number = self._next
+            if number - 2 + block.count(b"\n") > limits.lines:
+                raise too_many_lines(limits)
             for part in split_block(block, self._authorities):
                 if isinstance(part, PlainLines):
                     self._look_at_clock(number + part.first, deadline)
@@ -125,10 +130,8 @@ class Reading:
 
     def _look_at_clock(self, number: int, deadline: float) -> None:
         if time.process_time() > deadline:
-            raise LimitError(
-                f"line {number}: reading took more than {self._job.cpu_s:g} s of a processor "
-                "(intake.log_cpu_s); send the log in smaller parts"
-            )
+            cpu_s, setting = self._job.cpu_s, self._job.cpu_setting
+            raise BodyLimitError(Fault.CPU_LIMIT, cpu_s, cpu_s, setting, where=f"line {number}")
 
     def _take_line(self, number: int, line: bytes, file: LogFile) -> None:
         if len(line) > LOG_LINE_LIMIT_BYTES:

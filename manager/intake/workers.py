@@ -8,26 +8,19 @@ nothing with it: the pool starts another, and who asked is told to come again.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import importlib
-import math
 import multiprocessing
-import os
-import resource
-import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from multiprocessing.connection import Connection
 from typing import Final, TypeVar
 
 from manager.errors import BusyError
 from manager.intake.carrying import carried
-from shared.frozen import frozen
+from manager.intake.worker_process import Limits, limit_cpu, limit_memory, prepare_child
 
 __all__ = ["Limits", "Workers"]
 
@@ -36,24 +29,6 @@ _Result = TypeVar("_Result")
 
 JOBS_OF_A_CHILD: Final = 200
 """On average; then fresh ones take their place: allocators keep what a large log once needed."""
-
-KEPT_BYTES: Final = 256 * 1024**2
-"""What a child that keeps its memory gives back of it: what is beyond."""
-
-_M_TRIM_THRESHOLD: Final = -1
-_M_MMAP_THRESHOLD: Final = -3
-_LARGEST_OF_THE_HEAP: Final = 32 * 1024**2  # the most that mallopt takes
-
-
-@frozen
-class Limits:
-    """What a child may take. memory_bytes: of addresses, besides those that it begins with; these
-    are mostly stacks of threads, of which there are many where there are many processors. cpu_s: of
-    a processor, for one job.
-    """
-
-    memory_bytes: int
-    cpu_s: float
 
 
 class Workers:
@@ -184,50 +159,14 @@ class Workers:
 
 
 def _prepare_child(limits: Limits | None, living: Connection, keep_memory: bool) -> None:
-    if keep_memory:
-        _keep_memory()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    threading.Thread(
-        target=_end_with_parent, args=(living,), name="end-with-parent", daemon=True
-    ).start()
+    prepare_child(living, keep_memory=keep_memory)
     if limits is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        most_bytes = _addresses_bytes() + limits.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-
-
-def _keep_memory() -> None:
-    """Let malloc give back less, and Arrow take its memory there: who fills megabytes by turns has
-    the kernel clear them each time.
-
-    Source: mallopt(3), of the GNU C library; others have no such function, and no such thrift.
-    """
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # read when Arrow is imported
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, _LARGEST_OF_THE_HEAP)
-        mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
-
-
-def _end_with_parent(living: Connection) -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel, living])
-    os._exit(1)
-
-
-def _addresses_bytes() -> int:
-    """Return how many addresses this process has."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()
+        limit_memory(limits.memory_bytes)
 
 
 def _within(cpu_s: float, function: Callable[[_Job], _Result], job: _Job) -> _Result:
     """Return function(job); the kernel ends this process where it takes more of a processor."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    most_s = math.ceil(time.process_time() + cpu_s)
-    resource.setrlimit(resource.RLIMIT_CPU, (most_s, hard))
+    limit_cpu(cpu_s)
     return function(job)
 
 

@@ -6,18 +6,19 @@ that is new to the manager travels with its referer to the list of who has its u
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from manager.db import agents
 from manager.db.engine import Database
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.found_urls import FoundUrl
 from manager.operations.host_lines import Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 
-__all__ = ["Recorded", "record_discovered"]
+__all__ = ["Recorded", "record_discovered", "record_found"]
 
 DAY_MS: Final = 86_400_000
 
@@ -43,13 +44,32 @@ def record_discovered(
 ) -> Recorded:
     """Store what an agent found: (line number, URL, referer or None), any number of them.
 
-    Lines that name no host are refused one by one, with the reason; what is over the day's limit
-    is left out and noted as an alert, once a day.
+    Lines that name no host are refused one by one, with the reason; see `record_found`.
     """
     tally = Tally()
+    return record_found(db, agent, parsed(urls, tally), tally, now_ms, policy)
+
+
+def record_found(
+    db: Database,
+    agent: AgentIdentity,
+    found: Iterable[FoundUrl],
+    tally: Tally,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+    is_gone: Callable[[], bool] = lambda: False,
+) -> Recorded:
+    """Store what an agent found, any number of hosts and pages.
+
+    What is over the day's limit is left out and noted as an alert, once a day. tally: counts from
+    before. is_gone: tells whether nobody waits for the answer any more; what was stored then stays,
+    and the rest is left out.
+    """
     today = now_ms // DAY_MS
     over_limit = 0
-    for batch in batches(parsed(urls, tally)):
+    for batch in batches(found):
+        if is_gone():
+            break
         with db.write() as tx:
             row = agents.by_id(tx, agent.id)
             before = row.discovered if row is not None and row.discovered_day == today else 0

@@ -15,26 +15,16 @@ from manager.db import hosts, pieces, rounds, sharing, starting
 from manager.db.engine import Transaction, chunks
 from manager.db.hosts import NewHost
 from manager.db.starting import NewStartPage
-from shared.errors import PrsmError, UrlError
-from shared.frozen import frozen
-from shared.units import UnitIndex, explicit, is_unit
-from shared.urls import crawlable, host_of, reversed_host_key
+from manager.operations.found_urls import FoundUrl, parse_found
+from shared.errors import PrsmError
+from shared.units import UnitIndex, is_unit
+from shared.urls import reversed_host_key
 
-__all__ = ["FoundUrl", "Tally", "batches", "parsed", "store"]
+__all__ = ["Tally", "batches", "parsed", "store"]
 
 BATCH: Final = 1_000
-URL_LIMIT: Final = 2_083  # what browsers took for long; the agents' limit too
 REFUSALS_KEPT: Final = 1_000
 PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
-
-
-@frozen
-class FoundUrl:
-    """One line: the canonical URL with its port, its host, and who links to it."""
-
-    url: str
-    host: str
-    referer: str | None
 
 
 @dataclass(slots=True)
@@ -63,10 +53,7 @@ def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterab
     """Yield what lines (number, URL, referer) name; those that name nothing are tallied."""
     for number, text, referer in lines:
         try:
-            url = explicit(crawlable(text))
-            if len(url) > URL_LIMIT:
-                raise UrlError(f"URL of {len(url)} characters: at most {URL_LIMIT} are taken")
-            yield FoundUrl(url, host_of(url), _kept(referer))
+            yield parse_found(text, referer)
         except PrsmError as error:
             tally.refuse(number, str(error))
 
@@ -144,17 +131,6 @@ def _start_pages(
             of_round = number if unit.host_id in shared else None
             made.append(NewStartPage(unit.id, url, found.referer, of_round))
     return made
-
-
-def _kept(referer: str | None) -> str | None:
-    """Return a referer as a database keeps it: it may be any bytes, and is only there to be read.
-
-    Without one that is too long.
-    """
-    if not referer or len(referer) > URL_LIMIT:
-        return None
-    whole = referer.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return whole.replace("\0", "\ufffd")
 
 
 def batches(found: Iterable[FoundUrl]) -> Iterable[list[FoundUrl]]:

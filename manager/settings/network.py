@@ -145,6 +145,14 @@ class LimitSettings:
         reason="largest list of found hosts (message M2) when it is decompressed; a small body "
         "may hold a huge one",
     )
+    discovered_lines: int = setting(
+        5_000_000,
+        unit="lines",
+        least=1,
+        most=10**9,
+        reason="most lines of one list of found hosts (message M2), comments included; an agent "
+        "may report a million hosts a day",
+    )
     discoveries_per_day: int = setting(
         1_000_000,
         unit="hosts",
@@ -169,6 +177,22 @@ class LimitSettings:
         reason="largest crawl log (message M3) when it is decompressed; a small body may hold a "
         "huge one",
     )
+    log_lines: int = setting(
+        100_000_000,
+        unit="lines",
+        least=1,
+        most=10**12,
+        reason="most lines of one crawl log (message M3), comments included; a body of the largest "
+        "size holds 40 to 130 million",
+    )
+    decoded_ratio: float = setting(
+        200.0,
+        unit="decoded over sent bytes",
+        least=2,
+        most=2000,
+        reason="how many times its size a list or log of an agent may decode to, the first 8 MB "
+        "not counted; crawl logs reach 12, gzip at most 1,030",
+    )
     uploads_at_once: int = setting(
         16,
         unit="uploads",
@@ -176,6 +200,22 @@ class LimitSettings:
         most=1000,
         reason="how many logs and lists of agents are received at the same time; the others are "
         "told to come back (503)",
+    )
+    uploads_per_agent: int = setting(
+        4,
+        unit="uploads",
+        least=1,
+        most=1000,
+        reason="how many logs and lists of one agent are received or read at the same time; one "
+        "only while more than half of limits.uploads_at_once are under way; more are answered 429",
+    )
+    queued_bytes_per_agent: int = setting(
+        8 * GB,
+        unit="bytes",
+        least=KB,
+        most=10_000 * GB,
+        reason="how many bytes of one agent's logs and lists may come in or wait to be read at the "
+        "same time; two of the largest logs; more are answered 429",
     )
     uploads_per_minute: int = setting(
         30,

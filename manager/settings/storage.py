@@ -55,6 +55,54 @@ class IntakeSettings:
         most=64,
         reason="how many processes read crawl logs; one keeps up with 100 agents of 50,000 hosts",
     )
+    long_workers: int = setting(
+        2,
+        unit="processes",
+        least=1,
+        most=64,
+        reason="how many processes, beside these, read what takes longer than intake.turn_s, at a "
+        "low priority; so the others need not wait for it",
+    )
+    turn_s: float = setting(
+        2.0,
+        unit="s",
+        least=0.1,
+        most=600,
+        reason="how long a body may be read before it lets the bodies of other agents go first; a "
+        "second reads half a million lines",
+    )
+    worker_memory_bytes: int = setting(
+        4 * GB,
+        unit="bytes",
+        least=GB,
+        most=1000 * GB,
+        reason="how much address space a process that reads bodies may take beside what it begins "
+        "with; a body that needs more is refused",
+    )
+    list_cpu_s: float = setting(
+        60.0,
+        unit="s",
+        least=1,
+        most=DAY_S,
+        reason="how much processor time may be spent on reading one list of found hosts (M2) or of "
+        "hosts to import; a million lines take 5 s",
+    )
+    message_cpu_s: float = setting(
+        5.0,
+        unit="s",
+        least=1,
+        most=600,
+        reason="how much processor time may be spent on reading one large message in JSON, as a "
+        "sync; the largest take half a second",
+    )
+    answer_s: float = setting(
+        45.0,
+        unit="s",
+        least=1,
+        most=HOUR_S,
+        reason="how long the sender of a log waits for its answer before it is told to come back "
+        "for it (503); agents wait 60 s for an answer",
+    )
     memory_bytes: int = setting(
         512 * MB,
         unit="bytes",
@@ -206,6 +254,14 @@ class CollectionSettings:
         most=1000,
         reason="how many requests may bring parts of segments at the same time; 1 MB of memory "
         "each; more are told to wait",
+    )
+    chunks_per_agent: int = setting(
+        8,
+        unit="requests",
+        least=1,
+        most=1000,
+        reason="how many requests of one agent may bring parts of segments at the same time; more "
+        "are answered 429",
     )
     upload_keep_s: float = setting(
         7.0 * DAY_S,

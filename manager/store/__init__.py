@@ -14,10 +14,11 @@ from manager.store.log_directories import LogDirectory, read_directories
 from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
 from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
-from manager.store.spool import Spool, Spooled, SpoolWriter
+from manager.store.spool import SPILL, Spool, Spooled, SpoolWriter
 from manager.store.upload_parts import PartBusyError, UploadPart, UploadParts
 
 __all__ = [
+    "SPILL",
     "Bundles",
     "Comparison",
     "Contradiction",

@@ -21,9 +21,11 @@ from manager.store.errors import StoreFullError
 from shared.errors import LimitError
 from shared.frozen import frozen
 
-__all__ = ["Spool", "SpoolWriter", "Spooled"]
+__all__ = ["SPILL", "Spool", "SpoolWriter", "Spooled"]
 
 BODY: Final = ".body"
+SPILL: Final = "spill-"
+"""Begin of the name of a folder into which a process spills; its number follows."""
 
 
 @frozen
@@ -41,6 +43,10 @@ class Spooled:
 
 def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
+
+
+def _is_of_live_process(spilled: Path) -> bool:
+    return Path("/proc", spilled.name.removeprefix(SPILL)).exists()
 
 
 class Spool:
@@ -67,6 +73,13 @@ class Spool:
         for path in left:
             # DuckDB may have spilled into a folder of its own.
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return len(left)
+
+    def sweep(self) -> int:
+        """Remove what processes spilled that were killed since; return how many folders."""
+        left = [path for path in self.folder.glob(f"{SPILL}*") if not _is_of_live_process(path)]
+        for path in left:
+            shutil.rmtree(path, ignore_errors=True)
         return len(left)
 
     def temporary(self, ending: str) -> Path:

@@ -1,0 +1,62 @@
+"""Decodes gzip bodies within limits: of bytes, of decoded over sent bytes, of lines.
+
+Comments are lines. Invariant: a body over a limit costs what comes before the limit and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from manager.intake.body_errors import BodyLimitError
+from shared.errors import Fault
+from shared.frozen import frozen
+from shared.wire.gzip_stream import decompress
+
+__all__ = ["DecodingLimits", "decode_body", "too_many_lines"]
+
+FREE_BYTES: Final = 8 * 1024**2
+"""Decoded bytes for which no ratio counts: small bodies of equal lines are harmless."""
+
+
+@frozen
+class DecodingLimits:
+    """What a body may decode to. ratio: decoded over sent bytes, at any place of the body.
+
+    lines_setting: the name of the setting that `lines` comes from.
+    """
+
+    decoded_bytes: int
+    ratio: float
+    lines: int
+    lines_setting: str
+
+
+def decode_body(chunks: Iterable[bytes], limits: DecodingLimits) -> Iterator[bytes]:
+    """Yield the decoded bytes of a gzip body. Raises FormatError, LimitError."""
+    sent_bytes = decoded_bytes = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal sent_bytes
+        for chunk in chunks:
+            sent_bytes += len(chunk)
+            yield chunk
+
+    for piece in decompress(counted(), limit_bytes=limits.decoded_bytes):
+        decoded_bytes += len(piece)
+        if decoded_bytes > FREE_BYTES + limits.ratio * sent_bytes:
+            raise BodyLimitError(
+                Fault.DECODED_RATIO,
+                round(decoded_bytes / sent_bytes),
+                limits.ratio,
+                "limits.decoded_ratio",
+                "send lines that differ, or leave comments out",
+            )
+        yield piece
+
+
+def too_many_lines(limits: DecodingLimits) -> BodyLimitError:
+    """Return the refusal of a body that has more lines than it may."""
+    return BodyLimitError(
+        Fault.TOO_MANY_LINES, limits.lines + 1, limits.lines, limits.lines_setting
+    )

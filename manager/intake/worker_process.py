@@ -1,0 +1,216 @@
+"""A child process that runs one job at a time, within limits of processor time and memory.
+
+Invariants: a child has no database handle, ignores the signals that stop the server, and ends when
+its parent ends. `kill` ends it in the middle of whatever it does, and the thread that waits for its
+result is told at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import math
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final
+
+from shared.frozen import frozen
+
+__all__ = [
+    "Limits",
+    "MemoryExceededError",
+    "WorkerDiedError",
+    "WorkerProcess",
+    "limit_cpu",
+    "limit_memory",
+    "prepare_child",
+]
+
+KEPT_BYTES: Final = 256 * 1024**2
+"""Freed memory that a child with `keep_memory` keeps for its next need."""
+
+LOW_PRIORITY: Final = 15
+
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
+_LARGEST_OF_THE_HEAP: Final = 32 * 1024**2  # the most that mallopt takes
+_starting: Final = threading.Lock()  # multiprocessing's list of children is not made for threads
+
+
+class WorkerDiedError(Exception):
+    """The child ended before its result came. cpu: the kernel ended it for its processor time."""
+
+    def __init__(self, *, cpu: bool = False) -> None:
+        super().__init__("the processor time is over" if cpu else "the worker process died")
+        self.cpu = cpu
+
+
+class MemoryExceededError(Exception):
+    """The job needed more memory than its process may have."""
+
+
+@frozen
+class Limits:
+    """What a child may take. memory_bytes: of addresses, besides those that it begins with; these
+    are mostly stacks of threads, of which there are many where there are many processors. cpu_s: of
+    a processor, for one job.
+    """
+
+    memory_bytes: int
+    cpu_s: float
+
+
+class WorkerProcess:
+    """One child; one thread at a time gives it jobs, any thread may kill it."""
+
+    def __init__(self, memory_bytes: int | None, *, keep_memory: bool, module: str) -> None:
+        """memory_bytes: see `Limits`; None: unlimited. module: imported before the first job."""
+        spawn = multiprocessing.get_context("spawn")
+        self._ours, theirs = spawn.Pipe()
+        self._process = spawn.Process(
+            target=_run_jobs, args=(theirs, memory_bytes, keep_memory, module), name="worker"
+        )
+        with _starting:
+            self._process.start()
+        theirs.close()
+        self.jobs = 0
+        self.is_slow = False
+
+    @property
+    def pid(self) -> int:
+        """Return its process id."""
+        return self._process.pid or 0
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether it can take a job."""
+        return self._process.is_alive()
+
+    def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:
+        """Give it a job. cpu_s: of a processor; the kernel ends the child beyond."""
+        self.jobs += 1
+        with contextlib.suppress(OSError):  # whoever asks for the result is told
+            self._ours.send_bytes(pickle.dumps((function, job, cpu_s), pickle.HIGHEST_PROTOCOL))
+
+    def wait(self, seconds: float | None) -> bool:
+        """Return whether the result, or the end of the child, came in time. None: no limit."""
+        try:
+            return self._ours.poll(seconds)
+        except OSError:
+            return True
+
+    def result(self) -> object:
+        """Return what the job returned; raises what it raised, or WorkerDiedError."""
+        try:
+            good, value = pickle.loads(self._ours.recv_bytes())  # noqa: S301  # our child wrote it
+        except (EOFError, OSError) as error:
+            self._process.join()
+            raise WorkerDiedError(cpu=self._process.exitcode == -signal.SIGXCPU) from error
+        if not good:
+            assert isinstance(value, BaseException)
+            raise value
+        return value
+
+    def lower_priority(self) -> None:
+        """Let all other processes go first, from now on."""
+        self.is_slow = True
+        with contextlib.suppress(OSError):  # it may have ended
+            for thread in Path(f"/proc/{self.pid}/task").iterdir():
+                os.setpriority(os.PRIO_PROCESS, int(thread.name), LOW_PRIORITY)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it and give back what it holds."""
+        self._process.kill()
+        with _starting:
+            self._process.join()
+        self._ours.close()
+
+
+def prepare_child(living: Connection | None, *, keep_memory: bool) -> None:
+    """Ignore the signals that stop a server, and end with the parent.
+
+    living: its other end is closed where the children are to end.
+    """
+    if keep_memory:
+        _keep_memory()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(
+        target=_end_with_parent, args=(living,), name="end-with-parent", daemon=True
+    ).start()
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Bound the addresses of this process, besides those that it has."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most_bytes = _addresses_bytes() + memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+
+
+def limit_cpu(cpu_s: float) -> None:
+    """Let the kernel end this process where it takes more of a processor from now on."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu_s), hard))
+
+
+def _run_jobs(line: Connection, memory_bytes: int | None, keep_memory: bool, module: str) -> None:
+    prepare_child(None, keep_memory=keep_memory)
+    if module:
+        importlib.import_module(module)
+    if memory_bytes is not None:
+        limit_memory(memory_bytes)
+    while True:
+        try:
+            function, job, cpu_s = pickle.loads(line.recv_bytes())  # noqa: S301  # our parent's
+        except EOFError:
+            return
+        limit_cpu(cpu_s)
+        line.send_bytes(_outcome(function, job))
+
+
+def _outcome(function: Callable[[Any], object], job: object) -> bytes:
+    try:
+        return pickle.dumps((True, function(job)), pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return pickle.dumps((False, MemoryExceededError()), pickle.HIGHEST_PROTOCOL)
+    except BaseException as error:  # noqa: BLE001  # told to who asked
+        return pickle.dumps((False, error), pickle.HIGHEST_PROTOCOL)
+
+
+def _keep_memory() -> None:
+    """Let malloc give back less, and Arrow take its memory there: who fills megabytes by turns has
+    the kernel clear them each time.
+
+    Source: mallopt(3), of the GNU C library; others have no such function, and no such thrift.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # read when Arrow is imported
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _LARGEST_OF_THE_HEAP)
+        mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+def _end_with_parent(living: Connection | None) -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel] if living is None else [parent.sentinel, living])
+    os._exit(1)
+
+
+def _addresses_bytes() -> int:
+    """Return how many addresses this process has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
