@@ -1,9 +1,9 @@
 """Worker processes that read what comes from the network, in turns by sender.
 
 A sender has one job at a time, and its next one waits behind those of every other sender. A job
-that takes longer than a turn goes on at a low priority beside the others, in one of a few places
-for such jobs, and a fresh process takes the next job. Where these places are taken, it is ended and
-begins again when one is free. So a job waits for the turns of other senders, never for all of their
+that takes longer than a turn goes on beside the others, in one of a few places for such jobs, and
+another process takes the next job; after many turns it goes on at a low priority. Where these
+places are taken, it is ended and begins again when one is free. So a job waits for the turns of other senders, never for all of their
 work. Invariants: a job that nobody waits for any more is ended at once, also in the middle; a
 process that is killed, of whatever cause, is replaced; there is a fixed number of processes.
 """
@@ -36,6 +36,12 @@ JOBS_OF_A_CHILD: Final = 200
 
 LOOK_S: Final = 0.25
 """How often a job that is over its turn looks for a place."""
+
+SLOW_TURNS: Final = 10
+"""Turns after which a job goes on at a low priority. Its process has it for good, and goes then."""
+
+REST_LOOKS: Final = 6
+"""Calls of `begin` without a job in between, after which processes beyond the first ones go."""
 
 MEMORY_SETTING: Final = "intake.worker_memory_bytes"
 
@@ -100,6 +106,7 @@ class BodyWorkers:
         self._long: TurnQueue[_Task] = TurnQueue()
         self._running: set[_Task] = set()
         self._idle: list[WorkerProcess] = []
+        self._looks = 0  # calls of `begin` since there was a job
         self._ended = False
 
     async def run(self, function: Callable[[_Job], _Result], job: _Job) -> _Result:
@@ -128,10 +135,22 @@ class BodyWorkers:
             return len(self._running)
 
     def begin(self) -> None:
-        """Start a process where none is ready, so that the next job need not wait for it."""
+        """Start a process where none is ready, so that the next job need not wait for it.
+
+        End those that have had no job for a while. Called by the clock.
+        """
         with self._changing:
+            self._looks += 1
+            rested = []
+            if self._running:
+                self._looks = 0
+            elif self._looks > REST_LOOKS:
+                rested = self._idle[self._pool.processes :]
+                del self._idle[self._pool.processes :]
             if not self._ended and not self._idle and len(self._of(False)) < self._pool.processes:
                 self._idle.append(self._started())
+        for process in rested:
+            process.close()
 
     def end(self) -> None:
         """End all processes in the middle of what they do; who waits is told."""
@@ -207,8 +226,6 @@ class BodyWorkers:
         failed: BaseException | None = None
         try:
             process.send(task.function, task.job, task.job.cpu_s + CPU_GRACE_S)
-            if task.is_long:
-                process.lower_priority()
             self._watch_turn(task, process)
             result = process.result()
         except BaseException as error:  # noqa: BLE001  # told to who asked
@@ -233,7 +250,6 @@ class BodyWorkers:
             with self._changing:
                 if len(self._of(True)) < self._pool.long_processes:
                     task.is_long = True
-                    process.lower_priority()
                     if not self._ended and not self._idle:
                         self._idle.append(self._started())
                     self._dispatch()
@@ -242,7 +258,9 @@ class BodyWorkers:
                     task.begins_again = True
                     process.kill()
                     break
-        process.wait(None)
+        if not process.wait(SLOW_TURNS * self._pool.turn_s):
+            process.lower_priority()
+            process.wait(None)
 
     def _take_out(
         self, task: _Task, process: WorkerProcess, failed: BaseException | None
@@ -259,7 +277,7 @@ class BodyWorkers:
             stays = not (
                 again or task.is_given_up or self._ended or process.is_slow
                 or isinstance(failed, WorkerDiedError | MemoryExceededError)
-                or process.jobs >= JOBS_OF_A_CHILD or len(self._idle) >= self._pool.processes
+                or process.jobs >= JOBS_OF_A_CHILD
             )  # fmt: skip
             if stays:
                 self._idle.append(process)

@@ -96,9 +96,11 @@ class WorkerProcess:
         return self._process.is_alive()
 
     def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:
-        """Give it a job. cpu_s: of a processor; the kernel ends the child beyond."""
+        """Give it a job when it is ready. cpu_s: the kernel ends the child beyond."""
         self.jobs += 1
-        with contextlib.suppress(OSError):  # whoever asks for the result is told
+        with contextlib.suppress(OSError, EOFError):  # whoever asks for the result is told
+            if self.jobs == 1:
+                self._ours.recv_bytes()
             self._ours.send_bytes(pickle.dumps((function, job, cpu_s), pickle.HIGHEST_PROTOCOL))
 
     def wait(self, seconds: float | None) -> bool:
@@ -172,6 +174,7 @@ def _run_jobs(line: Connection, memory_bytes: int | None, keep_memory: bool, mod
         importlib.import_module(module)
     if memory_bytes is not None:
         limit_memory(memory_bytes)
+    line.send_bytes(b"ready")
     while True:
         try:
             function, job, cpu_s = pickle.loads(line.recv_bytes())  # noqa: S301  # our parent's

@@ -60,8 +60,8 @@ class IntakeSettings:
         unit="processes",
         least=1,
         most=64,
-        reason="how many processes, beside these, read what takes longer than intake.turn_s, at a "
-        "low priority; so the others need not wait for it",
+        reason="how many processes, beside these, read what takes longer than intake.turn_s, so "
+        "that the others need not wait for it",
     )
     turn_s: float = setting(
         2.0,
