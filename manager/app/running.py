@@ -28,6 +28,7 @@ from manager.app.outages import Outages, Signs
 from manager.app.planning import ChildPlanner
 from manager.app.self_check import check_folders
 from manager.app.serving import Listeners, open_listeners, run_servers
+from manager.app.shutdown import Shutdown
 from manager.app.web import build_app, wrapped
 from manager.clock import Clock, Job, wall_clock_ms
 from manager.intake.body_workers import BodyWorkers, Pool
@@ -100,12 +101,14 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             learner,
             config=config,
         )
+        ends = (workers.end, readers.end, planner.end, learner.end)
+        shutdown = Shutdown(settings.server.stop_s, ends)
         try:
             workers.begin()  # it starts beside us
             manager.spool.clean()
             manager.lists.clear()
             manager.leadership.start()
-            _serve(manager, workers, [planner, learner], as_json=as_json)
+            _serve(manager, workers, [planner, learner], shutdown, as_json=as_json)
         finally:
             workers.close()
             readers.close()
@@ -118,6 +121,7 @@ def _serve(
     manager: Manager,
     workers: BodyWorkers,
     thinking: Sequence[ChildPlanner | ChildLearner],
+    shutdown: Shutdown,
     *,
     as_json: bool,
 ) -> None:
@@ -145,6 +149,7 @@ def _serve(
                 wrapped(app, manager, local=True),
                 ready,
                 app.state.console_door.streams.close,
+                shutdown,
             )
         )
         _log.info("stopping: no connection is left")

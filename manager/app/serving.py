@@ -2,7 +2,7 @@
 
 Invariant: what the Unix socket serves is marked as local by its own wrapper, so no request on the
 TCP listener can be. SIGTERM and SIGINT end both gracefully: no new connection, requests under way
-may end within `server.stop_s`; a second signal does not wait.
+may end within `server.stop_s`; a second signal does not wait. `shutdown` holds that time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp
 from manager.agent_api import SYNC_PATH
 from manager.app.certificate import Certificate
 from manager.app.http_protocol import BoundedProtocol
+from manager.app.shutdown import Shutdown
 from manager.settings import ServerSettings, Settings
 from manager.store import StoreError
 from shared.errors import SettingError
@@ -122,11 +122,12 @@ async def run_servers(
     local: ASGIApp,
     on_ready: Callable[[], None],
     on_stop: Callable[[], None],
+    shutdown: Shutdown,
 ) -> None:
     """Serve both applications until SIGTERM or SIGINT.
 
     certificate: of the TCP listener; None: it speaks plain HTTP. on_stop: lets go what would never
-    end.
+    end. shutdown: counts from the signal on.
     """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="request"))
@@ -142,11 +143,10 @@ async def run_servers(
                 server.force_exit = True
             server.should_exit = True
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
-    serving = [asyncio.create_task(server.serve([bound])) for server, bound in servers]
-    on_ready()
-    await asyncio.gather(*serving)
+    with shutdown.on_signals(lambda: loop.call_soon_threadsafe(stop) and None):
+        serving = [asyncio.create_task(server.serve([bound])) for server, bound in servers]
+        on_ready()
+        await asyncio.gather(*serving)
 
 
 def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -> uvicorn.Config:

@@ -3,9 +3,10 @@
 A sender has one job at a time, and its next one waits behind those of every other sender. A job
 that takes longer than a turn goes on beside the others, in one of a few places for such jobs, and
 another process takes the next job; after many turns it goes on at a low priority. Where these
-places are taken, it is ended and begins again when one is free. So a job waits for the turns of other senders, never for all of their
-work. Invariants: a job that nobody waits for any more is ended at once, also in the middle; a
-process that is killed, of whatever cause, is replaced; there is a fixed number of processes.
+places are taken, it is ended and begins again when one is free. So a job waits for the turns of
+other senders, never for all of their work. Invariants: a job that nobody waits for any more is
+ended at once, also in the middle; a process that is killed, of whatever cause, is replaced; there
+is a fixed number of processes.
 """
 
 from __future__ import annotations
