@@ -19,23 +19,25 @@ from manager.intake.workers import Workers
 logging.basicConfig()
 ended = []
 shutdown = Shutdown({stop_s}, [lambda: ended.append(1) or print("ended", flush=True)])
-stopped = threading.Event()
+told = threading.Semaphore(0)
 
 def hash_for_ever():
     while True:
         sum(range(1000))
 
-with shutdown.on_signals(stopped.set):
+with shutdown.on_signals(told.release):
     {work}
     print("ready", flush=True)
-    stopped.wait()
+    for _ in range({signals}):
+        told.acquire()
+        print("told", flush=True)
 {after}
 """
 
 
 def run(work: str, after: str = "", stop_s: float = 0.2, signals: int = 1) -> tuple[int, str, str]:
     """Return the exit code, standard output and error of a program that is told to stop."""
-    program = PROGRAM.format(work=work, after=after, stop_s=stop_s)
+    program = PROGRAM.format(work=work, after=after, stop_s=stop_s, signals=signals)
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -44,6 +46,7 @@ def run(work: str, after: str = "", stop_s: float = 0.2, signals: int = 1) -> tu
             assert process.stdout.readline() == "ready\n"
             for _ in range(signals):
                 process.send_signal(signal.SIGTERM)
+                assert process.stdout.readline() == "told\n"
             out, said = process.communicate(timeout=60)
             return process.returncode, out, said
         finally:
@@ -80,9 +83,7 @@ def test_the_main_thread_may_be_held_up() -> None:
 
 def test_the_kernel_ends_what_python_cannot() -> None:
     """Where no thread of Python gets its turn, the timer ends the process."""
-    code, _, _ = run(
-        "pass", "ctypes.PyDLL(None).usleep(600_000_000)\nctypes.PyDLL(None).sleep(600)"
-    )
+    code, _, _ = run("pass", "ctypes.PyDLL(None).sleep(600)")
     assert code == -signal.SIGALRM
 
 
