@@ -1,0 +1,167 @@
+"""Hostile senders: each is a way to hold others up, done by one agent, or by one address.
+
+They send as fast as they may, and again where they are refused, until they are told to stop. Their
+connections come from 127.0.0.2, so that they are another address than the honest agents'.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from benchmarks.senders.bodies import (
+    bomb_of_comments,
+    bomb_of_log,
+    false_sync,
+    large_log,
+)
+
+__all__ = ["WAYS", "Hostile"]
+
+ADDRESS: Final = "127.0.0.2"
+AT_ONCE: Final = 16
+CONNECTIONS: Final = 3000
+AGAIN_S: Final = 0.2
+MB, GB = 1000**2, 1000**3
+
+
+class Hostile:
+    """One hostile agent at work, in threads."""
+
+    def __init__(self, port: int, agent: str, key: str) -> None:
+        self._port = port
+        self.agent = agent
+        self._key = key
+        self.over = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._lines: list[socket.socket] = []
+        self.answers: dict[str, int] = {}
+
+    def start(self, way: Callable[[Hostile, int], None], threads: int) -> None:
+        """Do something in some threads until `stop`."""
+        for number in range(threads):
+            thread = threading.Thread(target=self._run, args=(way, number), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def stop(self) -> None:
+        """Close all connections, and end."""
+        self.over.set()
+        for line in list(self._lines):
+            with_no_error(line.close)
+        for thread in self._threads:
+            thread.join(5)
+
+    def connect(self) -> socket.socket:
+        """Return a new connection."""
+        line = socket.create_connection(
+            ("127.0.0.1", self._port), timeout=30, source_address=(ADDRESS, 0)
+        )
+        self._lines.append(line)
+        return line
+
+    def head(self, path: str, size: int) -> bytes:
+        """Return the head of a request with a body."""
+        return (
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self._key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
+        ).encode()
+
+    def post(self, path: str, body: bytes, *, waits: bool = True) -> None:
+        """Send a body, and wait for its answer, or be gone."""
+        line = self.connect()
+        try:
+            line.sendall(self.head(path, len(body)) + body)
+            if waits:
+                line.settimeout(300)
+                status = line.recv(65536)[9:12].decode("ascii", "replace") or "closed"
+                self.answers[status] = self.answers.get(status, 0) + 1
+        finally:
+            line.close()
+            self._lines.remove(line)
+
+    def _run(self, way: Callable[[Hostile, int], None], number: int) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(OSError, ValueError):
+                way(self, number)
+            self.over.wait(AGAIN_S)
+
+
+def with_no_error(close: Callable[[], None]) -> None:
+    """Close what may be closed already."""
+    with contextlib.suppress(OSError):
+        close()
+
+
+_count = iter(range(10**9))
+
+
+def _comments(hostile: Hostile, _: int) -> None:
+    hostile.post("/servlets/record", bomb_of_comments(240 * MB))
+
+
+def _log(hostile: Hostile, _: int) -> None:
+    hostile.post("/servlets/submitlog", bomb_of_log(hostile.agent, next(_count), 12 * GB))
+
+
+def _lines(hostile: Hostile, _: int) -> None:
+    hostile.post("/servlets/submitlog", large_log(hostile.agent, next(_count), 600_000))
+
+
+def _gone(hostile: Hostile, _: int) -> None:
+    body = large_log(hostile.agent, next(_count), 600_000)
+    hostile.post("/servlets/submitlog", body, waits=False)
+    hostile.post("/servlets/record", bomb_of_comments(200 * MB, b"#" * 200 + b"\n"), waits=False)
+
+
+def _drip(hostile: Hostile, _: int) -> None:
+    line = hostile.connect()
+    line.sendall(hostile.head("/servlets/record", 60 * MB))
+    while not hostile.over.wait(1.0):
+        line.sendall(b"x" * 150)
+
+
+def _many(hostile: Hostile, number: int) -> None:
+    """Hold a share of many connections that never end the head of a request."""
+    share = []
+    try:
+        for _ in range(CONNECTIONS // AT_ONCE):
+            line = hostile.connect()
+            line.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-")
+            share.append(line)
+        hostile.over.wait(20)
+    finally:
+        for line in share:
+            line.close()
+
+
+def _syncs(hostile: Hostile, _: int) -> None:
+    hostile.post("/api/v1/sync", false_sync(hostile.agent))
+
+
+WAYS: Final[dict[str, tuple[str, Callable[[Hostile, int], None] | None, int]]] = {
+    "quiet": ("nobody hostile", None, 0),
+    "comments": ("16 M2 of 250 KB, 240 MB of comments each", _comments, AT_ONCE),
+    "log-bomb": ("an M3 of 12.5 MB, 12 GB of comments", _log, 1),
+    "slow-logs": ("16 M3 of 600,000 lines, within all limits", _lines, AT_ONCE),
+    "gone": ("16 clients that leave behind their bodies", _gone, AT_ONCE),
+    "drip": ("16 M2 at 150 bytes/s", _drip, AT_ONCE),
+    "connections": ("3,000 connections without a request", _many, AT_ONCE),
+    "syncs": ("syncs of 5 MB with 80,000 mistakes", _syncs, 4),
+}
+"""What is done, how, and by how many threads."""
+
+
+def settled(used_s: Callable[[], float], most_s: float) -> float:
+    """Return how long processes go on working, by their CPU seconds."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < most_s:
+        before, since = used_s(), time.monotonic()
+        time.sleep(1)
+        if used_s() - before < 0.3 * (time.monotonic() - since):
+            return since - begun
+    return most_s
