@@ -14,10 +14,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from manager.errors import BusyError
 from manager.intake.body_errors import BodyLimitError
@@ -223,7 +224,7 @@ class BodyWorkers:
 
     def _serve(self, task: _Task, process: WorkerProcess) -> None:
         """Have a job done, in a thread of its own."""
-        result: object = None
+        begun_s, result = time.monotonic(), cast("object", None)
         failed: BaseException | None = None
         try:
             process.send(task.function, task.job, task.job.cpu_s + CPU_GRACE_S)
@@ -231,7 +232,8 @@ class BodyWorkers:
             result = process.result()
         except BaseException as error:  # noqa: BLE001  # told to who asked
             failed = error
-        begins_again, stays = self._take_out(task, process, failed)
+        cost_s = time.monotonic() - begun_s
+        begins_again, stays = self._take_out(task, process, failed, cost_s)
         if not stays:
             process.close()
         if begins_again:
@@ -264,12 +266,14 @@ class BodyWorkers:
             process.wait(None)
 
     def _take_out(
-        self, task: _Task, process: WorkerProcess, failed: BaseException | None
+        self, task: _Task, process: WorkerProcess, failed: BaseException | None, cost_s: float
     ) -> tuple[bool, bool]:
         """Take a job out; return whether it begins again, and whether its process stays."""
         with self._changing:
             self._running.discard(task)
             task.process = None
+            for queue in (self._short, self._long):
+                queue.charge(task.job.sender, cost_s)
             again = task.begins_again and not task.is_given_up and not self._ended
             task.begins_again = False
             if again:

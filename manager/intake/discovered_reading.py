@@ -15,7 +15,7 @@ from manager.intake.log_job import RefusedBody
 from manager.operations.found_urls import parse_found
 from shared.errors import FormatError, LimitError, LineError, PrsmError
 from shared.frozen import frozen
-from shared.wire.gzip_stream import split_lines
+from shared.wire.gzip_stream import too_long
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
 
 __all__ = ["DiscoveredJob", "FoundBody", "read_discovered"]
@@ -66,8 +66,6 @@ def _read(job: DiscoveredJob) -> FoundBody:
     refused: list[tuple[int, str]] = []
     with job.target.open("w", encoding="utf-8", newline="\n") as file:
         for number, line in _lines(job):
-            if line.startswith(b"#"):
-                continue
             try:
                 item = decode_line(number, line)
                 assert isinstance(item, UrlLine)
@@ -89,11 +87,22 @@ def _read(job: DiscoveredJob) -> FoundBody:
 
 
 def _lines(job: DiscoveredJob) -> Iterator[tuple[int, bytes]]:
-    plain = decode_body(_chunks(job.body), job.limits)
-    for number, line in split_lines(plain, limit_bytes=LIST_LINE_LIMIT_BYTES):
-        if number > job.limits.lines:
+    """Yield the lines that are no comments: number from 1, text."""
+    before, rest = 0, b""
+    for piece in decode_body(_chunks(job.body), job.limits):
+        lines = (rest + piece).split(b"\n")
+        rest = lines.pop()
+        if max(map(len, (*lines, rest))) > LIST_LINE_LIMIT_BYTES:
+            lengths = [len(line) > LIST_LINE_LIMIT_BYTES for line in (*lines, rest)]
+            raise too_long(before + lengths.index(True) + 1, LIST_LINE_LIMIT_BYTES)
+        if before + len(lines) + bool(rest) > job.limits.lines:
             raise too_many_lines(job.limits)
-        yield number, line
+        for number, line in enumerate(lines, before + 1):
+            if line[:1] != b"#":
+                yield number, line
+        before += len(lines)
+    if rest and rest[:1] != b"#":
+        yield before + 1, rest
 
 
 def _chunks(body: Path) -> Iterator[bytes]:

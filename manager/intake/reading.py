@@ -136,6 +136,8 @@ class Reading:
     def _take_line(self, number: int, line: bytes, file: LogFile) -> None:
         if len(line) > LOG_LINE_LIMIT_BYTES:
             raise too_long(number, LOG_LINE_LIMIT_BYTES)
+        if line[:1] == b"#" and b"=" not in line:
+            return  # a comment that says nothing
         entry = decode_line(number, line)
         if isinstance(entry, LogLine):
             file.add(self._row(number, entry))

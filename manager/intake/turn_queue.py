@@ -1,41 +1,62 @@
-"""A queue whose senders take turns: who has sixteen bodies waits behind who has one."""
+"""A queue whose senders take turns by what they cost: who has sixteen bodies lets others go first.
+
+Each sender has a tag, in seconds of service: how much it had, beside the others. The item of the
+sender with the lowest tag comes next. Who was away begins at the tag that is being served, so
+nobody saves up turns. Invariant: tags are kept only of senders that wait or are ahead of others.
+Source: P. Goyal, H. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Container
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 __all__ = ["TurnQueue"]
+
+LEAST_S: Final = 0.001
+"""What an item costs before it is known: senders of items that cost nothing take turns, too."""
 
 _Item = TypeVar("_Item")
 
 
 class TurnQueue(Generic[_Item]):
-    """Items by sender. Of one sender the oldest comes first; among senders it is round robin."""
+    """Items by sender. Of one sender the oldest comes first."""
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[int, deque[_Item]] = OrderedDict()
+        self._waiting: dict[int, deque[_Item]] = {}
+        self._tags: dict[int, float] = {}
+        self._served = 0.0  # the tag of who was served last
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
     def push(self, sender: int, item: _Item) -> None:
         """Add an item behind those of its sender."""
-        self._waiting.setdefault(sender, deque()).append(item)
+        if sender not in self._waiting:
+            self._waiting[sender] = deque()
+            self._tags[sender] = max(self._served, self._tags.get(sender, 0.0))
+        self._waiting[sender].append(item)
 
     def pop(self, busy: Container[int] = ()) -> _Item | None:
         """Remove and return the item whose turn it is; None: no sender but busy ones waits."""
-        for sender in self._waiting:
-            if sender not in busy:
-                break
-        else:
+        able = [sender for sender in self._waiting if sender not in busy]
+        if not able:
             return None
+        sender = min(able, key=self._tags.__getitem__)  # of equals the one that waits longest
+        self._served = max(self._served, self._tags[sender])
         items = self._waiting.pop(sender)
         item = items.popleft()
+        self._tags[sender] += LEAST_S
         if items:
-            self._waiting[sender] = items  # behind the other senders
+            self._waiting[sender] = items
+        self._forget()
         return item
+
+    def charge(self, sender: int, seconds: float) -> None:
+        """Count what an item of a sender cost."""
+        self._tags[sender] = max(self._served, self._tags.get(sender, 0.0)) + seconds
+        self._forget()
 
     def remove(self, sender: int, item: _Item) -> bool:
         """Remove an item; return whether it waited."""
@@ -52,3 +73,16 @@ class TurnQueue(Generic[_Item]):
         items = [item for each in self._waiting.values() for item in each]
         self._waiting.clear()
         return items
+
+    def _forget(self) -> None:
+        """Forget tags that say nothing: those of who would begin where the others are."""
+        if not self._waiting:
+            # Nobody waits behind anybody: all begin anew.
+            self._served = max(self._tags.values(), default=self._served)
+        over = [
+            sender
+            for sender, tag in self._tags.items()
+            if tag <= self._served and sender not in self._waiting
+        ]
+        for sender in over:
+            del self._tags[sender]

@@ -64,7 +64,7 @@ class IntakeSettings:
         "that the others need not wait for it",
     )
     turn_s: float = setting(
-        2.0,
+        1.0,
         unit="s",
         least=0.1,
         most=600,

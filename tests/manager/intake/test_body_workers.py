@@ -91,7 +91,7 @@ def run(pool: Pool, steps: Callable[[BodyWorkers], Awaitable[None]]) -> None:
 async def until(is_so: Callable[[], bool]) -> None:
     """Wait for a condition."""
     async with asyncio.timeout(30):
-        while not is_so():
+        while not is_so():  # noqa: ASYNC110  # other threads change it
             await asyncio.sleep(0.01)
 
 
