@@ -19,12 +19,13 @@ from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.discovered import DiscoveredIntake
 from manager.intake.logs import LogIntake
+from manager.intake.readers import Reader
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.operations.transport import require_private
-from manager.settings import LimitSettings
+from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
 from shared.wire.names import check_agent_name, hash_of_key
@@ -60,6 +61,8 @@ class AgentDoor:
     lists: ListFiles
     logs: LogIntake
     discovered: DiscoveredIntake
+    read: Reader
+    settings: IntakeSettings
     uploads: Uploads
     keys: Keys
     syncs: Syncs

@@ -12,10 +12,10 @@ from typing import Annotated, Any, BinaryIO, Final
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from manager.agent_api.connected import while_connected
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import LimitError, SlowDownError
+from manager.intake.connected import while_connected
 from manager.intake.receiving import receive
 from manager.operations import contact
 from manager.operations.discovered import Recorded

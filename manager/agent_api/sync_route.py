@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
@@ -18,14 +18,19 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import KEY, door_of, shown_key_hash, unknown_key
+from manager.agent_api.door import KEY, AgentDoor, door_of, shown_key_hash, unknown_key
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
+from manager.intake.connected import while_connected
+from manager.intake.message_reading import MessageJob, check_sync
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["SyncLane", "add_sync"]
 
 PATH: Final = "/api/v1/sync"
 JSON_TYPE: Final = "application/json"
+
+LARGE_BYTES: Final = 64 * 1024
+"""Of a sync that a worker process looks through first; most have less than a thousand."""
 
 SAID_BYTES: Final = 500
 """Of a refusal, in a line of the log; it may repeat what was sent."""
@@ -101,8 +106,14 @@ async def _answer(request: Request) -> Response:
     agent = await door.keys.lately(key_hash)
     if agent is None:
         raise unknown_key()
+    body = await request.body()
+    if len(body) > LARGE_BYTES:
+        job = MessageJob(agent.id, body, door.settings.message_cpu_s)
+        found = await while_connected(request, _mistakes(door, job))
+        if found:
+            raise RequestValidationError(found)
     try:
-        asked = SyncRequest.model_validate_json(await request.body())
+        asked = SyncRequest.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from error
     try:
@@ -111,3 +122,7 @@ async def _answer(request: Request) -> Response:
         door.keys.forget(key_hash)
         raise
     return Response(answer.model_dump_json(), media_type="application/json")
+
+
+async def _mistakes(door: AgentDoor, job: MessageJob) -> list[dict[str, Any]]:
+    return await door.read(check_sync, job)

@@ -18,6 +18,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
+from manager.intake.readers import Reader
 from manager.operations.actor import Actor
 from manager.operations.alert_views import AlertDesk
 from manager.operations.api_tokens import Holder, holder_of
@@ -75,6 +76,7 @@ class AdminDoor:
     bundles: Bundles
     signing: Signing
     alerts: AlertDesk
+    read: Reader
 
 
 def _door_of(request: Request) -> AdminDoor:

@@ -15,14 +15,17 @@ from typing import Any, Final
 from fastapi import Request
 
 from manager.api.door import AdminDoor
+from manager.intake.body_decoding import DecodingLimits
+from manager.intake.connected import gone_client, while_connected
+from manager.intake.list_checking import ListJob, check_list, plain_chunks
+from manager.intake.log_job import RefusedBody
 from manager.intake.receiving import Receiving, receive
-from shared.wire.gzip_stream import decompress, split_lines
+from shared.wire.gzip_stream import split_lines
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES
 
 __all__ = ["TEXT_BODY", "Lines", "text_body"]
 
-READ_BYTES: Final = 256 * 1024
-GZIP: Final = b"\x1f\x8b"
+LINES_BETWEEN_LOOKS: Final = 1_000
 
 TEXT_BODY: Final[dict[str, Any]] = {
     "requestBody": {
@@ -44,6 +47,7 @@ Lines = Callable[[], Iterator[tuple[int, str]]]
 async def text_body(request: Request, door: AdminDoor, what: str) -> AsyncIterator[Lines]:
     """Take the body of a request; it is removed at the end of the `with` block.
 
+    A worker process looks through it first; where the client goes away, the reading ends.
     what: for messages, as `list of hosts`. Raises LimitError, FormatError, SlowSenderError.
     """
     limits = door.settings.limits
@@ -57,33 +61,30 @@ async def text_body(request: Request, door: AdminDoor, what: str) -> AsyncIterat
         patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
     )
 
-    def lines() -> Iterator[tuple[int, str]]:
-        return _lines(body.path, limits.hosts_bytes)
-
     try:
-        await asyncio.to_thread(_read_to_its_end, lines)
-        yield lines
+        decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
+        job = ListJob(body.path, decoding, door.settings.intake.list_cpu_s)
+        refused = await while_connected(request, _checked(door, job))
+        if refused is not None:
+            raise refused.error
+        async with gone_client(request) as check_client:
+
+            def lines() -> Iterator[tuple[int, str]]:
+                return _lines(body.path, decoding, check_client)
+
+            yield lines
     finally:
-        await asyncio.to_thread(body.discard)
+        await asyncio.shield(asyncio.to_thread(body.discard))
 
 
-def _read_to_its_end(lines: Lines) -> None:
-    for _ in lines():
-        pass
+async def _checked(door: AdminDoor, job: ListJob) -> RefusedBody | None:
+    return await door.read(check_list, job)
 
 
-def _lines(body: Path, limit_bytes: int) -> Iterator[tuple[int, str]]:
-    for number, line in split_lines(_plain(body, limit_bytes), limit_bytes=LIST_LINE_LIMIT_BYTES):
+def _lines(
+    body: Path, limits: DecodingLimits, check_client: Callable[[], None]
+) -> Iterator[tuple[int, str]]:
+    for number, line in split_lines(plain_chunks(body, limits), limit_bytes=LIST_LINE_LIMIT_BYTES):
+        if number % LINES_BETWEEN_LOOKS == 0:
+            check_client()
         yield number, line.decode("utf-8", "surrogateescape")
-
-
-def _plain(body: Path, limit_bytes: int) -> Iterator[bytes]:
-    with body.open("rb") as file:
-        zipped = file.read(len(GZIP)) == GZIP
-    return decompress(_chunks(body), limit_bytes=limit_bytes) if zipped else _chunks(body)
-
-
-def _chunks(body: Path) -> Iterator[bytes]:
-    with body.open("rb") as file:
-        while chunk := file.read(READ_BYTES):
-            yield chunk

@@ -65,6 +65,7 @@ class Manager:
     rejected: Rejected
     lists: ListFiles
     parts: UploadParts
+    read: Reader
     logs: LogIntake
     discovered: DiscoveredIntake
     archive: Archive
@@ -201,6 +202,7 @@ def _put_together(
         rejected,
         ListFiles(layout.lists),
         parts,
+        read,
         logs,
         discovered,
         archive,

@@ -143,7 +143,10 @@ async def run_servers(
                 server.force_exit = True
             server.should_exit = True
 
-    with shutdown.on_signals(lambda: loop.call_soon_threadsafe(stop) and None):
+    def stop_soon() -> None:
+        loop.call_soon_threadsafe(stop)
+
+    with shutdown.on_signals(stop_soon):
         serving = [asyncio.create_task(server.serve([bound])) for server, bound in servers]
         on_ready()
         await asyncio.gather(*serving)

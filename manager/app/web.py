@@ -55,6 +55,8 @@ def build_app(manager: Manager) -> FastAPI:
         manager.lists,
         manager.logs,
         manager.discovered,
+        manager.read,
+        manager.settings.intake,
         Uploads(
             limits.uploads_at_once,
             limits.uploads_per_minute,
@@ -92,6 +94,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.bundles,
         manager.signing,
         manager.alerts,
+        manager.read,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,

@@ -119,7 +119,7 @@ class BodyWorkers:
         """
         task = self._submit(function, job)
         try:
-            return await asyncio.wrap_future(task.future)  # type: ignore[no-any-return]
+            return await asyncio.wrap_future(task.future)
         except asyncio.CancelledError:
             self._give_up(task)
             raise

@@ -19,10 +19,10 @@ from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
 from manager.intake.kept_readings import KeptReadings
+from manager.intake.log_job import RefusedBody
 from manager.intake.parsing import (
     LogJob,
     ParsedLog,
-    RefusedBody,
     first_since_ms,
     parse_log,
     read_name,

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 
 from manager.db import Database
 from manager.errors import BusyError, LimitError
+from manager.intake.body_errors import SenderShareError
 from manager.intake.receiving import Receiving
 from manager.intake.upload_bodies import UploadBodies
 from manager.intake.upload_errors import OffsetError
@@ -28,6 +30,7 @@ from manager.operations.upload_gaps import read_gaps
 from manager.operations.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
+from shared.errors import Fault
 from shared.wire.uploads import read_checksum
 
 __all__ = ["UploadDesk"]
@@ -52,6 +55,7 @@ class UploadDesk:
         self._bodies = UploadBodies(db, patience, now_ms, clock)
         self._turns = UploadTurns()
         self._under_way = 0
+        self._senders: Counter[int] = Counter()
 
     @property
     def size_most(self) -> int:
@@ -131,7 +135,7 @@ class UploadDesk:
         kept.
         """
         expected = read_checksum(checksum) if checksum else None
-        with self._place():
+        with self._place(agent.id):
             async with self._turns.take(key) as leave:
                 row = await self.peek(agent, key)
                 at = uploads.offset(row)
@@ -161,18 +165,27 @@ class UploadDesk:
         return row
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
+    def _place(self, sender: int) -> Iterator[None]:
         if self._under_way >= self._settings.chunks_at_once:
             raise BusyError(
                 f"{self._under_way} requests bring parts of uploads, which is the limit "
                 "(collection.chunks_at_once); go on in a while",
                 retry_after_s=5,
             )
+        most = self._settings.chunks_per_agent
+        if self._senders[sender] >= most:
+            raise SenderShareError(
+                Fault.SENDER_UPLOADS, self._senders[sender], most, "collection.chunks_per_agent", 5
+            )
         self._under_way += 1
+        self._senders[sender] += 1
         try:
             yield
         finally:
             self._under_way -= 1
+            self._senders[sender] -= 1
+            if not self._senders[sender]:
+                del self._senders[sender]
 
     def _judge(self, row: TransferRow) -> TransferRow:
         try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
-__all__ = ["while_connected"]
+__all__ = ["gone_client", "while_connected"]
 
 _Result = TypeVar("_Result")
 
@@ -31,6 +32,24 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _Result]) 
         await asyncio.wait({working, gone})
         if not working.cancelled():
             working.exception()  # told already, or of no interest any more
+
+
+@asynccontextmanager
+async def gone_client(request: Request) -> AsyncIterator[Callable[[], None]]:
+    """Give a check for a thread: it raises ClientDisconnect where the client has gone away.
+
+    Only behind the body of the request.
+    """
+    watching = asyncio.create_task(_disconnected(request))
+
+    def check() -> None:
+        if watching.done():
+            raise ClientDisconnect
+
+    try:
+        yield check
+    finally:
+        watching.cancel()
 
 
 async def _disconnected(request: Request) -> None:

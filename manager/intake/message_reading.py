@@ -1,0 +1,41 @@
+"""Looks through large JSON messages before the server reads them. Runs in a worker process.
+
+A message that is refused may cost seconds: thousands of mistakes are each described. What is right
+is read by the server again, in milliseconds. Invariant: the server reads no large message that a
+worker process has not found to be right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from shared.frozen import frozen
+from shared.wire.sync import SyncRequest
+
+__all__ = ["MISTAKES_SHOWN", "MessageJob", "check_sync"]
+
+MISTAKES_SHOWN = 10
+
+
+@frozen
+class MessageJob:
+    """A message to look through. cpu_s: of a processor at most."""
+
+    sender: int
+    body: bytes
+    cpu_s: float
+
+    cpu_setting = "intake.message_cpu_s"
+    is_long = False
+
+
+def check_sync(job: MessageJob) -> list[dict[str, Any]]:
+    """Return the first mistakes of a sync, as pydantic describes them; none: it is right."""
+    try:
+        SyncRequest.model_validate_json(job.body)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        return [dict(each) for each in found[:MISTAKES_SHOWN]]
+    return []
