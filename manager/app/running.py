@@ -56,8 +56,8 @@ DAILY_S: Final = 600.0
 READY_S: Final = 10.0
 CERTIFICATE_S: Final = 10.0
 SELF_CHECK_S: Final = 10.0
-READING: Final = "manager.intake.parsing"
-"""What the child that reads logs has before the first one comes."""
+READING: Final = ("manager.intake.parsing", "manager.intake.discovered_reading")
+"""What a process that reads bodies imports before the first one comes."""
 
 _log: Final = logging.getLogger(__name__)
 

@@ -158,6 +158,44 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("how many connections the manager holds at the same time"),
     lazy("each costs a file and some KB"),
     lazy("more are answered 503"),
+    lazy("most lines of one list of found hosts (message M2), comments included"),
+    lazy("an agent may report a million hosts a day"),
+    lazy("most lines of one crawl log (message M3), comments included"),
+    lazy("a body of the largest size holds 40 to 130 million"),
+    lazy(
+        "how many times its size a list or log of an agent may decode to, the first 8 MB not "
+        "counted"
+    ),
+    lazy("crawl logs reach 12, gzip at most 1,030"),
+    lazy("how many logs and lists of one agent are received or read at the same time"),
+    lazy("one only while more than half of limits.uploads_at_once are under way"),
+    lazy("more are answered 429"),
+    lazy(
+        "how many bytes of one agent's logs and lists may come in or wait to be read at the "
+        "same time"
+    ),
+    lazy("two of the largest logs"),
+    lazy(
+        "how many processes, beside these, read what takes longer than intake.turn_s, so that "
+        "the others need not wait for it"
+    ),
+    lazy("how long a body may be read before it lets the bodies of other agents go first"),
+    lazy("a second reads half a million lines"),
+    lazy("how much address space a process that reads bodies may take beside what it begins with"),
+    lazy("a body that needs more is refused"),
+    lazy(
+        "how much processor time may be spent on reading one list of found hosts (M2) or of "
+        "hosts to import"
+    ),
+    lazy("a million lines take 5 s"),
+    lazy("how much processor time may be spent on reading one large message in JSON, as a sync"),
+    lazy("the largest take half a second"),
+    lazy(
+        "how long the sender of a log waits for its answer before it is told to come back for "
+        "it (503)"
+    ),
+    lazy("agents wait 60 s for an answer"),
+    lazy("how many requests of one agent may bring parts of segments at the same time"),
     lazy("how many processes read crawl logs"),
     lazy("one keeps up with 100 agents of 50,000 hosts"),
     lazy("how much memory DuckDB may use in each process that reads logs"),

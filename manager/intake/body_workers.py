@@ -77,14 +77,14 @@ class Pool:
     """How many processes there are, and what each may take.
 
     processes: for jobs within their turn. long_processes: for jobs beyond it. turn_s: by the clock.
-    memory_bytes: of addresses; None: unlimited. module: what each imports before its first job.
+    memory_bytes: of addresses; None: unlimited. modules: what each imports before its first job.
     """
 
     processes: int = 1
     long_processes: int = 2
     turn_s: float = 2.0
     memory_bytes: int | None = None
-    module: str = ""
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -220,7 +220,7 @@ class BodyWorkers:
 
     def _started(self) -> WorkerProcess:
         pool = self._pool
-        return WorkerProcess(pool.memory_bytes, keep_memory=True, module=pool.module)
+        return WorkerProcess(pool.memory_bytes, keep_memory=True, modules=pool.modules)
 
     def _serve(self, task: _Task, process: WorkerProcess) -> None:
         """Have a job done, in a thread of its own."""

@@ -18,7 +18,7 @@ import resource
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final
@@ -72,12 +72,16 @@ class Limits:
 class WorkerProcess:
     """One child; one thread at a time gives it jobs, any thread may kill it."""
 
-    def __init__(self, memory_bytes: int | None, *, keep_memory: bool, module: str) -> None:
-        """memory_bytes: see `Limits`; None: unlimited. module: imported before the first job."""
+    def __init__(
+        self, memory_bytes: int | None, *, keep_memory: bool, modules: Sequence[str] = ()
+    ) -> None:
+        """memory_bytes: see `Limits`; None: unlimited. modules: imported before the first job."""
         spawn = multiprocessing.get_context("spawn")
         self._ours, theirs = spawn.Pipe()
         self._process = spawn.Process(
-            target=_run_jobs, args=(theirs, memory_bytes, keep_memory, module), name="worker"
+            target=_run_jobs,
+            args=(theirs, memory_bytes, keep_memory, tuple(modules)),
+            name="worker",
         )
         with _starting:
             self._process.start()
@@ -168,9 +172,11 @@ def limit_cpu(cpu_s: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu_s), hard))
 
 
-def _run_jobs(line: Connection, memory_bytes: int | None, keep_memory: bool, module: str) -> None:
+def _run_jobs(
+    line: Connection, memory_bytes: int | None, keep_memory: bool, modules: Sequence[str]
+) -> None:
     prepare_child(None, keep_memory=keep_memory)
-    if module:
+    for module in modules:
         importlib.import_module(module)
     if memory_bytes is not None:
         limit_memory(memory_bytes)

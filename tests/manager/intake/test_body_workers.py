@@ -266,4 +266,4 @@ def test_a_process_is_there_before_the_first_job(tmp_path: Path) -> None:
         workers.begin()
         assert await workers.run(note, Job(1, tmp_path / "began")) == idle.pid
 
-    run(Pool(module="wave"), steps)
+    run(Pool(modules=("wave",)), steps)
