@@ -53,6 +53,11 @@ class BodyLimitError(LimitError):
         self.remedy = remedy
         self.where = where
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return the limit, what was over it, and the setting."""
+        return {"value": self.value, "limit": self.limit, "setting": self.setting}
+
     def __reduce__(self) -> tuple[type[BodyLimitError], tuple[object, ...]]:
         """Return how a worker process hands it to its parent."""
         given = (Fault(self.code), self.value, self.limit, self.setting, self.remedy, self.where)
@@ -72,3 +77,8 @@ class SenderShareError(SlowDownError):
         self.limit = limit
         self.setting = setting
         self.remedy = remedy
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Return the limit, what was over it, and the setting."""
+        return {"value": self.value, "limit": self.limit, "setting": self.setting}
