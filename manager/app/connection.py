@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -23,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.app.logs import REQUEST_ID
 from manager.app.statuses import answer
-from manager.intake.receiving import SlowSenderError
+from manager.intake.receiving import SlowSenderError, check_rate
 from manager.operations.transport import Line, LineKind, Network, networks, seen_line
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
@@ -76,15 +77,18 @@ class Connection:
         entrance: Entrance,
         body_limit: Callable[[str], int | None],
         idle_s: float = IDLE_S,
+        least_bytes_per_s: int = 0,
     ) -> None:
         """body_limit: bytes for a path; None: the route counts, and waits, by itself.
 
-        idle_s: how long the others wait for the next part of a body.
+        idle_s: how long the others wait for the next part of a body. least_bytes_per_s: how fast
+        they want it, after a while.
         """
         self._app = app
         self._entrance = entrance
         self._body_limit = body_limit
         self._idle_s = idle_s
+        self._least_bytes_per_s = least_bytes_per_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -102,7 +106,9 @@ class Connection:
         REQUEST_ID.set(request_id)
         path = scope["path"]
         kinds = [value for name, value in scope["headers"] if name == b"content-type"]
-        body = _Body(receive, self._body_limit(path), headers, kinds, self._idle_s)
+        body = _Body(
+            receive, self._body_limit(path), headers, kinds, self._idle_s, self._least_bytes_per_s
+        )
         hsts_s = self._entrance.hsts_s if line.is_tls else 0
         said = _Answer(send, body, request_id, hsts_s).send
         asked = b"" if path.startswith(PAGES) else scope["query_string"]
@@ -137,11 +143,14 @@ class _Body:
         headers: dict[bytes, bytes],
         kinds: Sequence[bytes],
         idle_s: float,
+        least_bytes_per_s: int = 0,
     ) -> None:
         """kinds: all that it is said to be; who reads it goes by one of them."""
         self._receive = receive
         self._limit_bytes = limit_bytes
         self._idle_s = idle_s
+        self._least_bytes_per_s = least_bytes_per_s
+        self._begun_s = time.monotonic()
         self._received_bytes = 0
         self._begun = b""  # of an escape, at the end of the last part
         self._may_be_json = not kinds or not all(map(_is_form, kinds))
@@ -157,6 +166,9 @@ class _Body:
         message = await self._next()
         self._note(message)
         if limit_bytes is not None:
+            if not self.complete:
+                elapsed_s = time.monotonic() - self._begun_s
+                check_rate("request body", self._received_bytes, elapsed_s, self._least_bytes_per_s)
             if self._received_bytes > limit_bytes:
                 raise _over("is longer", limit_bytes)
             if self._may_be_json:

@@ -2,8 +2,10 @@
 
 uvicorn's protocol over httptools takes a fifth of what its h11 takes of a request, but leaves to
 others how long and how large the parts may be that no application sees: the head, what stands
-behind the length of a chunk, the fields behind a body, and requests sent ahead. Invariant: of these
-at most `BETWEEN_BYTES` and one read of the socket are ever kept. Source: docs/adr/0158; RFC 9112.
+behind the length of a chunk, the fields behind a body, and requests sent ahead. Invariants: of
+these at most `BETWEEN_BYTES` and one read of the socket are ever kept; where nearly all connections
+are taken, the address that has the most of them gives some back (`connection_shares`).
+Source: docs/adr/0158; RFC 9112.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from typing import Final
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from manager.app.connection_shares import make_room
 
 __all__ = ["BETWEEN_BYTES", "BoundedProtocol"]
 
@@ -37,9 +41,12 @@ class BoundedProtocol(HttpToolsProtocol):
     """Gives up on who never ends the head of a request, and refuses what is too large to be one."""
 
     head_s: float
+    most_connections: int = 0
+    """Of all clients; 0: unlimited."""
     quiet: frozenset[str] = frozenset()
     """Paths whose answers are no lines of the log: whoever answers there says what is worth one."""
 
+    since_s = 0.0
     _head_timer: asyncio.TimerHandle | None = None
     _between_bytes = 0
     _head_is_over = False
@@ -48,7 +55,29 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
+        self.since_s = self.loop.time()
+        if self.most_connections:
+            make_room(self.connections, self.most_connections)
         self._head_timer = self.loop.call_later(self.head_s, self._give_up)
+
+    @property
+    def address(self) -> str:
+        """Return the client's address."""
+        return self.client[0] if self.client else ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    @property
+    def is_receiving(self) -> bool:
+        """Tell whether a request's body still comes in, or nothing does."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    def give_back(self) -> None:
+        """Close the connection for others' sake."""
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()

@@ -154,7 +154,11 @@ async def run_servers(
 
 def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -> uvicorn.Config:
     server = settings.server
-    of_ours = {"head_s": settings.limits.request_head_s, "quiet": frozenset({SYNC_PATH})}
+    of_ours = {
+        "head_s": settings.limits.request_head_s,
+        "most_connections": settings.limits.connections,
+        "quiet": frozenset({SYNC_PATH}),
+    }
     return uvicorn.Config(
         app,
         http=type("Bounded", (BoundedProtocol,), of_ours),

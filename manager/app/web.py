@@ -169,4 +169,5 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
         entrance,
         limit_of,
         limits.upload_idle_s,
+        limits.upload_least_bytes_per_s,
     )

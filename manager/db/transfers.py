@@ -147,12 +147,22 @@ def outstanding_bytes(tx: Transaction) -> int:
 
 
 def received(tx: Transaction, now_ms: int, limit: int) -> list[TransferRow]:
-    """Return whole files that wait to be verified, the longest waiting first."""
-    query = sa.select(transfers).where(
-        transfers.c.state == "received",
-        sa.or_(transfers.c.next_try_ms.is_(None), _is_time(now_ms)),
+    """Return whole files that wait to be verified: the longest waiting one of each agent first,
+    then the second of each, and so on."""
+    by_agent = sa.func.row_number().over(
+        partition_by=transfers.c.agent_id, order_by=(transfers.c.changed_ms, transfers.c.id)
     )
-    return tx.rows(TransferRow, query.order_by(transfers.c.changed_ms).limit(limit))
+    waiting = (
+        sa.select(transfers, by_agent.label("place"))
+        .where(
+            transfers.c.state == "received",
+            sa.or_(transfers.c.next_try_ms.is_(None), _is_time(now_ms)),
+        )
+        .subquery()
+    )
+    query = sa.select(*(waiting.c[column.name] for column in transfers.c))
+    in_turns = (waiting.c.place, waiting.c.changed_ms, waiting.c.id)
+    return tx.rows(TransferRow, query.order_by(*in_turns).limit(limit))
 
 
 def quiet_since(tx: Transaction, before_ms: int) -> list[TransferRow]:

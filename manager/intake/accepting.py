@@ -50,17 +50,37 @@ class Acceptance:
         self._log = log
         self._now_ms = now_ms
         self._at_once = at_once
+        self._turns: dict[int, int] = {}  # when each agent had its last one
+        self._last_turn = 0
 
     def accept_waiting(self) -> int:
-        """Judge every file that waits; return how many there were."""
+        """Judge every file that waits, in turns by agent; return how many there were."""
+        judged: set[int] = set()
+        while batch := self._next_batch(judged):
+            judged.update(row.id for row in batch)
+            if len(batch) == 1:
+                self._accept(batch[0])
+            else:
+                with ThreadPoolExecutor(self._at_once, thread_name_prefix="accept") as threads:
+                    list(threads.map(self._accept, batch))
+        return len(judged)
+
+    def _next_batch(self, judged: set[int]) -> list[TransferRow]:
+        """Return the oldest file of those agents that had their last turn longest ago.
+
+        The table is asked each time: who comes in the meantime does not wait for all the others.
+        """
         waiting = received_uploads(self._db, self._now_ms())
-        if len(waiting) < 2 or self._at_once < 2:
-            for row in waiting:
-                self._accept(row)
-        else:
-            with ThreadPoolExecutor(self._at_once, thread_name_prefix="accept") as threads:
-                list(threads.map(self._accept, waiting))
-        return len(waiting)
+        firsts: dict[int, TransferRow] = {}
+        for row in waiting:
+            if row.id not in judged:
+                firsts.setdefault(row.agent_id, row)
+        turn = sorted(firsts.values(), key=lambda row: self._turns.get(row.agent_id, 0))
+        batch = turn[: self._at_once]
+        for row in batch:
+            self._turns.pop(row.agent_id, None)
+            self._turns[row.agent_id] = self._last_turn = self._last_turn + 1
+        return batch
 
     def _accept(self, row: TransferRow) -> None:
         try:

@@ -16,7 +16,7 @@ from manager.store import Spool, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
-__all__ = ["Receiving", "SlowSenderError", "receive"]
+__all__ = ["Receiving", "SlowSenderError", "check_rate", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
 RATE_GRACE_S: Final = 30.0
@@ -64,7 +64,7 @@ async def receive(
             if len(gathered) >= GATHERED_BYTES or received_bytes > limit_bytes:
                 await asyncio.to_thread(writer.write, bytes(gathered))
                 gathered.clear()
-            _check_rate(what, received_bytes, clock() - begun, patience.least_bytes_per_s)
+            check_rate(what, received_bytes, clock() - begun, patience.least_bytes_per_s)
         await asyncio.to_thread(writer.write, bytes(gathered))
         return await asyncio.to_thread(writer.finish)
     finally:
@@ -81,7 +81,8 @@ async def _next_chunk(source: AsyncIterator[bytes], what: str, idle_s: float) ->
         ) from error
 
 
-def _check_rate(what: str, received_bytes: int, elapsed_s: float, least_bytes_per_s: int) -> None:
+def check_rate(what: str, received_bytes: int, elapsed_s: float, least_bytes_per_s: int) -> None:
+    """Raise SlowSenderError where a body comes too slowly."""
     if elapsed_s > RATE_GRACE_S and received_bytes < elapsed_s * least_bytes_per_s:
         raise SlowSenderError(
             f"{what}: {received_bytes} bytes in {elapsed_s:.0f} s is under {least_bytes_per_s} "

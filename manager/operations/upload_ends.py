@@ -28,7 +28,7 @@ __all__ = [
 
 
 def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[TransferRow]:
-    """Return whole files that wait to be accepted, the longest waiting first."""
+    """Return whole files that wait to be accepted: the oldest of each agent first."""
     with db.read() as tx:
         return transfers.received(tx, now_ms, limit)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 from starlette.types import ASGIApp
@@ -14,7 +15,8 @@ from starlette.types import ASGIApp
 from manager.app.compose import Manager, layout_of, open_manager
 from manager.app.web import build_app, wrapped
 from manager.console import ConsoleDoor
-from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
+from manager.intake.body_workers import BodyJob
+from manager.intake.readers import Reader
 from manager.intake.uploads import UploadDesk
 from manager.operations.actor import Actor
 from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
@@ -39,6 +41,9 @@ __all__ = [
     "running",
     "zipped",
 ]
+
+Job = TypeVar("Job", bound=BodyJob)
+Result = TypeVar("Result")
 
 RESERVES = ("limits.reserve_bytes=0", "collection.reserve_bytes=0")
 START_MS = 1_790_000_000_000
@@ -76,16 +81,9 @@ class Agent:
         return self.call.post("/servlets/submitlog", body)
 
 
-async def read_here(
-    function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob
-) -> ParsedLog | RefusedLog:
-    """Read a log in this process."""
+async def read_here(function: Callable[[Job], Result], job: Job) -> Result:
+    """Read a body in this process."""
     return function(job)
-
-
-Reader = Callable[
-    [Callable[[LogJob], ParsedLog | RefusedLog], LogJob], Awaitable[ParsedLog | RefusedLog]
-]
 
 
 @dataclass

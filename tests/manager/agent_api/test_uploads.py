@@ -6,6 +6,8 @@ import pytest
 
 from manager.agent_api import Uploads
 from manager.errors import BusyError, SlowDownError
+from manager.intake.body_errors import SenderShareError
+from shared.errors import Fault
 from tests.manager.running import Clock
 
 
@@ -54,4 +56,46 @@ def test_a_clock_that_is_set_back_shuts_nobody_out() -> None:
         pass
     clock.advance(-3600)
     with uploads.one(1):
+        pass
+
+
+def test_an_agent_has_a_share() -> None:
+    """It may have some under way; one more is told to come back, and others are not concerned."""
+    uploads = Uploads(16, 100, Clock(), per_agent=2)
+    with uploads.one(1), uploads.one(1):
+        with pytest.raises(SenderShareError, match=r"limits\.uploads_per_agent") as caught:
+            uploads.one(1).__enter__()
+        assert (caught.value.code, caught.value.value, caught.value.limit) == (
+            Fault.SENDER_UPLOADS, 2, 2
+        )  # fmt: skip
+        assert caught.value.retry_after_s > 0
+        with uploads.one(2):
+            pass
+    with uploads.one(1):
+        pass
+
+
+def test_the_last_places_are_for_who_has_none() -> None:
+    """Where half of all places are taken, an agent that has one gets no second."""
+    uploads = Uploads(4, 100, Clock(), per_agent=4)
+    with uploads.one(1), uploads.one(1):
+        with pytest.raises(SenderShareError):
+            uploads.one(1).__enter__()
+        with uploads.one(2):
+            with pytest.raises(SenderShareError):
+                uploads.one(2).__enter__()
+            with uploads.one(3), pytest.raises(BusyError):
+                uploads.one(4).__enter__()
+
+
+def test_an_agent_has_a_share_of_bytes() -> None:
+    """What it declares counts as long as it is under way; one body alone may be of any size."""
+    uploads = Uploads(16, 100, Clock(), per_agent=4, bytes_per_agent=1000)
+    with uploads.one(1, 2000):
+        with pytest.raises(SenderShareError, match=r"limits\.queued_bytes_per_agent") as caught:
+            uploads.one(1, 1).__enter__()
+        assert caught.value.code == Fault.SENDER_BYTES
+        with uploads.one(2, 600), uploads.one(2, 400):
+            pass
+    with uploads.one(1, 500), uploads.one(1, 500):
         pass

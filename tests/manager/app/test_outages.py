@@ -17,7 +17,7 @@ from manager.app.compose import Manager, open_manager
 from manager.app.outages import Outages, Signs
 from manager.db import Database
 from manager.db.migrate import migrate
-from manager.intake.workers import Workers
+from manager.intake.body_workers import BodyWorkers, Pool
 from manager.operations.alert_views import Way
 from manager.operations.alerting import Message
 from manager.operations.audit import audit_page
@@ -169,7 +169,7 @@ def test_a_postgresql_that_ends_is_told_by_a_manager_as_it_runs(
     settings = read_settings(tmp_path / "data", overrides=overrides)
     now_ms = time.time_ns() // 1_000_000
     manager: Manager = open_manager(settings, read_here, HerePlanner(), lambda: now_ms)
-    workers = Workers(1)
+    workers = BodyWorkers(Pool())
     manager = replace(manager, alerts=replace(manager.alerts, ways=[Way("odd", "x", told.send)]))
     try:
         manager.leadership.start()

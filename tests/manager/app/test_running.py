@@ -11,7 +11,7 @@ import pytest
 from manager.app import running as app_running
 from manager.app.leadership import Leadership
 from manager.clock import Clock, Job
-from manager.intake.workers import Workers
+from manager.intake.body_workers import BodyWorkers, Pool
 from manager.operations.release_views import metadata_file
 from manager.operations.releases import begin_releases
 from manager.releases import version_of
@@ -39,7 +39,7 @@ def test_the_manager_beside_the_signer_renews_while_another_leads(
         begin_releases(db, signer, root, targets, LOCAL, prsm.clock())
         before = version_of(metadata_file(db, "timestamp.json"))
         beside = replace(prsm.manager, signing=cast("SigningClient", signer))
-        app_running._clocks(beside, Workers(1))
+        app_running._clocks(beside, BodyWorkers(Pool()))
         prsm.clock.advance(86_401)
         jobs["timestamp"]()
         assert version_of(metadata_file(db, "timestamp.json")) == before + 1

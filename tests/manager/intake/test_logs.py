@@ -10,12 +10,11 @@ import pytest
 
 from manager.errors import BusyError
 from manager.intake import logs
-from manager.intake.parsing import LogJob, ParsedLog, RefusedLog
 from manager.operations.log_accepting import accept_log
 from manager.operations.log_summary import LogSummary
 from manager.operations.reports import list_reports
 from shared.wire.crawl_log import Comment, LogLine
-from tests.manager.running import START_MS, log_body, read_here, running
+from tests.manager.running import START_MS, Job, Result, log_body, read_here, running
 
 LINE = LogLine("http://www.example.jp/", 300, 5000, 20, b"HTTP/1.1 200 OK\r\n")
 
@@ -62,11 +61,9 @@ def test_rows_of_a_report_stay_whatever_was_heard_of_it(
 
 def test_a_dead_reader_takes_nothing_with_it(tmp_path: Path) -> None:
     """When the child process dies the answer is 503, nothing stays, and the next log is read."""
-    died: list[LogJob] = []
+    died: list[object] = []
 
-    async def dies_once(
-        function: Callable[[LogJob], ParsedLog | RefusedLog], job: LogJob
-    ) -> ParsedLog | RefusedLog:
+    async def dies_once(function: Callable[[Job], Result], job: Job) -> Result:
         if not died:
             died.append(job)
             raise BusyError("the process that was to do this died", retry_after_s=60)
