@@ -115,10 +115,6 @@ class LineError(FormatError):
         """Return the number of the line."""
         return {"line": self.line}
 
-    def __reduce__(self) -> tuple[type[LineError], tuple[int, str], dict[str, object]]:
-        """Return what makes it anew in another process."""
-        return type(self), (self.line, self.problem), self.__dict__
-
 
 class UrlError(PrsmError):
     """A text is no URL that a crawler may fetch."""
