@@ -11,7 +11,6 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Final

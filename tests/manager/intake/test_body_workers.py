@@ -161,9 +161,8 @@ def test_processes_that_have_no_jobs_go(tmp_path: Path) -> None:
         await workers.run(note, Job(2, tmp_path / "began"))
         gate.touch()
         await long
-        assert len(workers._idle) == 2
         for _ in range(REST_LOOKS + 1):
-            assert len(workers._idle) == 2
+            assert len(workers._idle) >= 2
             workers.begin()
         assert len(workers._idle) == 1
 
