@@ -3,23 +3,49 @@
 //! The tokenizer of the HTML standard (13.2.5), without a tree: comments, raw text, quoting and
 //! references mean what they mean to a browser. Where the tree would decide what a tag means (in
 //! `<svg>`, `<select>`, `<template>`), or where a table of names is needed, the page is `unusual`,
-//! and who asked takes the parser that builds a tree.
+//! and who asked takes the parser that builds a tree. The further elements need no tree
+//! (`further.zig`) and are read of any page, in the same pass.
 //!
 //! Promise: linear time and no memory of its own, whatever the bytes are; every access is checked
 //! (ReleaseSafe), so that a mistake here ends the process, which its parent expects, and no more.
 
 const std = @import("std");
 const names = @import("names.zig");
+const further = @import("further.zig");
 const Failure = @import("writer.zig").Failure;
+const Kind = @import("writer.zig").Kind;
 const Writer = @import("writer.zig").Writer;
 
-/// Write what leads on into `out`, in document order; return how many bytes that are.
+/// Where what is found is written, and how much of each that was.
+pub const Found = extern struct {
+    out: [*]u8,
+    out_bytes: usize,
+    kinds: [*]u8,
+    kinds_bytes: usize,
+    further: [*]u8,
+    further_bytes: usize,
+};
+
+/// Write what leads on into `out`, in document order, with its kinds, and the further elements.
 ///
-/// token: the product token of a robot, in lower case, whose `<meta>` counts beside `robots`.
-pub fn read(page: []const u8, token: []const u8, out: []u8) Failure!usize {
-    var reader = Reader{ .page = page, .token = token, .writer = .{ .out = out } };
-    try reader.readAll();
-    return reader.writer.written;
+/// The sizes in `found` are then those of what was written. False: only a tree can tell what leads
+/// on; the further elements are there. token: the product token of a robot, in lower case, whose
+/// `<meta>` counts beside `robots`.
+pub fn read(page: []const u8, token: []const u8, found: *Found) error{NoRoom}!bool {
+    var reader = Reader{
+        .page = page,
+        .token = token,
+        .writer = .{
+            .out = found.out[0..found.out_bytes],
+            .kinds = found.kinds[0..found.kinds_bytes],
+        },
+        .further = .{ .out = found.further[0..found.further_bytes] },
+    };
+    reader.readAll() catch return error.NoRoom;
+    found.out_bytes = reader.writer.written;
+    found.kinds_bytes = reader.writer.items;
+    found.further_bytes = reader.further.written;
+    return !reader.unusual;
 }
 
 const Reader = struct {
@@ -29,7 +55,10 @@ const Reader = struct {
     in_select: bool = false,
     in_form: bool = false,
     in_svg: bool = false,
+    unusual: bool = false,
     writer: Writer,
+    further: further.Further,
+    tag: further.Tag = .{},
 
     fn readAll(self: *Reader) Failure!void {
         const page = self.page;
@@ -65,7 +94,7 @@ const Reader = struct {
         const page = self.page;
         self.at += 1;
         if (!std.mem.startsWith(u8, page[self.at..], "--")) {
-            if (self.in_svg) return error.Unusual; // `<![CDATA[` is text there
+            if (self.in_svg) self.unusual = true; // `<![CDATA[` is text there
             return self.skipPast('>');
         }
         self.at += 2;
@@ -81,6 +110,8 @@ const Reader = struct {
         while (std.mem.findScalarPos(u8, page, end, '>')) |close| : (end = close + 1) {
             const text = page[self.at..close];
             if (std.mem.endsWith(u8, text, "--") or std.mem.endsWith(u8, text, "--!")) {
+                const marks: usize = if (text[text.len - 1] == '!') 3 else 2;
+                try self.further.comment(text[0 .. text.len - marks]);
                 self.at = close + 1;
                 return;
             }
@@ -99,91 +130,119 @@ const Reader = struct {
         var lower: [names.longest_name]u8 = undefined;
         const named = self.tagName(&lower);
         var said: names.Said = undefined;
-        if (self.attributesOf(false, &said) == .cut) return;
+        if (self.attributesOf(.pass, &said) == .cut) return;
+        const tag = names.tags.get(named) orelse .other;
+        try self.further.endTag(tag);
         if (self.in_svg) {
-            if (std.mem.eql(u8, named, "svg")) {
+            if (tag == .svg) {
                 self.in_svg = false;
-            } else if (!names.drawn.has(named)) return error.Unusual;
+            } else if (!names.drawn.has(named)) self.unusual = true;
             return;
         }
-        switch (names.tags.get(named) orelse .other) {
+        switch (tag) {
             .select => self.in_select = false,
             .form => self.in_form = false,
             else => {},
         }
     }
 
-    /// Pass a start tag within `<svg>`: nothing there is of use, and little of it is simple.
-    fn drawing(self: *Reader, named: []const u8) Failure!void {
-        if (!names.drawn.has(named)) return error.Unusual;
-        var said: names.Said = undefined;
-        if (self.attributesOf(false, &said) != .open or !names.holds_text.has(named)) return;
-        const next = std.mem.findScalarPos(u8, self.page, self.at, '<') orelse return;
-        if (next + 1 < self.page.len and self.page[next + 1] != '/') return error.Unusual;
-    }
-
     fn startTag(self: *Reader) Failure!void {
         var lower: [names.longest_name]u8 = undefined;
+        const begin = self.at;
         const named = self.tagName(&lower);
-        if (self.in_svg) return self.drawing(named);
         const tag = names.tags.get(named) orelse .other;
+        self.tag.begin(self.page[begin..self.at]);
         var said: names.Said = @splat(null);
         const counts = switch (tag) {
             .other, .noembed, .noframes, .style, .textarea, .title, .xmp => false,
             else => true,
         };
-        const ended = self.attributesOf(counts, &said);
+        const ended = if (counts) self.attributesOf(.all, &said) else self.attributesOf(.further, &said);
         if (ended == .cut) return;
+        try self.further.startTag(&self.tag, tag, &said, self.page[self.at..]);
+        const text_name: ?[]const u8 = switch (tag) {
+            .iframe, .noembed, .noframes, .script, .style, .textarea, .title, .xmp => @tagName(tag),
+            else => null,
+        };
+        var end = self.at;
+        if (text_name) |name| if (!(self.in_svg and ended == .closed)) {
+            end = self.endOfText(name);
+            try self.further.rawText(&self.tag, tag, &said, self.page[self.at..end]);
+        };
+        if (!self.unusual) {
+            const result = if (self.in_svg)
+                self.drawing(named, tag, ended, end)
+            else
+                self.classical(tag, &said, self.page[self.at..end]);
+            result catch |failure| switch (failure) {
+                error.Unusual => self.unusual = true,
+                error.NoRoom => return failure,
+            };
+        }
+        if (tag == .svg and ended == .open) self.in_svg = true;
+        self.at = if (tag == .plaintext) self.page.len else end;
+    }
+
+    /// Judge a start tag within `<svg>`: nothing there leads on by itself, and little is simple.
+    ///
+    /// end: where the text of a tag ends in which nothing is a tag.
+    fn drawing(self: *const Reader, named: []const u8, tag: names.Tag, ended: Ended, end: usize) Failure!void {
+        if (!names.drawn.has(named)) return error.Unusual;
+        if (ended != .open or !names.holds_text.has(named)) return;
+        const next = std.mem.findScalarPos(u8, self.page, self.at, '<') orelse return;
+        if (tag == .style or tag == .title) {
+            if (next != end) return error.Unusual;
+        } else if (next + 1 < self.page.len and self.page[next + 1] != '/') return error.Unusual;
+    }
+
+    /// Write what a tag leads to. text: of a tag in which nothing is a tag.
+    fn classical(self: *Reader, tag: names.Tag, said: *const names.Said, text: []const u8) Failure!void {
         if (self.in_select) switch (tag) {
             .hr, .optgroup, .option => return,
             else => return error.Unusual,
         };
         switch (tag) {
-            .other, .hr, .optgroup, .option => {},
-            .a => try self.followed("a", .href, &said),
-            .area => try self.followed("area", .href, &said),
-            .audio, .embed, .track => try self.writer.reference(names.valueOf(&said, .src)),
-            .object => try self.writer.reference(names.valueOf(&said, .data)),
-            .iframe => {
-                try self.writer.reference(names.valueOf(&said, .src));
-                self.skipText("iframe");
-            },
+            .other, .hr, .optgroup, .option, .svg => {},
+            .noembed, .noframes, .style, .textarea, .title, .xmp => {},
+            .a => try self.followed("a", .href, said),
+            .area => try self.followed("area", .href, said),
+            .audio, .embed, .track => try self.writer.reference(.media, names.valueOf(said, .src)),
+            .object => try self.writer.reference(.media, names.valueOf(said, .data)),
+            .iframe => try self.writer.reference(.frame, names.valueOf(said, .src)),
             .script => {
-                try self.writer.reference(names.valueOf(&said, .src));
-                try self.skipScript();
+                try self.writer.reference(.script, names.valueOf(said, .src));
+                try checkScript(text);
             },
             .img, .source => {
-                if (names.valueOf(&said, .srcset) == null) {
-                    try self.writer.reference(names.valueOf(&said, .src));
+                if (names.valueOf(said, .srcset) == null) {
+                    try self.writer.reference(.image, names.valueOf(said, .src));
                 } else {
-                    try self.writer.element(@tagName(tag), &said, &.{ .src, .srcset });
+                    try self.writer.element(@tagName(tag), said, &.{ .src, .srcset });
                 }
             },
             .video => {
-                if (names.valueOf(&said, .poster) == null) {
-                    try self.writer.reference(names.valueOf(&said, .src));
+                if (names.valueOf(said, .poster) == null) {
+                    try self.writer.reference(.media, names.valueOf(said, .src));
                 } else {
-                    try self.writer.element("video", &said, &.{ .src, .poster });
+                    try self.writer.element("video", said, &.{ .src, .poster });
                 }
             },
-            .input => if (names.valueOf(&said, .src) != null and names.valueOf(&said, .type) != null) {
-                try self.writer.element("input", &said, &.{ .src, .type });
+            .input => if (names.valueOf(said, .src) != null and names.valueOf(said, .type) != null) {
+                try self.writer.element("input", said, &.{ .src, .type });
             },
-            .link => try self.writer.element("link", &said, &.{ .href, .rel, .imagesrcset }),
-            .base => try self.writer.element("base", &said, &.{.href}),
-            .meta => if (self.isRead(&said)) {
-                try self.writer.element("meta", &said, &.{ .name, .content, .@"http-equiv" });
+            .link => try self.writer.element("link", said, &.{ .href, .rel, .imagesrcset }),
+            .base => try self.writer.element("base", said, &.{.href}),
+            .meta => if (self.isRead(said)) {
+                try self.writer.element("meta", said, &.{ .name, .content, .@"http-equiv" });
             },
             .form => {
                 if (self.in_form) return error.Unusual;
                 self.in_form = true;
-                try self.writer.element("form", &said, &.{ .action, .method, .rel });
+                try self.writer.element("form", said, &.{ .action, .method, .rel });
             },
-            .noembed, .noframes, .style, .textarea, .title, .xmp => self.skipText(@tagName(tag)),
-            .body, .table, .td, .th => if (names.valueOf(&said, .background) != null) return error.Unusual,
+            .body, .table, .td, .th => if (names.valueOf(said, .background) != null) return error.Unusual,
             .select => self.in_select = true,
             .frame, .frameset, .image, .math, .plaintext, .template => return error.Unusual,
-            .svg => self.in_svg = ended == .open,
         }
     }
 
@@ -191,7 +250,7 @@ const Reader = struct {
     const Ended = enum { open, closed, cut };
 
     /// Pass the attributes of a tag, and keep those that count.
-    fn attributesOf(self: *Reader, counts: bool, said: *names.Said) Ended {
+    fn attributesOf(self: *Reader, comptime keep: enum { pass, further, all }, said: *names.Said) Ended {
         const page = self.page;
         var here = self.at;
         defer self.at = here;
@@ -231,7 +290,9 @@ const Reader = struct {
                     value = .{ .text = page[first_byte..here], .given = true };
                 }
             }
-            if (!counts) continue;
+            if (keep == .pass) continue;
+            self.tag.take(attribute, value);
+            if (keep == .further) continue;
             var lower: [names.longest_name]u8 = undefined;
             const which = names.attributes.get(names.lowered(attribute, &lower)) orelse continue;
             const place = &said[@backingInt(which)];
@@ -239,11 +300,7 @@ const Reader = struct {
         }
     }
 
-    /// Pass text up to the end tag of the element that it is in.
-    fn skipText(self: *Reader, name: []const u8) void {
-        self.at = self.endOfText(name);
-    }
-
+    /// Return where the text of a tag ends, in which nothing is a tag.
     fn endOfText(self: *const Reader, name: []const u8) usize {
         const page = self.page;
         var from = self.at;
@@ -256,17 +313,13 @@ const Reader = struct {
         return page.len;
     }
 
-    fn skipScript(self: *Reader) Failure!void {
-        const end = self.endOfText("script");
-        const text = self.page[self.at..end];
-        if (std.mem.find(u8, text, "<!--")) |comment| {
-            // `<script>` in such a comment has an end tag of its own.
-            var from = comment;
-            while (std.mem.findScalarPos(u8, text, from, '<')) |open| : (from = open + 1) {
-                if (std.ascii.startsWithIgnoreCase(text[open + 1 ..], "script")) return error.Unusual;
-            }
+    fn checkScript(text: []const u8) Failure!void {
+        const comment = std.mem.find(u8, text, "<!--") orelse return;
+        // `<script>` in such a comment has an end tag of its own.
+        var from = comment;
+        while (std.mem.findScalarPos(u8, text, from, '<')) |open| : (from = open + 1) {
+            if (std.ascii.startsWithIgnoreCase(text[open + 1 ..], "script")) return error.Unusual;
         }
-        self.at = end;
     }
 
     /// Write what a reader can follow, unless the page asks robots not to.
@@ -275,7 +328,7 @@ const Reader = struct {
             if (!names.isAscii(rel)) return self.writer.element(name, said, &.{ which, .rel });
             if (names.hasNofollow(rel)) return;
         }
-        try self.writer.reference(names.valueOf(said, which));
+        try self.writer.reference(.anchor, names.valueOf(said, which));
     }
 
     /// Tell whether a `<meta>` may say anything to robots or lead on.

@@ -11,20 +11,17 @@ pub const panic = std.debug.FullPanic(struct {
     }
 }.end);
 
-/// Write what on a page leads on; return the bytes written, -1: only a tree can tell, -2: no room.
+/// Write what on a page leads on; return 0, -1: only a tree can tell (the further elements are
+/// there all the same), -2: no room.
 export fn prsm_references(
     page: [*]const u8,
     page_bytes: usize,
     token: [*]const u8,
     token_bytes: usize,
-    out: [*]u8,
-    out_bytes: usize,
+    found: *markup.Found,
 ) isize {
-    const written = markup.read(page[0..page_bytes], token[0..token_bytes], out[0..out_bytes]);
-    return @intCast(written catch |failure| switch (failure) {
-        error.Unusual => return -1,
-        error.NoRoom => return -2,
-    });
+    const whole = markup.read(page[0..page_bytes], token[0..token_bytes], found) catch return -2;
+    return if (whole) 0 else -1;
 }
 
 /// Read the lines of a log into columns; return 0, or -2: there is no room for so many.

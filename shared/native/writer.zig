@@ -2,6 +2,8 @@
 //!
 //!     x NUL                       a reference by itself
 //!     1 img 2 src 3 x NUL         an element (1), with its attributes (2) and their values (3)
+//!
+//! Beside them, in `kinds`, stands one byte for each: how a reference was found.
 
 const std = @import("std");
 const names = @import("names.zig");
@@ -16,9 +18,23 @@ const value_mark = 3;
 
 const longest_reference = 8192;
 
+/// How a reference was found; the numbers are those of `agent/pipeline/link_kinds.py`.
+pub const Kind = enum(u8) {
+    element = 0,
+    anchor = 1,
+    frame = embedded | 5,
+    image = embedded | 6,
+    script = embedded | 7,
+    media = embedded | 8,
+
+    const embedded = 0x80;
+};
+
 pub const Writer = struct {
     out: []u8,
+    kinds: []u8,
     written: usize = 0,
+    items: usize = 0,
     met: Met = .{},
 
     /// Write an element with those of its attributes that count.
@@ -33,11 +49,11 @@ pub const Writer = struct {
             try self.put(value_mark);
             _ = try self.putValue(value.text);
         }
-        try self.put(end_of_item);
+        try self.endItem(.element);
     }
 
     /// Write a reference, once: without a fragment, which names a part of the same page.
-    pub fn reference(self: *Writer, value: ?[]const u8) Failure!void {
+    pub fn reference(self: *Writer, kind: Kind, value: ?[]const u8) Failure!void {
         const written = value orelse return;
         if (written.len == 0) return;
         const begin = self.written;
@@ -55,7 +71,14 @@ pub const Writer = struct {
                 return;
             }
         }
+        try self.endItem(kind);
+    }
+
+    fn endItem(self: *Writer, kind: Kind) Failure!void {
         try self.put(end_of_item);
+        if (self.items >= self.kinds.len) return error.NoRoom;
+        self.kinds[self.items] = @backingInt(kind);
+        self.items += 1;
     }
 
     fn put(self: *Writer, byte: u8) Failure!void {

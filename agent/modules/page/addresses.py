@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from agent.modules.page.encodings import encoded
@@ -60,25 +61,33 @@ class Addresses:
             return None
         return self._named(reference)
 
-    def resolve_all(self, references: list[str], most: int) -> tuple[tuple[str, ...], bool]:
-        """Return what references name, each URL once, in order; and whether there were more.
+    def resolve_all(
+        self, references: list[str], kinds: bytes, most: int
+    ) -> tuple[tuple[str, ...], bytes, bool]:
+        """Return what references name, each URL once, in order; how it was found first; and
+        whether there were more.
 
-        most: URLs are returned. White space alone is no reference.
+        kinds: a byte for each reference. most: URLs are returned. White space alone is no
+        reference.
         """
         text = "".join(references)
         if len(text) > MAX_REFERENCE_CHARACTERS:
-            references = [one for one in references if len(one) <= MAX_REFERENCE_CHARACTERS]
-        given = dict.fromkeys(references)
+            short = [len(one) <= MAX_REFERENCE_CHARACTERS for one in references]
+            references = [*compress(references, short)]
+            kinds = bytes(compress(kinds, short))
+        given = dict(zip(references, kinds, strict=True))
+        if len(given) < len(references):
+            given.update(zip(reversed(references), reversed(kinds), strict=True))
         if "#" in text:  # white space ends a reference, but is a part of what precedes a fragment
-            given = {
-                one
-                if (cut := one.find("#")) < 0 or (cut and not " " < one[cut - 1] < "\x7f")
-                else one[:cut]: None
-                for one in given
-            }
+            whole, given = given, {}
+            for one, kind in whole.items():
+                if (cut := one.find("#")) >= 0 and not (cut and not " " < one[cut - 1] < "\x7f"):
+                    given.setdefault(one[:cut], kind)
+                else:
+                    given.setdefault(one, kind)
         known = folder_memory(self._folder)
-        urls: dict[str, None] = {}
-        for reference in given:
+        urls: dict[str, int] = {}
+        for reference, kind in given.items():
             url = known.get(reference, UNKNOWN)
             if url is UNKNOWN:
                 url = self._named(reference)
@@ -87,9 +96,9 @@ class Addresses:
             if url is None or url in urls or reference.isspace():
                 continue
             if len(urls) >= most:
-                return tuple(urls), True
-            urls[url] = None
-        return tuple(urls), False
+                return tuple(urls), bytes(urls.values()), True
+            urls[url] = kind
+        return tuple(urls), bytes(urls.values()), False
 
     def _named(self, reference: str) -> str | None:
         """Return what a reference names.

@@ -1,10 +1,11 @@
-"""Decides what a body is to the crawl: a page, a list of links in one of four forms, or neither.
+"""Decides what a body is to the crawl: a page, a list of links, another document, or none of them.
 
     html   a page, in HTML or XHTML
     xml    a feed (RSS, Atom, RDF) or a sitemap
     json   a JSON feed
     text   a sitemap of bare URLs, one a line
     gzip   one of these, packed: what is inside decides
+    css js svg manifest ld pdf office    documents that lead on: `documents.py`
     ""     nothing that holds links for a crawler
 
 The media type is asked first, but servers send feeds as HTML, sitemaps as plain text, and packed
@@ -17,11 +18,23 @@ Source: WHATWG MIME Sniffing, 7 (feed or HTML) and 8; sitemaps.org; jsonfeed.org
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard, get_args
 
-__all__ = ["HEAD_BYTES", "Kind", "is_data", "kind_of", "may_hold_links"]
+__all__ = [
+    "DOCUMENTS",
+    "HEAD_BYTES",
+    "DocumentKind",
+    "Kind",
+    "is_data",
+    "is_document",
+    "kind_of",
+    "may_hold_links",
+]
 
-Kind = Literal["html", "xml", "json", "text", "gzip", ""]
+DocumentKind = Literal["css", "js", "svg", "manifest", "ld", "pdf", "office"]
+Kind = Literal["html", "xml", "json", "text", "gzip", ""] | DocumentKind
+
+DOCUMENTS: Final = frozenset(get_args(DocumentKind))
 
 HEAD_BYTES: Final = 2048
 """Of a body are looked at."""
@@ -36,6 +49,36 @@ _FILE_TYPES: Final = (
 _PACKED_TYPES: Final = (*_FILE_TYPES, "application/xml", "text/xml", "text/plain", "text/html")
 _GZIP: Final = b"\x1f\x8b"
 _JSON_TYPES: Final = ("application/feed+json", "application/json")
+_DOCUMENT_TYPES: Final[dict[str, DocumentKind]] = {
+    "text/css": "css",
+    "text/javascript": "js",
+    "application/javascript": "js",
+    "application/x-javascript": "js",
+    "text/ecmascript": "js",
+    "application/ecmascript": "js",
+    "image/svg+xml": "svg",
+    "application/manifest+json": "manifest",
+    "application/ld+json": "ld",
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    "application/epub+zip": "office",
+}
+_OFFICE_TYPES: Final = (
+    "application/vnd.openxmlformats-officedocument.",
+    "application/vnd.oasis.opendocument.",
+    *(f"application/vnd.ms-{part}." for part in ("word", "excel", "powerpoint")),
+)
+_ZIP_TYPES: Final = ("application/zip", "application/x-zip-compressed")
+_ZIP: Final = b"PK\x03\x04"
+_OFFICE: Final = re.compile(
+    rb"PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|word/|xl/|ppt/|mimetype|content\.xml|META-INF/)",
+    re.DOTALL,
+)
+"""The first file of a ZIP file that is an office document."""
+
+_PDF: Final = b"%PDF-"
+_OF_AN_APP: Final = re.compile(rb'"(?:short_name|display|start_url)"\s*:')
+_MANIFEST: Final = re.compile(rb'"(?:icons|start_url)"\s*:')
 
 # Each step of these has one way to match, so that no body makes them try all ways in turn.
 _COMMENT: Final = rb"<!--[^-]*(?:-[^-]+|--+[^->][^-]*)*--+>"
@@ -55,14 +98,22 @@ _WIDE: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
 def may_hold_links(media_type: str) -> bool:
-    """Tell whether a body of a media type is worth a look: images and scripts are not."""
+    """Tell whether a body of a media type is worth a look: images and films are not."""
     return (
         media_type in _HTML_TYPES
         or media_type in _UNKNOWN_TYPES
         or media_type in _PACKED_TYPES
         or media_type in _JSON_TYPES
+        or media_type in _DOCUMENT_TYPES
+        or media_type in _ZIP_TYPES
         or media_type.endswith(("/xml", "+xml"))
+        or media_type.startswith(_OFFICE_TYPES)
     )
+
+
+def is_document(kind: Kind) -> TypeGuard[DocumentKind]:
+    """Tell whether `documents.py` reads it."""
+    return kind in DOCUMENTS
 
 
 def is_data(media_type: str, body: bytes) -> bool:
@@ -82,12 +133,35 @@ def kind_of(media_type: str, body: bytes) -> Kind:
         return "xml" if is_list else "html"
     head = body[:HEAD_BYTES]
     if media_type in _JSON_TYPES:
-        return "json" if _JSON_FEED.search(head) else ""
+        return "json" if _JSON_FEED.search(head) else _manifest(head)
+    document = _document(media_type, head)
+    if document:
+        return document
     unknown = media_type in _UNKNOWN_TYPES
     plain = media_type == "text/plain" or media_type in _FILE_TYPES
     if plain or unknown or media_type.endswith(("/xml", "+xml")):
         return _by_content(head, unknown=unknown, plain=plain)
     return ""
+
+
+def _document(media_type: str, head: bytes) -> Kind:
+    kind = _DOCUMENT_TYPES.get(media_type)
+    if kind is not None:
+        return kind
+    if media_type.startswith(_OFFICE_TYPES):
+        return "office" if head.startswith(_ZIP) else ""
+    of_no_type = media_type in _UNKNOWN_TYPES or media_type in _FILE_TYPES
+    if of_no_type and head.startswith(_PDF):
+        return "pdf"
+    if (of_no_type or media_type in _ZIP_TYPES) and _OFFICE.match(head):
+        return "office"
+    if of_no_type or media_type == "text/plain":
+        return _manifest(head) if _OF_AN_APP.search(head) else ""
+    return ""
+
+
+def _manifest(head: bytes) -> Kind:
+    return "manifest" if head.lstrip()[:1] == b"{" and _MANIFEST.search(head) else ""
 
 
 def _by_content(head: bytes, *, unknown: bool, plain: bool) -> Kind:

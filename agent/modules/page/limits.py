@@ -15,3 +15,5 @@ class PageLimits:
     max_decoded_bytes: int = 20_000_000
     max_links: int = 50_000
     max_sitemaps: int = 100  # that one index may name; 0: none is read
+    document_cpu_s: float = 1.0  # for reading one PDF
+    off: tuple[int, ...] = ()  # kinds of links that are none

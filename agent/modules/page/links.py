@@ -12,8 +12,12 @@
     body table td th            background, as old pages have it and browsers still load it
     meta refresh, Refresh       the page that follows
     Link (header)               as `link`
+    Content-Location, SourceMap header fields
+    further elements            `further_links.py`: styles, lazy images, forms, scripts ...
 
-Not links: `cite`, `longdesc`, `ping`, `profile`, what a script or a style would load.
+Each has a kind (`agent.pipeline.link_kinds`), of which any may be switched off. Where a URL is
+found in several ways, the first counts; further elements come last.
+Not links: `profile`, what a policy wants reports to be sent to, what a script computes.
 `base` is not one either: it only says against what the others are resolved.
 `rel=nofollow` takes `a`, `area` and `form` out, a page's own `nofollow` all of them.
 Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
@@ -21,28 +25,64 @@ Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.fields import field_values, link_targets, lowered
-from agent.modules.page.markup import Item
+from agent.modules.page.further_links import Reference, further_references
+from agent.modules.page.markup import Markup, leading_on
 from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
+from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.urls import canonical
 
-__all__ = ["PageLinks", "links_of"]
+__all__ = ["PageLinks", "links_of", "links_of_document"]
 
-_SOURCE: Final = frozenset(
-    ("frame", "iframe", "script", "img", "source", "audio", "video", "track", "embed")
-)
+_FRAME: Final = LinkKind.FRAME | EMBEDDED
+_IMAGE: Final = LinkKind.IMAGE | EMBEDDED
+_MEDIA: Final = LinkKind.MEDIA | EMBEDDED
+_SOURCE: Final = {
+    "frame": _FRAME,
+    "iframe": _FRAME,
+    "script": LinkKind.SCRIPT | EMBEDDED,
+    "img": _IMAGE,
+    "source": _IMAGE,
+    "audio": _MEDIA,
+    "video": _MEDIA,
+    "track": _MEDIA,
+    "embed": _MEDIA,
+}
+_OTHER: Final = {
+    "area": int(LinkKind.ANCHOR),
+    "form": int(LinkKind.FORM),
+    "object": _MEDIA,
+    "body": _IMAGE,
+    "table": _IMAGE,
+    "td": _IMAGE,
+    "th": _IMAGE,
+    "input": _IMAGE,
+}
 _BACKGROUND: Final = frozenset(("body", "table", "td", "th"))
 _HOSTS_ONLY: Final = frozenset(("dns-prefetch", "preconnect"))
+_LOADED: Final = frozenset(
+    (
+        *("stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"),
+        *("apple-touch-startup-image", "fluid-icon", "image_src", "preload", "modulepreload"),
+        *("manifest", "import"),
+    )
+)
+"""Relations of `link` that a browser loads with the page."""
+
+MOST_NESTED: Final = 3
+"""Levels of pages within a page's text."""
+
 _NONE: Final[frozenset[str]] = frozenset()
 LONG_RELATION: Final = 100  # characters, from which it is not remembered
 
@@ -54,69 +94,166 @@ class PageLinks:
     """What a page leads to. `urls` are canonical, without repeats, in document order."""
 
     urls: tuple[str, ...]
+    kinds: bytes = b""  # one for each URL: how it was found
     canonical_url: str | None = None  # the address that the page prefers for itself
     tag: RobotsTag = SILENT
     cut: bool = False  # there were more than `max_links`
 
 
 def links_of(
-    found: Iterable[Item],
+    markup: Markup,
     header: bytes,
     url: str,
     codec: str,
     *,
     agent_token: str,
     max_links: int,
+    off: Collection[int] = (),
 ) -> PageLinks:
-    """Return the links of a page at a canonical URL, from what leads on and its header block."""
-    metas: list[Attributes] = []
-    base = preferred = None  # the first of each counts
-    small = lowered(header)
-    references = list(_of_header(header)) if b"link" in small or b"refresh" in small else []
-    for one in found:
-        if isinstance(one, str):  # most do
-            references.append(one)
-            continue
-        name, attributes = one
+    """Return the links of a page at a canonical URL, from what leads on and its header block.
+
+    off: kinds that are no links.
+    """
+    found = _Found()
+    found.take_header(header)
+    found.take(markup)
+    if markup.further:
+        found.take_further(markup, agent_token, MOST_NESTED)
+    metas = found.metas
+    tag = read_tags(
+        ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
+        field_values(header, "X-Robots-Tag") if b"x-robots-tag" in lowered(header) else (),
+        agent_token,
+    )
+    addresses = Addresses(_base_url(found.base, url), codec)
+    preferred = found.preferred
+    canonical_url = None if preferred is None else addresses.resolve(preferred)
+    if tag.nofollow:
+        return PageLinks((), b"", canonical_url, tag)
+    urls, kinds, cut = _resolved(found, addresses, max_links, off)
+    return PageLinks(urls, kinds, canonical_url, tag, cut)
+
+
+def links_of_document(
+    references: Iterable[Reference],
+    header: bytes,
+    url: str,
+    codec: str,
+    max_links: int,
+    off: Collection[int] = (),
+) -> PageLinks:
+    """Return the links of a document that is no page, and of its header block."""
+    found = _Found()
+    found.take_header(header)
+    for reference, kind in references:
+        found.add(reference, kind)
+    urls, kinds, cut = _resolved(found, Addresses(url, codec), max_links, off)
+    return PageLinks(urls, kinds, cut=cut)
+
+
+def _resolved(
+    found: _Found, addresses: Addresses, max_links: int, off: Collection[int]
+) -> tuple[tuple[str, ...], bytes, bool]:
+    references, kinds = found.references, bytes(found.kinds)
+    if off:
+        kept = [kind & KIND_BITS not in off for kind in kinds]
+        references = [*compress(references, kept)]
+        kinds = bytes(compress(kinds, kept))
+    return addresses.resolve_all(references, kinds, max_links)
+
+
+class _Found:
+    """What was found on a page so far. The first `base` and the first canonical address count."""
+
+    def __init__(self) -> None:
+        self.references: list[str] = []
+        self.kinds = bytearray()
+        self.metas: list[Attributes] = []
+        self.base: str | None = None
+        self.preferred: str | None = None
+
+    def take_header(self, header: bytes) -> None:
+        """Take what the header block leads to."""
+        small = lowered(header)
+        if (
+            b"link" in small
+            or b"refresh" in small
+            or b"sourcemap" in small
+            or b"n-location" in small
+        ):
+            for reference, kind in _of_header(header):
+                self.add(reference, kind)
+
+    def take(self, markup: Markup) -> None:
+        """Take what the items of a page lead to."""
+        add_reference, add_kind = self.references.append, self.kinds.append
+        for one, kind in zip(markup.items, markup.kinds, strict=True):
+            if isinstance(one, str):  # most do
+                add_reference(one)
+                add_kind(kind)
+            else:
+                self._take_element(*one)
+
+    def take_further(self, markup: Markup, agent_token: str, levels: int) -> None:
+        """Take what further elements lead to; pages within their text at most so many levels."""
+
+        def nested(text: str, kind: LinkKind) -> Iterator[Reference]:
+            if levels <= 0 or "<" not in text:
+                return
+            within, _ = leading_on(text.encode("utf-8", "replace"), "utf-8", agent_token)
+            inner = _Found()
+            inner.take(within)
+            inner.take_further(within, agent_token, levels - 1)
+            for reference, inner_kind in zip(inner.references, inner.kinds, strict=True):
+                yield reference, kind | (inner_kind & EMBEDDED)
+
+        for reference, kind in further_references(markup.further, nested):
+            if reference:
+                self.add(reference, kind)
+
+    def add(self, reference: str | None, kind: int) -> None:
+        """Take a reference."""
+        if reference:  # an empty one names the page itself
+            self.references.append(reference)
+            self.kinds.append(kind)
+
+    def _take_element(self, name: str, attributes: Attributes) -> None:
+        kind = _SOURCE.get(name)
         if name == "a":
             href = attributes.get("href")
             if href and not ("rel" in attributes and "nofollow" in _words(attributes, "rel")):
-                references.append(href)
-        elif name in _SOURCE:
-            source = attributes.get("src")
-            if source:
-                references.append(source)
+                self.add(href, LinkKind.ANCHOR)
+        elif kind is not None:
+            self.add(attributes.get("src"), kind)
             if "srcset" in attributes or "poster" in attributes:
-                references += _more_sources(name, attributes)
+                for reference in _more_sources(name, attributes):
+                    self.add(reference, _IMAGE)
         elif name == "link":
-            relations = _words(attributes, "rel")
-            if preferred is None and "canonical" in relations and "href" in attributes:
-                preferred = attributes["href"] or ""
-            if relations.isdisjoint(_HOSTS_ONLY):
-                href = attributes.get("href")
-                if href:
-                    references.append(href)
-                if "imagesrcset" in attributes:
-                    references += srcset_urls(attributes["imagesrcset"] or "")
+            self._take_link(attributes)
         elif name == "meta":
-            metas.append(attributes)
+            self.metas.append(attributes)
             if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-                references += _present(refresh_target(attributes.get("content") or ""))
+                self.add(refresh_target(attributes.get("content") or ""), LinkKind.REFRESH)
         elif name == "base":
-            base = attributes.get("href") if base is None else base
+            self.base = attributes.get("href") if self.base is None else self.base
         else:
-            references += _present(_of_other(name, attributes))
-    tag = read_tags(
-        ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
-        field_values(header, "X-Robots-Tag") if b"x-robots-tag" in small else (),
-        agent_token,
-    )
-    addresses = Addresses(_base_url(base, url), codec)
-    canonical_url = None if preferred is None else addresses.resolve(preferred)
-    if tag.nofollow:
-        return PageLinks((), canonical_url, tag)
-    urls, cut = addresses.resolve_all(references, max_links)
-    return PageLinks(urls, canonical_url, tag, cut)
+            self.add(_of_other(name, attributes), _OTHER.get(name, LinkKind.LINK))
+
+    def _take_link(self, attributes: Attributes) -> None:
+        relations = _words(attributes, "rel")
+        if self.preferred is None and "canonical" in relations and "href" in attributes:
+            self.preferred = attributes["href"] or ""
+        if relations.isdisjoint(_HOSTS_ONLY):
+            self.add(attributes.get("href"), _link_kind(LinkKind.LINK, relations))
+            if "imagesrcset" in attributes:
+                for reference in srcset_urls(attributes["imagesrcset"] or ""):
+                    self.add(reference, LinkKind.LINK | EMBEDDED)
+
+
+def _link_kind(kind: LinkKind, relations: frozenset[str]) -> int:
+    if relations.isdisjoint(_LOADED):
+        return kind
+    return (LinkKind.MANIFEST if "manifest" in relations else kind) | EMBEDDED
 
 
 def _base_url(href: str | None, url: str) -> str:
@@ -127,20 +264,28 @@ def _base_url(href: str | None, url: str) -> str:
     return url
 
 
-def _of_header(header: bytes) -> Iterator[str]:
+def _of_header(header: bytes) -> Iterator[Reference]:
     for value in field_values(header, "Refresh"):
-        yield from _present(refresh_target(value))
+        target = refresh_target(value)
+        if target:
+            yield target, LinkKind.REFRESH
     for value in field_values(header, "Link"):
         for target, relations in link_targets(value):
             if relations.isdisjoint(_HOSTS_ONLY):
-                yield target
+                yield target, _link_kind(LinkKind.HEADER, relations)
+    for value in field_values(header, "Content-Location"):
+        yield value, LinkKind.HEADER
+    for name in ("SourceMap", "X-SourceMap"):
+        for value in field_values(header, name):
+            yield value, LinkKind.SOURCE_MAP
 
 
 def _more_sources(name: str, attributes: Attributes) -> Iterable[str]:
     """Return what an element may load beside its `src`."""
     if name in ("img", "source"):
         return srcset_urls(attributes.get("srcset") or "")
-    return _present(attributes.get("poster")) if name == "video" else ()
+    poster = attributes.get("poster")
+    return (poster,) if poster and name == "video" else ()
 
 
 def _of_other(name: str, attributes: Attributes) -> str | None:
@@ -159,11 +304,6 @@ def _of_other(name: str, attributes: Attributes) -> str | None:
     if name == "input" and (attributes.get("type") or "").strip().lower() == "image":
         return attributes.get("src")
     return None
-
-
-def _present(reference: str | None) -> tuple[str, ...]:
-    """Return a reference that is not empty: an empty one names the page itself."""
-    return (reference,) if reference else ()
 
 
 def _words(attributes: Attributes, name: str) -> frozenset[str]:

@@ -3,8 +3,8 @@
 Pure, so that it can run in another process. Nothing that a site sends raises: a body that cannot
 be decoded, a page that cannot be parsed, is archived as it came, with a note.
 
-Links are taken from HTML, feeds and sitemaps with a status of 2xx; the body of a redirect repeats
-its Location, that of an error leads nowhere new. Style sheets are not read.
+Links are taken from HTML, feeds, sitemaps and other documents (`kinds.py`) with a status of 2xx;
+the body of a redirect repeats its Location, that of an error leads nowhere new.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ from dataclasses import replace
 from typing import Final
 
 from agent.modules.page.charset import charset_of
+from agent.modules.page.documents import document_references
 from agent.modules.page.fields import field_values, lowered
-from agent.modules.page.kinds import kind_of, may_hold_links
+from agent.modules.page.kinds import (
+    HEAD_BYTES,
+    DocumentKind,
+    Kind,
+    is_document,
+    kind_of,
+    may_hold_links,
+)
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.links import PageLinks, links_of
+from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.markup import leading_on
 from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.content_coding import decode_content
@@ -129,8 +138,10 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         tag = read_tags((), tags, limits.agent_token)
         if not kind or tag.nofollow:
             return PageLinks((), tag=tag)
+        if is_document(kind):
+            return replace(_of_document(kind, decoded.body, page, limits, notes), tag=tag)
         listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
-        return replace(_of_list(listed, page, limits, notes), tag=tag)
+        return replace(_of_list(listed, kind, decoded.body, page, limits, notes), tag=tag)
     codec = charset_of(decoded.body, content_type, page.url)
     found, problem = leading_on(decoded.body, codec, limits.agent_token)
     if problem:
@@ -142,17 +153,41 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         codec,
         agent_token=limits.agent_token,
         max_links=limits.max_links,
+        off=limits.off,
     )
 
 
-def _of_list(listed: Listed, page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
+def _of_document(
+    kind: DocumentKind, body: bytes, page: Fetched, limits: PageLimits, notes: list[str]
+) -> PageLinks:
+    header = page.capture.response_header
+    codec = "utf-8"
+    if kind in ("css", "js", "svg"):
+        types = field_values(header, "Content-Type")
+        codec = charset_of(body, types[0] if types else "")
+    references, note = document_references(kind, body, codec, limits)
+    if note:
+        notes.append(note)
+    return links_of_document(references, header, page.url, codec, limits.max_links, limits.off)
+
+
+def _of_list(
+    listed: Listed, kind: Kind, body: bytes, page: Fetched, limits: PageLimits, notes: list[str]
+) -> PageLinks:
     if listed.note:
         notes.append(listed.note)
     urls = tuple(listed.urls)
-    if not listed.index:
-        return PageLinks(urls, cut=listed.cut)
-    if page.depth == INDEXED_DEPTH:
-        # sitemaps.org: an index names no index; one that did could go on for ever.
-        notes.append("sitemap index within an index")
+    is_sitemap = kind in ("text", "gzip") or listed.index or b"<urlset" in body[:HEAD_BYTES]
+    link_kind = LinkKind.SITEMAP if is_sitemap else LinkKind.FEED
+    if link_kind in limits.off:
         return PageLinks(())
-    return PageLinks(urls[: limits.max_sitemaps], cut=len(urls) > limits.max_sitemaps)
+    if listed.index:
+        if page.depth == INDEXED_DEPTH:
+            # sitemaps.org: an index names no index; one that did could go on for ever.
+            notes.append("sitemap index within an index")
+            return PageLinks(())
+        cut = len(urls) > limits.max_sitemaps
+        urls = urls[: limits.max_sitemaps]
+    else:
+        cut = listed.cut
+    return PageLinks(urls, bytes((link_kind,)) * len(urls), cut=cut)

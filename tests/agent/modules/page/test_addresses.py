@@ -119,10 +119,12 @@ def test_short_ways_lead_where_the_parser_does(reference: str, base: str) -> Non
     st.integers(0, 12),
 )
 def test_all_at_once_is_one_by_one(references: list[str], base: str, most: int) -> None:
-    """The references of a page lead where each leads alone, in the same order."""
-    expected: dict[str, None] = {}
+    """The references of a page lead where each leads alone, in the same order; the first of equal
+    ones says how they were found.
+    """
+    expected: dict[str, int] = {}
     cut = False
-    for reference in [*references, "x" * 8193 + "#", "y#" + "x" * 8192]:
+    for place, reference in enumerate([*references, "x" * 8193 + "#", "y#" + "x" * 8192]):
         try:
             url = crawlable(reference, base) if len(reference) <= 8192 else None
         except UrlError:
@@ -132,9 +134,14 @@ def test_all_at_once_is_one_by_one(references: list[str], base: str, most: int) 
         cut = len(expected) >= most
         if cut:
             break
-        expected[url] = None
+        expected[url] = place % 256
     given = [*references, "x" * 8193 + "#", "y#" + "x" * 8192]
-    assert Addresses(base, "utf-8").resolve_all(given, most) == (tuple(expected), cut)
+    kinds = bytes(place % 256 for place in range(len(given)))
+    assert Addresses(base, "utf-8").resolve_all(given, kinds, most) == (
+        tuple(expected),
+        bytes(expected.values()),
+        cut,
+    )
 
 
 @pytest.mark.parametrize(

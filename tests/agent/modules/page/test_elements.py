@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from agent.modules.page.elements import BEYOND_ASCII, MAX_DEPTH, elements, is_hard
+from agent.modules.page.elements import BEYOND_ASCII, MAX_DEPTH, Element, elements, is_hard
 from agent.modules.page.encodings import decoded, encoded
 from agent.modules.page.labels import _CODECS
 from agent.modules.page.links import links_of
+from agent.modules.page.markup import Markup
 
 
 def names(text: str) -> list[str]:
@@ -165,6 +168,12 @@ MARKUP = st.sampled_from(
 )
 
 
+def tree_only(found: Iterable[Element]) -> Markup:
+    """Return elements as `links_of` takes them."""
+    items = [*found]
+    return Markup(items, bytes(len(items)))
+
+
 @given(st.lists(MARKUP, max_size=30).map("".join))
 def test_no_element_with_a_link_is_left_out(text: str) -> None:
     """What is asked of the parser holds all links of the whole tree."""
@@ -172,10 +181,13 @@ def test_no_element_with_a_link_is_left_out(text: str) -> None:
     root = LexborHTMLParser(body).root
     assert root is not None
     every = [(node.tag or "", node.attributes) for node in root.css("*")]
-    wanted = links_of(every, b"", "http://a.example/", "utf-8", agent_token="x", max_links=99)
+    wanted = links_of(
+        tree_only(every), b"", "http://a.example/", "utf-8", agent_token="x", max_links=99
+    )
     found, _ = elements(body, "utf-8")
     assert (
-        links_of(found, b"", "http://a.example/", "utf-8", agent_token="x", max_links=99) == wanted
+        links_of(tree_only(found), b"", "http://a.example/", "utf-8", agent_token="x", max_links=99)
+        == wanted
     )
 
 
@@ -233,7 +245,7 @@ def test_a_page_that_is_not_decoded_leads_where_the_decoded_one_does(
     body = b"".join(pieces) + b"\n\n\n"  # what ends inside a character is one piece
     as_utf8 = decoded(body, codec).encode()
     one, other = (
-        links_of(found, b"", "http://a.example/", codec, agent_token="x", max_links=99)
+        links_of(tree_only(found), b"", "http://a.example/", codec, agent_token="x", max_links=99)
         for found, _ in (elements(body, codec), elements(as_utf8, "utf-8"))
     )
     assert one == other

@@ -16,7 +16,9 @@ def nothing_known() -> None:
 
 
 def all_of(page: str, *references: str, codec: str = "utf-8") -> tuple[str, ...]:
-    return Addresses(FOLDER + page, codec).resolve_all(list(references), 99)[0]
+    return Addresses(FOLDER + page, codec).resolve_all(
+        list(references), bytes(len(references)), 99
+    )[0]
 
 
 def test_what_names_a_part_of_the_page_is_not_remembered() -> None:
@@ -48,10 +50,10 @@ def test_references_that_lead_nowhere_are_remembered_as_such() -> None:
 def test_memory_is_bounded_whatever_comes() -> None:
     """Neither many references, nor many folders, nor long ones make it grow."""
     for number in range(40_000):
-        Addresses(f"{FOLDER}{number}/", "utf-8").resolve_all(["a", f"b{number}"], 9)
+        Addresses(f"{FOLDER}{number}/", "utf-8").resolve_all(["a", f"b{number}"], bytes(2), 9)
     assert sum(1 + len(known) for known in folders._folders.values()) <= folders.MAX_REMEMBERED
     folders.forget()
     all_of("p", "x" * 1000)
     assert folders._folders == {FOLDER: {}}
-    assert Addresses(f"{FOLDER}{'y' * 1000}/", "utf-8").resolve_all(["a"], 9)[0]
+    assert Addresses(f"{FOLDER}{'y' * 1000}/", "utf-8").resolve_all(["a"], bytes(1), 9)[0]
     assert list(folders._folders) == [FOLDER]

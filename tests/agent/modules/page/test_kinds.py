@@ -28,7 +28,7 @@ URLS = b"http://a.example/1\nhttp://a.example/2\n"
         ("text/xml", b"<?xml version='1.0'?><rdf:RDF>", "xml"),
         ("text/xml", b"\xff\xfe" + "<feed>".encode("utf-16-le"), "xml"),
         ("text/xml", b"<?xml version='1.0'?><html xmlns='x'>", "html"),
-        ("image/svg+xml", b"<svg xmlns='x'><a/></svg>", ""),
+        ("image/svg+xml", b"<svg xmlns='x'><a/></svg>", "svg"),
         ("text/plain", MAP, "xml"),
         ("text/plain", URLS, "text"),
         ("text/plain", b"http://a.example/ is a fine page", ""),

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from agent.modules.page.elements import elements
 from agent.modules.page.links import PageLinks, links_of
-from agent.modules.page.markup import leading_on
+from agent.modules.page.markup import by_tree, leading_on
 from tests.fixtures_dir import FIXTURES
 
 PAGE = "http://a.example/dir/page.html"
@@ -17,11 +16,11 @@ BASES = FIXTURES / "url-pairs" / "w3lib_html.json"
 
 def links(html: str, header: bytes = b"", max_links: int = 100) -> PageLinks:
     """Return what the tree says of a page, if the compiled reader says the same."""
-    by_tree, _ = elements(html.encode(), "utf-8")
+    tree, _ = by_tree(html.encode(), "utf-8")
     found, _ = leading_on(html.encode(), "utf-8", "prsm")
     links, compiled = (
         links_of(each, header, PAGE, "utf-8", agent_token="prsm", max_links=max_links)
-        for each in (by_tree, found)
+        for each in (tree, found)
     )
     assert compiled == links
     return links
@@ -59,7 +58,7 @@ def paths(html: str, header: bytes = b"") -> list[str]:
         ("<a href=x rel=nofollow><a href=x>", ["x"]),
         ("<!-- <a href=x> --><script>'<a href=y>'</script>", []),
         ("<noscript><a href=x></a></noscript>", ["x"]),
-        ("<blockquote cite=x><a ping=y href=z>", ["z"]),
+        ("<blockquote cite=x><a ping='y w' href=z>", ["z", "x", "y", "w"]),
         ("<a href=''><a href=' '><img src>", []),
         ("<a href=x#1><a href=x#2><a href=./x>", ["x"]),
         ("<a href=b><a href=a><a href=b>", ["b", "a"]),

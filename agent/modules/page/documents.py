@@ -1,0 +1,95 @@
+"""The links of documents that are neither pages nor lists: each kind of them by its reader.
+
+    css       style sheets: url(), @import, sourceMappingURL
+    js        scripts: modules, sourceMappingURL, strings that are clearly paths
+    svg       drawings: href, xlink:href, styles, xml-stylesheet
+    manifest  web app manifests: icons and start page; ld: JSON-LD
+    pdf       pdf.py; office: office.py
+
+A path in a script is meant against the page that loads it; of those that do not begin at the top,
+that page is not known here, so they are left out, but for imported modules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from agent.modules.page.further_elements import further_elements
+from agent.modules.page.further_links import Reference, further_references
+from agent.modules.page.json_addresses import data_addresses, manifest_addresses, parsed
+from agent.modules.page.kinds import DocumentKind
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.office import office_references
+from agent.modules.page.pdf import pdf_references
+from agent.modules.page.script_strings import modules_of, source_map_of, strings_of
+from agent.modules.page.style_sheets import style_references
+from agent.modules.page.tags import start_tags
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
+
+__all__ = ["document_references"]
+
+MOST_SCRIPT_CHARACTERS: Final = 5_000_000
+_STYLE: Final = LinkKind.STYLE | EMBEDDED
+_STYLESHEET: Final = re.compile(
+    r"<\?xml-stylesheet\s[^?]{0,1000}?\bhref\s*=\s*[\"']([^\"']{1,8192})"
+)
+_HEAD: Final = 4096  # characters in which an xml-stylesheet stands
+
+
+def document_references(
+    kind: DocumentKind, body: bytes, codec: str, limits: PageLimits
+) -> tuple[list[Reference], str]:
+    """Return the references of a document with their kinds, and a note.
+
+    codec: of the body, where it is text.
+    """
+    if kind == "pdf":
+        found, note = pdf_references(body, limits.document_cpu_s)
+        return [(one, LinkKind.PDF) for one in found], note
+    if kind == "office":
+        found, note = office_references(body)
+        return [(one, LinkKind.OFFICE) for one in found], note
+    text = body.decode(codec, "replace")
+    return [one for one in _of_text(kind, text) if one[0]], ""
+
+
+def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
+    match kind:
+        case "css":
+            for reference in style_references(text):
+                yield reference, _STYLE
+            yield from _source_map(text)
+        case "js":
+            text = text[:MOST_SCRIPT_CHARACTERS]
+            for reference in modules_of(text):
+                yield reference, LinkKind.SCRIPT | EMBEDDED
+            for reference in strings_of(text):
+                if reference[:1] == "/" or "://" in reference:
+                    yield reference, LinkKind.STRING
+            yield from _source_map(text)
+        case "svg":
+            yield from stylesheet_of_xml(text)
+            for tag, attributes in start_tags(text):
+                if tag in ("a", "image", "use", "script", "feimage") and "href" in attributes:
+                    yield attributes["href"], LinkKind.SVG | (0 if tag == "a" else EMBEDDED)
+            yield from further_references(further_elements(text), lambda _text, _kind: ())
+        case "manifest":
+            for reference, is_image in manifest_addresses(parsed(text)):
+                yield reference, LinkKind.MANIFEST | (EMBEDDED if is_image else 0)
+        case _:
+            for reference, is_shown in data_addresses(parsed(text)):
+                yield reference, LinkKind.JSON_LD | (EMBEDDED if is_shown else 0)
+
+
+def stylesheet_of_xml(text: str) -> Iterator[Reference]:
+    """Yield the style sheets that a document in XML names before its first element."""
+    for match in _STYLESHEET.finditer(text[:_HEAD]):
+        yield match[1], _STYLE
+
+
+def _source_map(text: str) -> Iterator[Reference]:
+    name = source_map_of(text)
+    if name:
+        yield name, LinkKind.SOURCE_MAP

@@ -1,0 +1,225 @@
+"""The links of the further elements of a page: references with their kinds, in order.
+
+    style=, <style>                  what the style sheet loads
+    data-src, data-srcset ...        what a script loads when it is looked at
+    xlink:href, image, use, script   SVG
+    form and its controls            `form_values.py`; formaction of a form that is sent by GET
+    srcdoc, conditional comments,    markup within text: read as a page, at the same base
+    noframes, noembed
+    meta og:image ...                images and pages that other programs show for this one
+    script                           JSON-LD, modules, and strings that are clearly paths
+    cite longdesc lowsrc dynsrc      as they stand; ping: each of its addresses
+    applet object param isindex      with their codebase
+
+Not links: where a policy wants reports to be sent (`report-uri`), what a form posts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from agent.modules.page.form_values import FormReader
+from agent.modules.page.further_elements import Further
+from agent.modules.page.json_addresses import data_addresses, parsed
+from agent.modules.page.references import resolved
+from agent.modules.page.script_strings import is_clear_path, modules_of, strings_of
+from agent.modules.page.srcset import srcset_urls
+from agent.modules.page.style_sheets import style_references
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
+
+__all__ = ["Reference", "further_references"]
+
+Reference = tuple[str, int]
+"""As written, and its kind's byte."""
+
+Nested = Callable[[str, LinkKind], Iterable[Reference]]
+"""Reads markup within text."""
+
+_IMAGE: Final = LinkKind.IMAGE | EMBEDDED
+_MEDIA: Final = LinkKind.MEDIA | EMBEDDED
+_LAZY: Final = LinkKind.LAZY | EMBEDDED
+_STYLE: Final = LinkKind.STYLE | EMBEDDED
+_SVG: Final = LinkKind.SVG | EMBEDDED
+
+# Attributes whose value is the reference.
+_PLAIN: Final = {
+    "background": _IMAGE,
+    "cite": int(LinkKind.CITATION),
+    "dynsrc": _IMAGE,
+    "longdesc": int(LinkKind.CITATION),
+    "lowsrc": _IMAGE,
+    "manifest": LinkKind.MANIFEST | EMBEDDED,
+}
+_SOURCES: Final = {
+    "frame": LinkKind.FRAME | EMBEDDED,
+    "layer": LinkKind.FRAME | EMBEDDED,
+    "ilayer": LinkKind.FRAME | EMBEDDED,
+    "portal": LinkKind.FRAME | EMBEDDED,
+    "bgsound": _MEDIA,
+}
+_DRAWN: Final = frozenset(("image", "use", "feimage", "script"))
+_CODE: Final = frozenset(("applet", "object"))
+_LAZY_SOURCES: Final = frozenset(
+    (
+        *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-bg", "data-background"),
+        *("data-background-image", "data-image", "data-img", "data-poster", "data-echo"),
+        *("data-lazyload", "data-hi-res-src", "data-full-src", "data-thumb", "data-cfsrc"),
+    )
+)
+_PARAMETERS: Final = frozenset(
+    ("movie", "src", "url", "filename", "href", "data", "file", "source", "image", "picture")
+)
+_SCRIPTS: Final = frozenset(
+    (
+        *("", "module", "text/javascript", "application/javascript", "application/x-javascript"),
+        *("text/ecmascript", "application/ecmascript", "text/jscript", "text/x-javascript"),
+        *("text/babel", "javascript"),
+    )
+)
+_DATA: Final = frozenset(("application/json", "importmap", "speculationrules", "text/json"))
+_NOT_ADDRESSES: Final = (":type", ":width", ":height", ":alt", ":tag", ":duration", "color")
+_SHOWN: Final = ("image", "thumb", "logo", "msapplication")
+_TASK: Final = re.compile(r"(?:action|icon)-uri\s*=\s*([^;\s]+)", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
+
+
+def further_references(further: Iterable[Further], nested: Nested) -> Iterator[Reference]:
+    """Yield the references of further elements; `nested` reads markup that is within their text."""
+    forms = FormReader()
+    for tag, attributes in further:
+        for url in forms.take(tag, attributes):
+            yield url, LinkKind.FORM_VALUES
+        text = attributes.get("text")
+        if text is not None and tag not in ("option", "textarea"):
+            yield from _of_text(tag, attributes, text, nested)
+        else:
+            yield from _of_tag(tag, attributes, forms)
+            if "srcdoc" in attributes:
+                yield from nested(resolved(attributes["srcdoc"]), LinkKind.SRCDOC)
+    for url in forms.end():
+        yield url, LinkKind.FORM_VALUES
+
+
+def _of_text(
+    tag: str, attributes: Mapping[str, str], text: str, nested: Nested
+) -> Iterator[Reference]:
+    if tag == "style":
+        for reference in style_references(text):
+            yield reference, _STYLE
+    elif tag == "script":
+        yield from _of_script(resolved(attributes.get("type", "")), text)
+    elif tag == "!--":
+        yield from nested(_CONDITION.sub("", text, count=1), LinkKind.COMMENT)
+    else:
+        yield from nested(text, LinkKind.COMMENT)
+
+
+def _of_script(media_type: str, text: str) -> Iterator[Reference]:
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind == "application/ld+json":
+        for reference, shown in data_addresses(parsed(text)):
+            yield reference, LinkKind.JSON_LD | (EMBEDDED if shown else 0)
+    elif kind in _SCRIPTS:
+        for reference in modules_of(text):
+            yield reference, LinkKind.SCRIPT | EMBEDDED
+        for reference in strings_of(text):
+            yield reference, LinkKind.STRING
+    elif kind in _DATA or kind.endswith("+json"):
+        for reference in strings_of(text):
+            yield reference, LinkKind.STRING
+
+
+def _of_tag(tag: str, attributes: Mapping[str, str], forms: FormReader) -> Iterator[Reference]:
+    codebase = resolved(attributes.get("codebase", "")) if tag in _CODE else ""
+    for name, raw in attributes.items():
+        value = resolved(raw)
+        kind = _PLAIN.get(name)
+        if kind is not None:
+            yield value, kind
+        elif name == "style":
+            for reference in style_references(value):
+                yield reference, _STYLE
+        elif name.startswith("data-"):
+            yield from _lazy(name, value)
+        elif name == "xlink:href" or (name == "href" and tag in _DRAWN):
+            if value[:1] != "#":
+                yield value, LinkKind.SVG if tag in ("a", "area") else _SVG
+        elif name == "ping":
+            for reference in value.split():
+                yield reference, LinkKind.PING
+        elif name == "formaction":
+            if forms.sends_by_get(attributes.get("formmethod")):
+                yield value.partition("?")[0], LinkKind.FORM
+        elif name.startswith("on"):
+            for reference in strings_of(value):
+                yield reference, LinkKind.STRING
+        elif name == "src" and tag in _SOURCES:
+            yield value, _SOURCES[tag]
+        elif name in ("code", "data", "archive") and tag in _CODE:
+            if name != "data" or codebase:
+                for reference in re.split(r"[\s,]+", value) if name == "archive" else (value,):
+                    yield _below(codebase, reference), _MEDIA
+        elif "-" in tag and name in ("src", "poster", "href", "srcset"):
+            yield from _custom(name, value)
+    if tag == "meta":
+        yield from _of_meta(attributes)
+    elif tag == "param":
+        value = resolved(attributes.get("value", "")).strip()
+        if attributes.get("name", "").strip().lower() in _PARAMETERS and _is_one_word(value):
+            yield value, _MEDIA
+    elif tag == "isindex":
+        for name in ("action", "href"):
+            yield resolved(attributes.get(name, "")).partition("?")[0], LinkKind.FORM
+    elif tag == "option" and is_clear_path(value := resolved(attributes.get("value", ""))):
+        yield value, LinkKind.STRING
+
+
+def _lazy(name: str, value: str) -> Iterator[Reference]:
+    value = value.strip()
+    if name.endswith(("srcset", "bgset")):
+        for reference in srcset_urls(value):
+            yield reference, _LAZY
+    elif "url(" in value:
+        for reference in style_references(value):
+            yield reference, _LAZY
+    elif value[:1] in "[{":
+        for reference in strings_of(value):
+            yield reference, _LAZY
+    elif is_clear_path(value) or (name in _LAZY_SOURCES and _is_one_word(value)):
+        leads_on = name.endswith(("href", "url", "link"))
+        yield value, LinkKind.LAZY if leads_on else _LAZY
+
+
+def _custom(name: str, value: str) -> Iterator[Reference]:
+    if name == "srcset":
+        for reference in srcset_urls(value):
+            yield reference, _LAZY
+    elif value.strip():
+        yield value, LinkKind.LAZY if name == "href" else _LAZY
+
+
+def _of_meta(attributes: Mapping[str, str]) -> Iterator[Reference]:
+    value = resolved(attributes.get("content", "")).strip()
+    names = [attributes.get(name, "").lower() for name in ("property", "itemprop", "name")]
+    name = next(filter(None, names), "")
+    if name == "msapplication-task":
+        for match in _TASK.finditer(value):
+            yield match[1], LinkKind.META
+    elif not name.endswith(_NOT_ADDRESSES) and _is_one_word(value):
+        shown = any(word in name for word in _SHOWN)
+        yield value, LinkKind.META | (EMBEDDED if shown else 0)
+
+
+def _is_one_word(value: str) -> bool:
+    """Tell whether a value may be an address: no text, number or name."""
+    if not value or len(value.split()) > 1 or not ("/" in value or "." in value):
+        return False
+    return not value.replace(".", "").isdecimal()
+
+
+def _below(codebase: str, reference: str) -> str:
+    if not reference or not codebase or reference[:1] == "/" or "://" in reference:
+        return reference
+    return f"{codebase.rstrip('/')}/{reference}"

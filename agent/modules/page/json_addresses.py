@@ -1,0 +1,90 @@
+"""Reads the addresses in data that pages carry as JSON: JSON-LD, and manifests of web apps.
+
+    {"@type": "Article", "url": "/a", "image": {"contentUrl": "/a.jpg"}}     /a and /a.jpg
+    {"start_url": "/", "icons": [{"src": "i.png"}]}                          / and i.png
+
+Source: JSON-LD 1.1, 3.3; schema.org (url, contentUrl ...); W3C Web Application Manifest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+__all__ = ["MAX_JSON_CHARACTERS", "data_addresses", "is_manifest", "manifest_addresses", "parsed"]
+
+MAX_JSON_CHARACTERS: Final = 2_000_000
+MOST_VALUES: Final = 100_000
+
+_DATA_NAMES: Final = frozenset(
+    (
+        *("url", "@id", "contentUrl", "embedUrl", "thumbnailUrl", "image", "logo", "thumbnail"),
+        *("item", "mainEntityOfPage", "installUrl", "downloadUrl", "discussionUrl", "archivedAt"),
+    )
+)
+_EMBEDDED: Final = frozenset(("contentUrl", "thumbnailUrl", "image", "logo", "thumbnail"))
+_SCHEMES: Final = ("http://", "https://", "/", "./", "../")
+
+
+def parsed(text: str) -> Any:
+    """Return what a text of JSON says; None: it is none, or a longer one than is read."""
+    if len(text) > MAX_JSON_CHARACTERS:
+        return None
+    try:
+        return json.loads(text.strip().removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def data_addresses(value: Any) -> Iterator[tuple[str, bool]]:
+    """Yield (reference, whether it is loaded with the page) of JSON-LD."""
+    left: list[tuple[str, Any]] = [("", value)]
+    looked_at = 0
+    while left and looked_at < MOST_VALUES:
+        name, one = left.pop()
+        looked_at += 1
+        if isinstance(one, dict):
+            left += reversed([(str(key), part) for key, part in one.items()])
+        elif isinstance(one, list):
+            left += reversed([(name, part) for part in one])
+        elif isinstance(one, str) and name in _DATA_NAMES:
+            text = one.strip()
+            # A bare word is a name: `"@id": "person-1"`, `"image": "none"`.
+            if text.startswith(_SCHEMES) or (name not in ("@id", "item") and "." in text):
+                yield text, name in _EMBEDDED
+
+
+def is_manifest(value: Any) -> bool:
+    """Tell whether a JSON document is the manifest of a web app."""
+    return isinstance(value, dict) and (
+        isinstance(value.get("icons"), list) or isinstance(value.get("start_url"), str)
+    )
+
+
+def manifest_addresses(value: Any) -> Iterator[tuple[str, bool]]:
+    """Yield (reference, whether it is an image) of the manifest of a web app."""
+    if not isinstance(value, dict):
+        return
+    start = value.get("start_url")
+    if isinstance(start, str):
+        yield start, False
+    for name in ("icons", "screenshots"):
+        yield from _images(value, name)
+    for shortcut in _parts(value, "shortcuts"):
+        if isinstance(url := shortcut.get("url"), str):
+            yield url, False
+        yield from _images(shortcut, "icons")
+
+
+def _images(value: dict[str, Any], name: str) -> Iterator[tuple[str, bool]]:
+    for image in _parts(value, name):
+        if isinstance(source := image.get("src"), str):
+            yield source, True
+
+
+def _parts(value: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    parts = value.get(name)
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict):
+            yield part

@@ -1,0 +1,74 @@
+"""Reads the references of a style sheet, of `<style>` and of `style=`.
+
+    @import "base.css" screen;        base.css
+    @font-face { src: url(f.woff2) }  f.woff2
+    background: image-set("a.png" 1x) a.png
+
+Comments and strings are passed as a browser passes them; `@namespace` names no file. What is
+broken is read on behind. One pass: each alternative of the pattern takes what it looks at.
+Source: CSS Syntax 3, 4.3.6 (url tokens), 4.3.7 (escapes); CSS Images 4, 2.3 (image-set).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = ["style_references"]
+
+_TOKEN: Final = re.compile(
+    r"""/\*.*?(?:\*/|\Z)"""
+    r"""|(?P<url>(?:url|src)\(\s*+(?:"(?P<dq>(?:[^"\\\n]|\\.)*+)"?|'(?P<sq>(?:[^'\\\n]|\\.)*+)'?"""
+    r"""|(?P<bare>(?:[^\s"'()\\]|\\.)*+)))"""
+    r"""|(?P<at>@import\b|@namespace\b)"""
+    r"""|(?P<set>(?:-webkit-)?image-set\()"""
+    r"""|"(?P<dstring>(?:[^"\\\n]|\\.)*+)"?|'(?P<sstring>(?:[^'\\\n]|\\.)*+)'?"""
+    r"""|(?P<end>[;{}()])""",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\f\r]?|(\r\n|[\n\f\r])|(.))", re.DOTALL)
+_MOST: Final = 0x10FFFF
+
+
+def style_references(text: str) -> Iterator[str]:
+    """Yield the references of a style sheet, as they are meant, in order."""
+    rule = ""  # the at-rule whose name was just read
+    depth = 0  # of brackets within an image-set
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        if kind is None:  # a comment
+            continue
+        if match["at"]:
+            rule = match["at"].lower()
+        elif match["set"]:
+            depth = 1
+        elif match["end"]:
+            rule = "" if match["end"] in ";{}" else rule
+            if depth:
+                depth += {"(": 1, ")": -1}.get(match["end"], -depth)
+        elif match["url"]:
+            value = match["dq"] or match["sq"] or match["bare"] or ""
+            if rule != "@namespace" and value:
+                yield _meant(value)
+            rule = ""
+            if depth:
+                depth += 1  # its end bracket follows
+        else:
+            value = match["dstring"] or match["sstring"] or ""
+            if value and (rule == "@import" or depth == 1):
+                yield _meant(value)
+            rule = ""
+
+
+def _meant(value: str) -> str:
+    return _ESCAPE.sub(_character, value) if "\\" in value else value
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[1]:
+        number = int(match[1], 16)
+        if number == 0 or number > _MOST or 0xD800 <= number <= 0xDFFF:
+            return "\ufffd"
+        return chr(number)
+    return match[3] or ""

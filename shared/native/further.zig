@@ -1,0 +1,288 @@
+//! The further elements of a page: those whose links need a look at more than one attribute, or at
+//! text. `agent/modules/page/further_elements.py` is the definition, and says what each rule means.
+//!
+//! Values are written as they stand on the page; one with a byte up to 4 is left out.
+
+const std = @import("std");
+const names = @import("names.zig");
+const Failure = @import("writer.zig").Failure;
+
+const end_of_item = 0;
+const name_mark = 2;
+const value_mark = 3;
+const greatest_mark = 4;
+
+const longest_name = 40;
+const most_attributes = 24;
+
+const Set = std.StaticStringMap(void);
+
+const anywhere = Set.initComptime(.{
+    .{"archive"},    .{"background"}, .{"cite"},     .{"codebase"}, .{"dynsrc"}, .{"formaction"},
+    .{"longdesc"},   .{"lowsrc"},     .{"manifest"}, .{"ping"},     .{"srcdoc"}, .{"style"},
+    .{"xlink:href"},
+});
+const controls = Set.initComptime(.{
+    .{"checked"}, .{"disabled"}, .{"formmethod"}, .{"name"}, .{"type"}, .{"value"},
+});
+const source = Set.initComptime(.{.{"src"}});
+const href = Set.initComptime(.{.{"href"}});
+const custom = Set.initComptime(.{ .{"href"}, .{"poster"}, .{"src"}, .{"srcset"} });
+const parameter = Set.initComptime(.{ .{"name"}, .{"value"} });
+const meta = Set.initComptime(.{ .{"content"}, .{"itemprop"}, .{"name"}, .{"property"} });
+const isindex = Set.initComptime(.{ .{"action"}, .{"href"} });
+const applet = Set.initComptime(.{.{"code"}});
+const object = Set.initComptime(.{.{"data"}});
+const form = Set.initComptime(.{ .{"action"}, .{"method"}, .{"rel"} });
+const select = Set.initComptime(.{ .{"disabled"}, .{"multiple"}, .{"name"} });
+const option = Set.initComptime(.{ .{"disabled"}, .{"selected"}, .{"value"} });
+const textarea = Set.initComptime(.{ .{"disabled"}, .{"name"} });
+
+const of_tag = std.StaticStringMap(*const Set).initComptime(.{
+    .{ "image", &href },      .{ "use", &href },          .{ "feimage", &href },
+    .{ "script", &href },     .{ "param", &parameter },   .{ "meta", &meta },
+    .{ "isindex", &isindex }, .{ "frame", &source },      .{ "bgsound", &source },
+    .{ "layer", &source },    .{ "ilayer", &source },     .{ "portal", &source },
+    .{ "applet", &applet },   .{ "object", &object },     .{ "form", &form },
+    .{ "input", &controls },  .{ "button", &controls },   .{ "select", &select },
+    .{ "option", &option },   .{ "textarea", &textarea },
+});
+const weak = Set.initComptime(.{
+    .{"button"}, .{"form"}, .{"input"}, .{"meta"}, .{"object"}, .{"option"}, .{"select"}, .{"textarea"},
+});
+const data_words = [_][]const u8{
+    "src",  "bg",    "back", "image", "img",    "lazy",  "original", "thumb", "poster", "photo",
+    "full", "large", "zoom", "hires", "retina", "video", "audio",    "href",  "url",    "link",
+    "echo", "media",
+};
+const meta_words = [_][]const u8{
+    "image", "url", "video", "audio", "player", "msapplication", "thumb", "logo", "see_also",
+};
+
+const Attribute = struct { name: []const u8, value: names.Value, general: bool };
+
+/// What was read of the tag at hand.
+pub const Tag = struct {
+    name: []const u8 = "",
+    lower: [longest_name]u8 = undefined,
+    own: ?*const Set = null,
+    count: usize = 0,
+    attributes: [most_attributes]Attribute = undefined,
+    has_onchange: bool = false,
+    has_value: bool = false,
+    property: ?[]const u8 = null,
+    itemprop: ?[]const u8 = null,
+
+    pub fn begin(self: *Tag, name: []const u8) void {
+        self.count = 0;
+        self.has_onchange = false;
+        self.has_value = false;
+        self.property = null;
+        self.itemprop = null;
+        self.own = null;
+        self.name = "";
+        if (name.len > longest_name or !names.isAscii(name)) return;
+        self.name = std.ascii.lowerString(&self.lower, name);
+        self.own = of_tag.get(self.name);
+        if (self.own == null and std.mem.findScalar(u8, name, '-') != null) self.own = &custom;
+    }
+
+    /// Take an attribute of the tag, if it is one that counts.
+    pub fn take(self: *Tag, name: []const u8, value: names.Value) void {
+        if (self.own == null and !mayBeGeneral(name)) return;
+        if (name.len > longest_name or !names.isAscii(name)) return;
+        var small: [longest_name]u8 = undefined;
+        const lower = std.ascii.lowerString(&small, name);
+        if (std.mem.eql(u8, lower, "onchange")) self.has_onchange = true;
+        if (std.mem.eql(u8, lower, "value")) self.has_value = true;
+        if (self.property == null and std.mem.eql(u8, lower, "property")) self.property = value.text;
+        if (self.itemprop == null and std.mem.eql(u8, lower, "itemprop")) self.itemprop = value.text;
+        const own = if (self.own) |set| set.has(lower) else false;
+        const general = isGeneral(lower);
+        if (!own and !general) return;
+        if (self.count == most_attributes) return;
+        for (self.attributes[0..self.count]) |one| {
+            if (std.ascii.eqlIgnoreCase(one.name, name)) return;
+        }
+        self.attributes[self.count] = .{ .name = name, .value = value, .general = !own };
+        self.count += 1;
+    }
+};
+
+/// Tell whether a name may be one that counts on any tag: quickly, and only a bit too often.
+fn mayBeGeneral(name: []const u8) bool {
+    return switch (name[0] | 0x20) {
+        's' => name.len == 5 or name.len == 6,
+        'd' => name.len == 6 or (name.len > 5 and name[4] == '-'),
+        'o' => name.len > 2 and name[1] | 0x20 == 'n',
+        'c' => name.len == 4 or name.len == 8,
+        'l' => name.len == 6 or name.len == 8,
+        'b', 'f', 'x' => name.len == 10,
+        'a' => name.len == 7,
+        'm' => name.len == 8,
+        'p' => name.len == 4,
+        else => false,
+    };
+}
+
+fn isGeneral(name: []const u8) bool {
+    if (std.mem.startsWith(u8, name, "data-")) {
+        for (data_words) |word| if (std.mem.find(u8, name[5..], word) != null) return true;
+        return false;
+    }
+    return anywhere.has(name) or (name.len > 2 and std.mem.startsWith(u8, name, "on"));
+}
+
+fn isKept(one: *const Attribute) bool {
+    const value = one.value.text;
+    if (hasControl(value)) return false;
+    if (!one.general) return true;
+    if (std.ascii.eqlIgnoreCase(one.name, "style")) return std.mem.findScalar(u8, value, '(') != null;
+    if (std.ascii.startsWithIgnoreCase(one.name, "on")) return std.mem.findAny(u8, value, "'\"`&") != null;
+    return value.len > 0;
+}
+
+fn hasControl(text: []const u8) bool {
+    for (text) |byte| if (byte <= greatest_mark) return true;
+    return false;
+}
+
+fn hasWord(text: ?[]const u8) bool {
+    const some = text orelse return false;
+    for (meta_words) |word| if (std.ascii.findIgnoreCase(some, word) != null) return true;
+    return false;
+}
+
+fn isSubmittedByPost(method: ?[]const u8) bool {
+    const trimmed = std.mem.trim(u8, method orelse "", " \t\n\x0c\r");
+    return std.ascii.eqlIgnoreCase(trimmed, "post") or std.ascii.eqlIgnoreCase(trimmed, "dialog");
+}
+
+pub const Further = struct {
+    out: []u8,
+    written: usize = 0,
+    form: enum { none, get, other } = .none,
+    in_select: bool = false,
+
+    /// Write a tag if it counts. behind: the page, from the end of the tag.
+    pub fn startTag(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, behind: []const u8) Failure!void {
+        var counts = false;
+        if (tag.count > 0) {
+            const is_weak = weak.has(tag.name);
+            for (tag.attributes[0..tag.count]) |*one| {
+                if (isKept(one) and (!is_weak or one.general)) counts = true;
+            }
+        }
+        var text: ?[]const u8 = null;
+        switch (kind) {
+            .form => if (self.form == .none) {
+                self.form = if (isSubmittedByPost(names.valueOf(said, .method))) .other else .get;
+                if (self.form == .get) counts = true;
+            },
+            .input => if (self.form == .get) {
+                counts = true;
+            },
+            .select => {
+                self.in_select = self.form == .get or tag.has_onchange;
+                if (self.in_select) counts = true;
+            },
+            .option => if (self.in_select) {
+                counts = true;
+                if (!tag.has_value) {
+                    const words = behind[0 .. std.mem.findScalar(u8, behind, '<') orelse behind.len];
+                    if (!hasControl(words)) text = words;
+                }
+            },
+            .meta => if (!counts) {
+                for (tag.attributes[0..tag.count]) |*one| {
+                    if (std.ascii.eqlIgnoreCase(one.name, "content") and isKept(one)) counts = true;
+                }
+                if (!hasWord(tag.property) and !hasWord(tag.itemprop) and !hasWord(names.valueOf(said, .name))) counts = false;
+            },
+            .textarea => return, // with its text
+            .other => if (self.form == .get and std.mem.eql(u8, tag.name, "button")) {
+                counts = true;
+            },
+            else => {},
+        }
+        if (counts) try self.element(tag.name, tag, text);
+    }
+
+    /// Write the text of a tag in which nothing is a tag, if it counts.
+    pub fn rawText(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, text: []const u8) Failure!void {
+        switch (kind) {
+            .style => if (std.mem.findAny(u8, text, "(@") != null) try self.textOf("style", text),
+            .noframes, .noembed => if (std.mem.findScalar(u8, text, '<') != null) {
+                try self.textOf(@tagName(kind), text);
+            },
+            .textarea => if (self.form == .get and !hasControl(text)) try self.element("textarea", tag, text),
+            .script => {
+                if (std.mem.findAny(u8, text, "'\"`") == null or hasControl(text)) return;
+                try self.putAll("script");
+                if (names.valueOf(said, .type)) |named| {
+                    if (!hasControl(named)) try self.attribute("type", named);
+                }
+                try self.attribute("text", text);
+                try self.put(end_of_item);
+            },
+            else => {},
+        }
+    }
+
+    pub fn endTag(self: *Further, kind: names.Tag) Failure!void {
+        switch (kind) {
+            .form => {
+                if (self.form == .get) try self.element("/form", null, null);
+                self.form = .none;
+            },
+            .select => {
+                if (self.in_select) try self.element("/select", null, null);
+                self.in_select = false;
+            },
+            else => {},
+        }
+    }
+
+    /// Write a comment that some browsers read as a part of the page.
+    pub fn comment(self: *Further, text: []const u8) Failure!void {
+        const begun = std.mem.trimStart(u8, text, " \t\n\x0c\r");
+        if (!std.ascii.startsWithIgnoreCase(begun, "[if")) return;
+        if (std.mem.findScalar(u8, text, '<') != null) try self.textOf("!--", text);
+    }
+
+    fn textOf(self: *Further, name: []const u8, text: []const u8) Failure!void {
+        if (!hasControl(text)) try self.element(name, null, text);
+    }
+
+    fn element(self: *Further, name: []const u8, tag: ?*const Tag, text: ?[]const u8) Failure!void {
+        try self.putAll(name);
+        if (tag) |some| for (some.attributes[0..some.count]) |*one| {
+            if (!isKept(one)) continue;
+            const begin = self.written + 1;
+            try self.attribute(one.name, one.value.text);
+            const lower = self.out[begin..][0..one.name.len];
+            _ = std.ascii.lowerString(lower, lower);
+        };
+        if (text) |some| try self.attribute("text", some);
+        try self.put(end_of_item);
+    }
+
+    fn attribute(self: *Further, name: []const u8, value: []const u8) Failure!void {
+        try self.put(name_mark);
+        try self.putAll(name);
+        try self.put(value_mark);
+        try self.putAll(value);
+    }
+
+    fn put(self: *Further, byte: u8) Failure!void {
+        if (self.written >= self.out.len) return error.NoRoom;
+        self.out[self.written] = byte;
+        self.written += 1;
+    }
+
+    fn putAll(self: *Further, bytes: []const u8) Failure!void {
+        if (bytes.len > self.out.len - self.written) return error.NoRoom;
+        @memcpy(self.out[self.written..][0..bytes.len], bytes);
+        self.written += bytes.len;
+    }
+};
