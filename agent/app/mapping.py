@@ -17,6 +17,7 @@ from agent.adapters.pages.pool import WorkerOptions
 from agent.modules.filter import Blocked
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.page.limits import PageLimits
+from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
@@ -85,6 +86,8 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
         calendar_pages=site.calendar_pages,
         same_content=site.same_content,
         sitemaps=site.sitemaps,
+        guess_sitemaps=not _is_off(settings, LinkKind.WELL_KNOWN),
+        well_known=() if _is_off(settings, LinkKind.WELL_KNOWN) else settings.links.well_known,
         require_public_suffix=site.public_suffix,
         hosts_in_memory=settings.memory.hosts,
         seen_in_memory=settings.memory.seen_urls,
@@ -119,7 +122,13 @@ def page_limits(settings: Settings) -> PageLimits:
         agent_token=settings.robot.token,
         max_decoded_bytes=settings.limits.body_bytes,
         max_sitemaps=settings.limits.sitemaps,
+        document_cpu_s=settings.pages.cpu_s / 2,
+        off=tuple(kind.value for kind in LinkKind if _is_off(settings, kind)),
     )
+
+
+def _is_off(settings: Settings, kind: LinkKind) -> bool:
+    return kind.name.lower() in settings.links.off
 
 
 def worker_options(settings: Settings) -> WorkerOptions:

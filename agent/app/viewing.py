@@ -13,7 +13,7 @@ from agent.app.sleeping import rest_outside_hours
 from agent.app.telling import tellable
 from agent.collection.announcing import read_serving
 from agent.collection.withdrawn import read_withdrawn
-from agent.control.status import BackOff, Rates, Status, Stopped
+from agent.control.status import BackOff, KindRow, Rates, Status, Stopped
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
@@ -136,6 +136,10 @@ class Viewing:
             tightened=talk.tightened,
             not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
             remarks=_stopped(notes.remarks, notes.skipped),
+            links={
+                name: KindRow(one.links, one.pages, one.missing)
+                for name, one in session.crawl.kinds.by_name.items()
+            },
             wrong=self._wrong(talk, stuck),
             stuck=stuck,
         )

@@ -129,11 +129,20 @@ def status_lines(status: Status, *, running: bool) -> Iterator[str]:
             yield f"  {said}: {text}"
     for text in status.reports_refused:
         yield f"  refused: {text}"
+    yield from _links(status)
     for title, counts in (("not fetched", status.not_fetched), ("remarks", status.remarks)):
         for reason, stopped in sorted(counts.items(), key=lambda item: -item[1].count):
             yield f"  {title}: {stopped.count} {reason}"
             for example in stopped.examples:
                 yield f"      {example}"
+
+
+def _links(status: Status) -> Iterator[str]:
+    """Yield what each kind of links brought since the start."""
+    if status.links:
+        yield f"  {'links by kind':<16}{'new':>10}{'pages':>10}{'404, 410':>10}"
+        for name, one in status.links.items():
+            yield f"    {name:<14}{one.links:>10}{one.pages:>10}{one.missing:>10}"
 
 
 def _back_off(status: Status) -> Iterator[str]:

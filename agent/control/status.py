@@ -17,7 +17,7 @@ from agent.errors import HomeError
 from agent.settings.home import PART
 from shared.frozen import frozen
 
-__all__ = ["BackOff", "Rates", "Status", "Stopped", "read_status", "write_status"]
+__all__ = ["BackOff", "KindRow", "Rates", "Status", "Stopped", "read_status", "write_status"]
 
 RATE_S: Final = 60.0
 
@@ -28,6 +28,15 @@ class Stopped:
 
     count: int
     examples: tuple[str, ...] = ()
+
+
+@frozen
+class KindRow:
+    """What one kind of links brought since the start."""
+
+    links: int  # URLs that it was the first to lead to
+    pages: int  # of them, answered with 2xx
+    missing: int  # with 404 or 410
 
 
 @frozen
@@ -92,6 +101,7 @@ class Status:
     tightened: tuple[str, ...] = ()  # what the manager asked for and the site's settings allow
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)
+    links: dict[str, KindRow] = field(default_factory=dict)  # by kind: what it brought
     wrong: tuple[str, ...] = ()  # what a person should mend, if it lasts
     stuck: str = ""  # what does not get on, though it should; then the process wants replacing
 
@@ -131,6 +141,10 @@ def read_status(path: Path) -> Status | None:
                 reason: Stopped(int(one["count"]), tuple(one["examples"]))
                 for reason, one in values[name].items()
             }
+        values["links"] = {
+            kind: KindRow(**{name: int(count) for name, count in one.items()})
+            for kind, one in values["links"].items()
+        }
         values["backed_off"] = tuple(BackOff(**one) for one in values["backed_off"])
         for name in ("reports_refused", "tightened", "wrong"):
             values[name] = tuple(values[name])

@@ -20,6 +20,7 @@ from agent.modules.dedup import Dedup
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
 from agent.modules.frontier import BackedOff, Frontier
+from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report
@@ -96,6 +97,7 @@ class Crawl:
     skipped: StopCounts = field(default_factory=StopCounts)  # lines of lists
     given_up: StopCounts = field(default_factory=StopCounts)  # by the frontier
     denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
+    kinds: KindCounts = field(default_factory=KindCounts)  # what each kind of links brings
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
     _scope: Scope | None = None  # as it was at the start
     _frontiers: list[Frontier] = field(default_factory=list)
@@ -120,7 +122,7 @@ class Crawl:
                 self._filters.append(one)
                 return one
             case "dedup":
-                return Dedup(ports.ledger, limits, self.stopped)
+                return Dedup(ports.ledger, limits, self.stopped, self.kinds)
             case "resolve":
                 resolve = Resolve(
                     ports.ledger,
@@ -171,7 +173,7 @@ class Crawl:
                 self._stores.append(store := Store(ports.ledger, ports.earlier))
                 return store
             case "report":
-                report = Report(ports.ledger, ports.reports, self.denied)
+                report = Report(ports.ledger, ports.reports, self.denied, self.kinds)
                 self._reports.append(report)
                 return report
             case _:

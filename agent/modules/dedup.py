@@ -19,11 +19,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from agent.modules.counts import StopCounts
+from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import Candidate
-from agent.pipeline.ports import Ledger, QueuedUrl
+from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
 from agent.pipeline.spec import Output
 
 __all__ = ["Dedup"]
@@ -32,7 +34,14 @@ __all__ = ["Dedup"]
 class Dedup:
     """The module `dedup`."""
 
-    def __init__(self, ledger: Ledger, limits: CrawlLimits, stopped: StopCounts) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        limits: CrawlLimits,
+        stopped: StopCounts,
+        kinds: KindCounts | None = None,
+    ) -> None:
+        self._kinds = KindCounts() if kinds is None else kinds
         self._ledger = ledger
         self._pages = limits.pages_per_host
         self._stopped = stopped
@@ -63,6 +72,7 @@ class Dedup:
             entered = [one for one, is_new in zip(candidates.values(), new, strict=True) if is_new]
             self._ledger.push([_queued(one) for one in entered])
             for one in entered:
+                self._kinds.found(one.link_kind)
                 yield "new", one
 
     def _cut(self, job: int, candidates: dict[str, Candidate], room: int) -> dict[str, Candidate]:
@@ -80,4 +90,10 @@ class Dedup:
 def _queued(one: Candidate) -> QueuedUrl:
     url, depth, redirects = one.url, one.depth, one.redirects
     level = level_of(url, depth, redirects)
-    return QueuedUrl(0, url, one.job, depth, redirects, one.referer, 0, level, chain=one.chain)
+    if one.link_kind == LinkKind.WELL_KNOWN and depth >= 0:
+        level = LEVELS - 1  # behind all pages
+    return QueuedUrl(
+        *(0, url, one.job, depth, redirects, one.referer, 0, level),
+        chain=one.chain,
+        link_kind=one.link_kind,
+    )

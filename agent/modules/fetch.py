@@ -97,7 +97,10 @@ class Fetch:
                 capture = _compared(capture, answer.request.earlier)
             yield (
                 "page",
-                Fetched(capture, due.url, due.host, due.address, due.job, due.depth, due.redirects),
+                Fetched(
+                    *(capture, due.url, due.host, due.address, due.job, due.depth, due.redirects),
+                    link_kind=due.link_kind,
+                ),
             )
 
 
@@ -107,7 +110,13 @@ def redirected(due: Due, answer: FetchAnswer, target: str) -> Links:
     header, now_ms = answer.capture.response_header, answer.started_epoch_ms
     step = next_step(due.chain, due.url, header, target, now_ms)
     hops = due.redirects + 1
-    return Links((target,), due.url, due.job, due.depth, hops, chain=step.text, again=step.again)
+    return Links(
+        *((target,), due.url, due.job, due.depth, hops),
+        chain=step.text,
+        again=step.again,
+        kinds=bytes((due.link_kind,)),
+        is_embedded=True,  # the target lies as near as this
+    )
 
 
 def _compared(capture: Capture, earlier: Earlier) -> Capture:

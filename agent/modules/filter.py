@@ -7,6 +7,8 @@ with its reason and a few examples.
 Most links of a page were on the page before: those that were sorted out lately are skipped at the
 cost of one look-up. For this a URL is remembered only if no other page could change its lot; what
 equal pages hold back is asked about again, and counted once.
+What a browser loads with a page lies as near as the page, because a replay needs it; what that
+loads in its turn may lie `EMBEDDED_HOPS` beyond the limit of depth, so that chains of it end.
 Leaves to others: what a trap looks like (traps), robots.txt (robots), `nofollow` (the page worker),
 the limit of pages (dedup, frontier), forbidden addresses (the resolver).
 Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
@@ -15,6 +17,7 @@ Source: seed 000, 5.2.6 (URL Format Filter, Explicit URL Filter).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from agent.modules.counts import StopCounts
@@ -22,6 +25,7 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.recent import Recent
 from agent.modules.suffix import is_registrable
 from agent.modules.traps import SAME_CONTENT, Traps
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
 from shared.frozen import frozen
@@ -33,6 +37,7 @@ SORTED_REMEMBERED: Final = 1 << 17  # URLs about which nothing new can be found 
 HELD_REMEMBERED: Final = 1 << 15  # URLs that equal pages hold back
 OUTSIDE_REMEMBERED: Final = 100_000  # URLs that need not be reported twice
 HOSTS_REMEMBERED: Final = 100_000
+EMBEDDED_HOPS: Final = 5  # a style sheet, three imports and a font
 
 Blocked = Callable[[str], bool]
 """Tells whether a pattern of the site or the manager forbids a URL; linear time (RE2)."""
@@ -94,25 +99,41 @@ class Filter:
 
     def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
         limits, stop = self._limits, self._stopped.add
-        for links in batch:
-            if links.content and links.referer is not None:
-                self._traps.saw(links.referer, links.content)
-            if links.depth > limits.depth:
-                for url in links.urls:
-                    stop("too deep", url)
-                continue
+        for page in batch:
+            if page.content and page.referer is not None:
+                self._traps.saw(page.referer, page.content)
+            links = self._embedded(page) if page.depth > limits.depth else page
             if links.redirects > limits.redirects:
                 for url in links.urls:
                     stop("too many redirects", url)
                 continue
-            for url in links.urls if links.again else self._sorted.unknown(links.urls):
+            unknown = links.urls if links.again else self._sorted.unknown(links.urls)
+            if not unknown:
+                continue
+            kinds = dict(zip(links.urls, links.kinds, strict=True)) if links.kinds else {}
+            for url in unknown:
                 if hash(url) in self._held and self._traps.holds_back(url):
                     continue
-                output = self._one(url, links)
+                output = self._one(url, links, kinds.get(url, 0))
                 if output is not None:
                     yield output
 
-    def _one(self, url: str, links: Links) -> Output | None:
+    def _embedded(self, links: Links) -> Links:
+        """Return of links that are too deep those that a browser loads with their page."""
+        kept: list[int] = []
+        reaches = links.depth - (not links.is_embedded) <= self._limits.depth + EMBEDDED_HOPS
+        for place, url in enumerate(links.urls):
+            if reaches and links.kinds and links.kinds[place] & EMBEDDED:
+                kept.append(place)
+            else:
+                self._stopped.add("too deep", url)
+        return replace(
+            links,
+            urls=tuple(links.urls[place] for place in kept),
+            kinds=bytes(links.kinds[place] for place in kept),
+        )
+
+    def _one(self, url: str, links: Links, kind: int) -> Output | None:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
@@ -129,6 +150,8 @@ class Filter:
             return None
         if links.depth < 0 and job is not None and job.max_pages:
             return None  # a probe's few pages are to measure the site, not its sitemaps
+        if kind == LinkKind.WELL_KNOWN and (job is None or job.number != links.from_job):
+            return None  # tried for who has the top of the host, and told to nobody
         self._sorted.enter(hash(url))
         if len(url) > limits.url_chars:
             stop("URL too long", url)
@@ -148,6 +171,8 @@ class Filter:
             stop(reason, url)
         else:
             depth, redirects = links.depth, links.redirects
+            if kind & EMBEDDED and not links.is_embedded:
+                depth -= 1
             return (
                 "inside",
                 Candidate(
@@ -159,6 +184,7 @@ class Filter:
                     links.referer,
                     links.chain,
                     links.again,
+                    kind,
                 ),
             )
         return None

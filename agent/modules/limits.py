@@ -1,6 +1,7 @@
 """What the modules are told: how gently to visit, and where to stop. Plain numbers, no reading.
 
-The agent's settings are mapped to these; every default is the one that holds without a setting.
+The agent's settings are mapped to these; every default is the one that holds without a setting,
+but for what is asked for without a link.
 """
 
 from __future__ import annotations
@@ -107,6 +108,13 @@ class CrawlLimits:
     sitemaps: int = 100
     """Sitemaps that one robots.txt, or one index, may name: with 50,000 URLs each they hold more
     than a unit may have pages. 0: none is read."""
+
+    guess_sitemaps: bool = False
+    """Whether `/sitemap.xml` and `/sitemap_index.xml` are asked for, once for each job. The
+    settings say yes; a crawl without settings asks for nothing that nobody linked."""
+
+    well_known: tuple[str, ...] = ()
+    """Files below `/.well-known/` that are asked for, once for each job; the settings have some."""
 
     rules_kept: int = 50_000
     """Hosts whose rules are in memory; of one more, the longest unused are fetched again."""

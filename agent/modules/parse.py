@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages import Fetched, Links
 from agent.pipeline.ports import PageWork, PageWorker
 from agent.pipeline.spec import Output
 from shared.frozen import frozen
@@ -59,13 +59,17 @@ class Parse:
             links = work.links
             left = len(links.urls) - sent
             if left > PORTION:
-                yield "links", replace(links, urls=links.urls[sent : sent + PORTION])
+                yield "links", _portion(links, sent, sent + PORTION)
                 self._done(_Rest(work, sent + PORTION))
                 continue
             self.at_work -= 1
             if left or _is_seen(work):
-                yield "links", replace(links, urls=links.urls[sent:]) if sent else links
+                yield "links", _portion(links, sent, None) if sent else links
             yield "processed", work.processed
+
+
+def _portion(links: Links, begin: int, end: int | None) -> Links:
+    return replace(links, urls=links.urls[begin:end], kinds=links.kinds[begin:end])
 
 
 def _is_seen(work: PageWork) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agent.modules.counts import StopCounts
+from agent.modules.kind_counts import KindCounts
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import Denied, HostFound, UnitClosed, UnitFinished
+from agent.pipeline.messages import Denied, Due, HostFound, UnitClosed, UnitFinished
 from agent.pipeline.ports import FetchAnswer, Ledger, Reports
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
@@ -22,11 +23,18 @@ __all__ = ["Report"]
 class Report:
     """The module `report`."""
 
-    def __init__(self, ledger: Ledger, reports: Reports, denied: StopCounts) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        reports: Reports,
+        denied: StopCounts,
+        kinds: KindCounts | None = None,
+    ) -> None:
         """Take the doors to the log and to the link with the manager.
 
-        denied: counts URLs that robots.txt forbids.
+        denied: counts URLs that robots.txt forbids. kinds: counts what each kind of links brings.
         """
+        self._kinds = KindCounts() if kinds is None else kinds
         self._ledger = ledger
         self._reports = reports
         self._denied = denied
@@ -55,6 +63,10 @@ class Report:
     def _ended(self, batch: Sequence[FetchAnswer]) -> None:
         requests = [answer for answer in batch if answer.was_sent]
         self._reports.requested(requests)
+        for answer in requests:
+            due = answer.request.due
+            if isinstance(due, Due):
+                self._kinds.answered(due.link_kind, answer.status)
         self._lines += requests
         self._write()
 

@@ -6,7 +6,8 @@
     429                      as 5xx: it says that the server is loaded, not that it has no rules
     more rules than memory   as 5xx: where hosts with as long ones are in work (rules_kept)
 
-The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules.
+The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules,
+and so do the files that a standard puts at one place of every host.
 
 Invariant: no page leaves by `allowed` without rules of its host that allow it. A robots.txt holds
 for 24 hours at most, unless its host is unreachable. A long one is read some milliseconds at each
@@ -25,6 +26,7 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.robots_rules import Rules
 from agent.modules.robots_txt import reading
 from agent.modules.rules_kept import RulesKept
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import (
     SITEMAP_DEPTH,
     Denied,
@@ -38,6 +40,7 @@ from agent.pipeline.spec import Output
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.urls import canonical, crawlable
+from shared.well_known import SITEMAP_PATHS, WELL_KNOWN_FOLDER
 
 __all__ = ["Robots"]
 
@@ -110,9 +113,10 @@ class Robots:
             if known is None:
                 yield "denied", Denied(due, due.host, due.address, "")
                 continue
-            if known.rules.sitemaps and due.job not in known.told:
+            if due.job not in known.told and (known.rules.sitemaps or self._tries(due)):
                 known.told.add(due.job)
                 yield from self._sitemaps(due, known.rules)
+                yield from self._well_known(due)
             url = due.url
             verdict = known.rules.allowed(url[url.index("/", 8) :])
             if verdict.allowed:
@@ -133,7 +137,27 @@ class Robots:
             if len(urls) == self._limits.sitemaps:
                 break
         if urls and self._limits.sitemaps:
-            yield "links", Links(tuple(urls), base, due.job, SITEMAP_DEPTH)
+            kinds = bytes((LinkKind.SITEMAP,)) * len(urls)
+            yield "links", Links(tuple(urls), base, due.job, SITEMAP_DEPTH, kinds=kinds)
+
+    def _tries(self, due: Due) -> bool:
+        """Tell whether files that many hosts have are asked for: a crawl does, a probe does not."""
+        return due.kind == "crawl" and bool(self._limits.guess_sitemaps or self._limits.well_known)
+
+    def _well_known(self, due: Due) -> Iterator[Output]:
+        """Yield the files that a standard puts at one place of every host, once for each job."""
+        if not self._tries(due):
+            return
+        top, limits = canonical(due.host), self._limits
+        if limits.guess_sitemaps and limits.sitemaps:
+            urls = tuple(top[:-1] + path for path in SITEMAP_PATHS)
+            kinds = bytes((LinkKind.WELL_KNOWN,)) * len(urls)
+            yield "links", Links(urls, None, due.job, SITEMAP_DEPTH, kinds=kinds)
+        if limits.well_known:
+            folder = top[:-1] + WELL_KNOWN_FOLDER
+            urls = tuple(folder + name for name in limits.well_known)
+            kinds = bytes((LinkKind.WELL_KNOWN,)) * len(urls)
+            yield "links", Links(urls, None, due.job, 0, kinds=kinds)
 
     def _fetched(self, batch: Sequence[RulesFetched]) -> Iterator[Output]:
         for one in batch:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["ALWAYS", "EMBEDDED", "KIND_BITS", "LinkKind", "kind_name"]
+__all__ = ["ALWAYS", "EMBEDDED", "KIND_BITS", "LINK_KINDS", "LinkKind", "kind_name"]
 
 EMBEDDED: Final = 0x80
 """Set where a browser loads the URL to show the page: an image, a style sheet, a frame."""
@@ -51,6 +51,8 @@ class LinkKind(IntEnum):
     SITEMAP = 26  # sitemaps that robots.txt or an index names, and what they list
     WELL_KNOWN = 27  # /sitemap.xml, /sitemap_index.xml, /.well-known/*, tried once a host
 
+
+LINK_KINDS: Final = frozenset(kind.value for kind in LinkKind)
 
 ALWAYS: Final = frozenset((LinkKind.LISTED, LinkKind.ANCHOR))
 """Cannot be switched off."""

@@ -259,6 +259,8 @@ class Links:
     content: str = ""  # digest of the page; "": of none
     chain: str = ""  # cookies of the redirects that led here (`redirect_chain`)
     again: bool = False  # known in this chain, and worth a request with other cookies
+    kinds: bytes = b""  # `link_kinds`, one for each URL; empty: all of kind 0
+    is_embedded: bool = False  # the page itself was loaded for another one
 
 
 @frozen
@@ -273,6 +275,7 @@ class Candidate:
     referer: str | None
     chain: str = ""
     again: bool = False
+    link_kind: int = 0  # how it was found: `link_kinds`
 
 
 @frozen
@@ -365,6 +368,7 @@ class Due:
     round: int
     kind: OrderKind
     chain: str = ""  # cookies of the redirects that led here
+    link_kind: int = 0  # how it was found: `link_kinds`
 
 
 @frozen
@@ -461,6 +465,7 @@ class Fetched:
     depth: int
     redirects: int
     is_rules: bool = False  # robots.txt: archived, not parsed for links
+    link_kind: int = 0  # how it was found: `link_kinds`
 
 
 @frozen

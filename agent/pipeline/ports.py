@@ -220,7 +220,7 @@ class QueuedUrl:
     """A URL on disk, waiting for its turn. `position` orders the queue of its job and level.
 
     level: which of the job's queues; 0 is the first to be worked off. due_ms: when it may be tried
-    again, by the wall clock; 0: at once.
+    again, by the wall clock; 0: at once. link_kind: how it was found, as `link_kinds` has it.
     """
 
     position: int
@@ -233,6 +233,7 @@ class QueuedUrl:
     level: int = 0
     due_ms: int = 0
     chain: str = ""  # cookies of the redirects that led here; neither tab nor line break
+    link_kind: int = 0
 
 
 @frozen

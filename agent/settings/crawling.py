@@ -5,9 +5,11 @@ from __future__ import annotations
 from agent.settings.sizes import DAY_S, GB, HOUR_S, KB, KIB, MB
 from shared.frozen import frozen
 from shared.settings import setting
+from shared.well_known import WELL_KNOWN_NAMES
 
 __all__ = [
     "LimitSettings",
+    "LinkSettings",
     "MemorySettings",
     "NetworkSettings",
     "PageSettings",
@@ -233,6 +235,24 @@ class LimitSettings:
         least=KB,
         reason="largest server list that is taken from the manager, decoded; the default is ten "
         "million units",
+    )
+
+
+@frozen
+class LinkSettings:
+    """Which kinds of links are followed."""
+
+    off: tuple[str, ...] = setting(
+        (),
+        unit="kinds",
+        reason="kinds of links that are not followed, as ping or string; prs status shows what "
+        "each kind brings",
+    )
+    well_known: tuple[str, ...] = setting(
+        WELL_KNOWN_NAMES,
+        unit="names",
+        reason="files below /.well-known/ that are asked for once a host and round, after its "
+        "pages; empty: none",
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent.settings.crawling import (
     LimitSettings,
+    LinkSettings,
     MemorySettings,
     NetworkSettings,
     PageSettings,
@@ -39,6 +40,7 @@ class Settings:
     robot: RobotSettings = field(default_factory=RobotSettings)
     politeness: PolitenessSettings = field(default_factory=PolitenessSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
+    links: LinkSettings = field(default_factory=LinkSettings)
     pages: PageSettings = field(default_factory=PageSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)

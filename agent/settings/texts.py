@@ -11,9 +11,11 @@ import re
 import zoneinfo
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
 
+from agent.settings.crawling import LinkSettings
 from agent.settings.groups import Settings
 from shared import day_times
 from shared.day_hours import Dates, Days, day_hours
@@ -24,6 +26,7 @@ from shared.wire.names import check_agent_name
 
 __all__ = [
     "CONTENT_CODINGS",
+    "LINK_KINDS",
     "SEEN_BY",
     "check_manager_url",
     "check_texts",
@@ -41,6 +44,14 @@ CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
 SEEN_BY: Final = ("pairs", "buckets", "generations", "lru", "lru+sbfl", "lru+rotating")
 """The memories that dedup may have, as `agent.modules.seen` names them."""
 
+LINK_KINDS: Final = (
+    *("link", "header", "refresh", "frame", "image", "script", "media", "form", "form_values"),
+    *("style", "lazy", "svg", "citation", "ping", "meta", "json_ld", "string", "comment"),
+    *("srcdoc", "manifest", "source_map", "pdf", "office", "feed", "sitemap", "well_known"),
+)
+"""The kinds of links that can be switched off, as `agent.pipeline.link_kinds` names them."""
+
+_WELL_KNOWN: Final = re.compile(r"(?!/)[A-Za-z0-9._~/-]{1,200}")
 _PROXY_SCHEMES: Final = {"http", "https"}
 
 
@@ -50,6 +61,7 @@ def check_texts(settings: Settings) -> None:
     _check_robot(settings)
     _check_network(settings)
     _check_seen_by(settings.memory.seen_by)
+    _check_links(settings.links)
     windows = settings.windows
     collection = settings.collection
     for name in ("weekday", "weekend"):
@@ -88,6 +100,22 @@ def _check_seen_by(name: str) -> None:
         raise SettingError(
             f'memory.seen_by = "{name}": must be one of {", ".join(SEEN_BY)}; the default is pairs'
         )
+
+
+def _check_links(links: LinkSettings) -> None:
+    for name in links.off:
+        if name not in LINK_KINDS:
+            near = get_close_matches(name, LINK_KINDS, 1, 0.0)[0]
+            raise SettingError(
+                f'links.off has "{name}": must be kinds of links that can be switched off '
+                f'({", ".join(LINK_KINDS)}); did you mean "{near}"? The default is []'
+            )
+    for name in links.well_known:
+        if not _WELL_KNOWN.fullmatch(name):
+            raise SettingError(
+                f'links.well_known has "{name}": must be names of files below /.well-known/, as '
+                '"security.txt", of at most 200 letters, digits and ._~/-'
+            )
 
 
 def check_manager_url(url: str, name: str = "manager.url") -> str:

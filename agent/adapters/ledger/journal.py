@@ -10,7 +10,9 @@ harm.
     = JOB PAGES KEPT BYTES         counters of a job
 
 A record is `DEPTH REDIRECTS ATTEMPTS URL`, and `TAB REFERER` where there is one: canonical URLs
-hold neither tabs nor line ends. Of a URL that is tried again later it is `ATTEMPTS@DUE_MS`.
+hold neither tabs nor line ends. REDIRECTS has the kind of the link in it, above its lowest ten
+bits, so that a version that knows no kinds still reads the record. Of a URL that is tried again
+later it is `ATTEMPTS@DUE_MS`.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ __all__ = ["BLOCK_URLS", "block_id", "pack", "record", "unpack", "url_of"]
 BLOCK_URLS: Final = 256
 """Records that are packed together in a queue, at most."""
 
+KIND_SHIFT: Final = 10
+"""Bits of the number of redirects, which `limits.redirects` keeps far below it."""
+
 LEVEL: Final = 1
 
 
@@ -38,7 +43,8 @@ def block_id(job: int, level: int, position: int) -> int:
 def record(item: QueuedUrl, attempts: int, due_ms: int = 0) -> bytes:
     """Return a queued URL as its queue holds it; job and position are said by the place."""
     url, referer = item.url, item.referer
-    numbers = f"{item.depth} {item.redirects} {attempts}"
+    hops = item.redirects | item.link_kind << KIND_SHIFT
+    numbers = f"{item.depth} {hops} {attempts}"
     if due_ms:
         numbers = f"{numbers}@{due_ms}"
     text = f"{numbers} {url}"
@@ -55,19 +61,21 @@ def url_of(data: bytes, job: int, position: int, level: int) -> QueuedUrl:
     """Return the URL of a record."""
     text, tab, referer = data.decode("utf-8", "surrogatepass").partition("\t")
     referer, is_chained, chain = referer.partition("\t")
-    depth, redirects, attempts, url = text.split(" ", 3)
+    depth, hops_text, attempts, url = text.split(" ", 3)
+    hops = int(hops_text)
     attempts, _, due_ms = attempts.partition("@")
     return QueuedUrl(
         position,
         url,
         job,
         int(depth),
-        int(redirects),
+        hops & (1 << KIND_SHIFT) - 1,
         referer if tab and (referer or not is_chained) else None,
         int(attempts),
         level,
         int(due_ms or 0),
         chain,
+        hops >> KIND_SHIFT,
     )
 
 

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Any, Final
 
+from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LINK_KINDS
 from agent.pipeline.messages import Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from agent.pipeline.validators import ETAG, MODIFIED
@@ -46,7 +47,22 @@ MAX_FRAME_BYTES: Final = 256 << 20
 _RESULT: Final = Struct("<IIiII")  # bytes of text, bytes of data, status, offset, length
 _FAILED: Final = 0xFFFFFFFF  # instead of bytes of data: the text says why
 _NO_STATUS: Final = -1
-_FIELDS: Final = 8
+_FIELDS: Final = 9
+
+# A kind as a character of its own, in ASCII; what is none becomes one that is refused.
+_PLAIN_KIND, _EMBEDDED_KIND, _NO_KIND = 0x20, 0x50, 0x7F
+_KINDS_WRITTEN: Final = bytes(
+    (_EMBEDDED_KIND if kind & EMBEDDED else _PLAIN_KIND) + (kind & KIND_BITS)
+    if kind & KIND_BITS in LINK_KINDS
+    else _NO_KIND
+    for kind in range(256)
+)
+_KINDS_READ: Final = bytes(
+    _KINDS_WRITTEN.index(character)
+    if character != _NO_KIND and character in _KINDS_WRITTEN
+    else _NO_KIND
+    for character in range(256)
+)
 
 _URLS: Final = re.compile(
     r"(?:https?://(?:\[[0-9a-f:.]+\]|[^/:?#\[\]\s]+)(?::[0-9]{1,5})?/[!-~]*+(?:\n(?=h)|\Z))*"
@@ -113,6 +129,7 @@ def result_of(work: PageWork | Failed) -> tuple[bytes, bytes, bytes]:
             processed.note,
             "" if processed.validators is None else "\t".join(processed.validators),
             "\n".join(work.links.urls),
+            work.links.kinds.translate(_KINDS_WRITTEN).decode("ascii"),
             "\n".join(processed.outward),
         )
     ).encode()
@@ -158,7 +175,11 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
     return (
         len(capture.body),
         unread,
-        (page.url, page.host, page.address, page.job, page.depth, page.redirects, page.is_rules),
+        (
+            *(page.url, page.host, page.address, page.job, page.depth, page.redirects),
+            page.is_rules,
+            page.link_kind,
+        ),
         (
             capture.url,
             capture.fetched_at_ms,
@@ -178,7 +199,7 @@ def _values(page: Fetched, unread: str) -> tuple[Value, ...]:
 def _page(
     body: bytes,
     unread: str,
-    page: tuple[str, str, str, int, int, int, bool],
+    page: tuple[str, str, str, int, int, int, bool, int],
     capture: tuple[str, int, bytes, bytes, str | None, Truncation | None, str | None],
     revisit: tuple[RevisitProfile, str, int] | None,
     extra: dict[str, str],
@@ -191,7 +212,7 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
     fields = text.split("\0")
     if len(fields) != _FIELDS or not offset + length == len(data):
         raise FormatError(f"a result of {len(fields)} fields, record at {offset} + {length}")
-    urlkey, surt, mime, digest, note, validators, urls, outward = fields
+    urlkey, surt, mime, digest, note, validators, urls, kinds_text, outward = fields
     found, far = _links(urls), _links(outward)
     entry = IndexEntry(
         urlkey,
@@ -215,8 +236,20 @@ def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, lengt
         note,
         _validators(validators),
     )
-    links = Links(found, page.url, page.job, page.depth + 1, 0, digest)
+    is_embedded = bool(page.link_kind & EMBEDDED)
+    kinds = _kinds(kinds_text, len(found))
+    links = Links(
+        found, page.url, page.job, page.depth + 1, 0, digest, kinds=kinds, is_embedded=is_embedded
+    )
     return PageWork(processed, links)
+
+
+def _kinds(text: str, count: int) -> bytes:
+    """Return the kinds of so many links, each one that there is."""
+    kinds = text.encode("ascii", "replace").translate(_KINDS_READ)
+    if len(kinds) not in (0, count) or _NO_KIND in kinds:
+        raise FormatError("a result has links of no kind")
+    return kinds
 
 
 def _links(text: str) -> tuple[str, ...]:

@@ -209,4 +209,5 @@ def _due(address: AddressQueue, host: HostQueue, job: JobQueue, url: QueuedUrl) 
         order.round,
         order.kind,
         url.chain,
+        url.link_kind,
     )

@@ -38,7 +38,11 @@ class FormReader:
     """Takes the further elements of a page in order, gives the references of its GET forms."""
 
     def __init__(self) -> None:
-        self._begin(None)
+        self._action: str | None = None
+        self._controls: list[tuple[str, str] | _Select] = []
+        self._select: _Select | None = None
+        self._has_default = False
+        self._has_submit = False
 
     def take(self, tag: str, attributes: Mapping[str, str]) -> Iterator[str]:
         """Take an element; yield the references of the form that it ends."""
@@ -97,10 +101,9 @@ class FormReader:
 
     def _begin(self, action: str | None) -> None:
         self._action = action
-        self._controls: list[tuple[str, str] | _Select] = []
-        self._select: _Select | None = None
-        self._has_default = False
-        self._has_submit = False
+        self._controls = []
+        self._select = None
+        self._has_default = self._has_submit = False
 
     def _input(self, attributes: Mapping[str, str]) -> None:
         kind = attributes.get("type", "text").strip(_SPACE).lower()

@@ -91,7 +91,7 @@ def source_map_of(text: str) -> str | None:
 def _character(match: re.Match[str]) -> str:
     number = match[1] or match[2]
     if number is None:
-        return match[3]  # type: ignore[no-any-return]
+        return match[3]
     code = int(number, 16)
     return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code)
 

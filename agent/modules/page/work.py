@@ -29,7 +29,7 @@ from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.markup import leading_on
 from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
-from agent.pipeline.link_kinds import LinkKind
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.content_coding import decode_content
@@ -88,7 +88,11 @@ def finished(done: PageRead) -> PageWork:
         capture = replace(capture, extra={**capture.extra, NOTE_FIELD: note})
     encoded = encode_capture(capture)
     # By place: names would cost a dictionary for each.
-    links = Links(urls, page.url, page.job, page.depth + 1, 0, encoded.payload_digest)
+    digest, is_embedded = encoded.payload_digest, bool(page.link_kind & EMBEDDED)
+    kinds = done.found.kinds
+    links = Links(
+        urls, page.url, page.job, page.depth + 1, 0, digest, kinds=kinds, is_embedded=is_embedded
+    )
     processed = Processed(
         encoded,
         page.url,

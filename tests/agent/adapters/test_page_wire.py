@@ -8,6 +8,8 @@ import pytest
 
 from agent.adapters.pages import wire
 from agent.adapters.pages.wire import batch_of, pages_in, result_of, results_in
+from agent.pipeline.link_kinds import LinkKind
+from agent.pipeline.ports import PageWork
 from shared.errors import FormatError
 from tests.contracts.pages.case import page
 from tests.contracts.pages.program import work
@@ -27,7 +29,8 @@ def test_validators_that_are_none_are_refused(validators: tuple[str, str]) -> No
 
 def _with_links(*urls: str) -> bytes:
     made = work(page(1), "")
-    return b"".join(result_of(replace(made, links=replace(made.links, urls=urls))))
+    links = replace(made.links, urls=urls, kinds=bytes((LinkKind.ANCHOR,)) * len(urls))
+    return b"".join(result_of(replace(made, links=links)))
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["after good ones", "at first"])
@@ -46,6 +49,27 @@ def test_links_that_are_none_are_refused_whatever_came_before(bad: str, known: b
             with pytest.raises(FormatError, match="canonical"):
                 results_in(memoryview(_with_links(*urls)), [page(1)])
     assert bad not in wire._checked
+
+
+@pytest.mark.parametrize("kinds", [b"", bytes((1, 0x86)), bytes((27, 0))])
+def test_kinds_come_out_as_they_went_in(kinds: bytes) -> None:
+    """One for each link, or none at all."""
+    urls = ("http://a.example/", "http://a.example/x")
+    made = work(page(1), "")
+    told = replace(made, links=replace(made.links, urls=urls, kinds=kinds))
+    (read,) = results_in(memoryview(b"".join(result_of(told))), [page(1)])
+    assert isinstance(read, PageWork)
+    assert read.links.kinds == kinds
+
+
+@pytest.mark.parametrize("kinds", [bytes((1,)), bytes((1, 1, 1)), bytes((1, 28)), bytes((1, 0xFF))])
+def test_kinds_that_are_none_are_refused(kinds: bytes) -> None:
+    """They are written to disk and counted by name."""
+    urls = ("http://a.example/", "http://a.example/x")
+    made = work(page(1), "")
+    told = replace(made, links=replace(made.links, urls=urls, kinds=kinds))
+    with pytest.raises(FormatError, match="kind"):
+        results_in(memoryview(b"".join(result_of(told))), [page(1)])
 
 
 def test_few_links_are_remembered_and_no_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:

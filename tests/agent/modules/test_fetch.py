@@ -80,7 +80,8 @@ def test_an_answer_ends_the_turn_and_becomes_a_page() -> None:
 def test_a_redirect_is_a_page_and_a_link(status: int) -> None:
     """Its target goes back to the filter, one hop further and no deeper; itself it is kept."""
     outputs = ends(status=status, location="../y#part")
-    assert of(outputs, "redirect") == [Links(("http://a.example/y",), URL, 4, 3, 2)]
+    expected = Links(("http://a.example/y",), URL, 4, 3, 2, kinds=b"\0", is_embedded=True)
+    assert of(outputs, "redirect") == [expected]
     assert len(of(outputs, "page")) == 1
 
 
