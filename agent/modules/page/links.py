@@ -179,7 +179,7 @@ class _Found:
             b"link" in small
             or b"refresh" in small
             or b"sourcemap" in small
-            or b"n-location" in small
+            or b"t-location" in small
         ):
             for reference, kind in _of_header(header):
                 self.add(reference, kind)

@@ -79,7 +79,7 @@ def _of_part(name: str, part: bytes) -> Iterator[str]:
             reference = _text(match[1] or match[2])
             if reference.startswith("../"):
                 yield reference[3:]  # the document itself is a folder there
-            elif _ABSOLUTE.match(reference):
+            elif reference[:1] == "/" or _ABSOLUTE.match(reference):
                 yield reference
     elif name.endswith(".xml"):
         for match in _FIELD.finditer(part):

@@ -40,6 +40,9 @@ total_s = 3.0
 retry_s = 0.2
 public_suffix = false
 
+[links]
+off = ["well_known"]
+
 [network]
 resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.0.1"
