@@ -139,6 +139,10 @@ class Filter:
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
         if host.ours and job is None and self._scope.units.holding(url) is not None:
             return None  # its job has just left the list, which is about to be told here
+        if kind == LinkKind.WELL_KNOWN and (
+            job is None or job.number != links.from_job or job.max_pages
+        ):
+            return None  # tried for who has the top of the host, and told to nobody
         if job is not None and job.kind == "refetch" and links.from_job:
             return None  # what its pages lead to was found before
         if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):
@@ -150,8 +154,6 @@ class Filter:
             return None
         if links.depth < 0 and job is not None and job.max_pages:
             return None  # a probe's few pages are to measure the site, not its sitemaps
-        if kind == LinkKind.WELL_KNOWN and (job is None or job.number != links.from_job):
-            return None  # tried for who has the top of the host, and told to nobody
         self._sorted.enter(hash(url))
         if len(url) > limits.url_chars:
             stop("URL too long", url)

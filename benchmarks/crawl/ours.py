@@ -35,6 +35,9 @@ AGENT: Final = """\
 [robot]
 contact = "benchmark@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = 0.0
 fast_interval_s = 0.0

@@ -44,6 +44,9 @@ AGENT_SETTINGS: Final = """\
 [robot]
 contact = "tests@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = {interval_s}
 fast_interval_s = {interval_s}

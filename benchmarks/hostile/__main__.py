@@ -45,6 +45,9 @@ AGENT: Final = """\
 [robot]
 contact = "benchmark@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = {interval_s}
 fast_interval_s = {interval_s}

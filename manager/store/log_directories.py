@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.store.connections import kept_connection
+from manager.store.log_errors import IS_ERROR
 from shared.frozen import frozen
 
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
@@ -64,7 +65,7 @@ WITH big AS (
            count(*) FILTER (
                coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false)
            ) AS pages,
-           count(*) FILTER (coalesce(status >= 400, true)) AS errors,
+           count(*) FILTER ({IS_ERROR}) AS errors,
            sum(request_bytes)::BIGINT AS request_bytes,
            sum(response_bytes)::BIGINT AS response_bytes,
            sum(elapsed_ms)::BIGINT AS ms

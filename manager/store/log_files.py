@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.connections import kept_connection
 from manager.store.durable import full_disk_said, move, open_new
+from manager.store.log_errors import IS_ERROR
 from shared.frozen import frozen
 
 __all__ = [
@@ -160,7 +161,7 @@ class LogSum:
     kind: str  # probe or crawl
     requests: int
     pages: int  # answered with 2xx; robots.txt is no page
-    errors: int  # no answer, or 400 and above
+    errors: int  # `log_errors.py`
     request_bytes: int
     response_bytes: int
     ms: int
@@ -170,14 +171,14 @@ class LogSum:
     spread: str = ""  # as `manager.distance.Spread` writes it
 
 
-_SUMS: Final = r"""
+_SUMS: Final = rf"""
 WITH lines AS (
     SELECT unit, host, round, kind,
            CASE WHEN response_bytes > 0 THEN CAST(floor(
                $octave * log2(greatest(elapsed_ms * 1000.0 / response_bytes, $least))
            ) AS INTEGER) END AS bin,
            coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
-           coalesce(status NOT BETWEEN 100 AND 399, true) AS is_error,
+           {IS_ERROR} AS is_error,
            request_bytes, response_bytes, elapsed_ms
     FROM read_parquet($path)
     WHERE held AND kind <> 'refetch'
@@ -209,7 +210,7 @@ FROM sums
 LEFT JOIN spreads ON spreads.unit = sums.unit
     AND spreads.round = sums.round AND spreads.kind = sums.kind
 ORDER BY ALL
-"""
+"""  # noqa: S608  # a constant of ours
 
 
 def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]:

@@ -42,6 +42,9 @@ AGENT_SETTINGS = """\
 [robot]
 contact = "tests@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = {interval_s}
 fast_interval_s = {interval_s}

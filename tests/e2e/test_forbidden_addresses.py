@@ -31,6 +31,9 @@ SETTINGS = """\
 [robot]
 contact = "test@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = 0.01
 fast_interval_s = 0.01

@@ -23,6 +23,9 @@ SETTINGS = """\
 [robot]
 contact = "test@example.org"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = 0.1
 fast_interval_s = 0.1

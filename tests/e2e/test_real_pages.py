@@ -1,17 +1,16 @@
 """About 4,600 real pages, crawled by three agents and by wget: the same set, and valid archives.
 
-Each documentation package is a host of the simulated web. What wget asked for and we did not must
-be explained by a rule: wget reads CSS and fetches what that names; we do not.
+Each documentation package is a host of the simulated web. All that wget asks for is asked for, what
+style sheets name too; what more there is are files that scripts name, which wget does not read.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -37,7 +36,6 @@ OPTIONS: dict[str, Any] = {
     "bandwidth_kb_s": 0.0,
     "folder": [f"{name}={folder}" for name, folder in FOLDERS.items()],
 }
-CSS_NAMES = re.compile(rb"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
 
 
 @pytest.fixture(scope="module")
@@ -86,22 +84,10 @@ def captured(segments: list[Path]) -> dict[str, set[str]]:
     return paths
 
 
-def named_by_css(name: str, paths: set[str]) -> set[str]:
-    """Return what the stylesheets among some paths name."""
-    named: set[str] = set()
-    folder = Path(FOLDERS[name])
-    for path in paths:
-        file = folder / path.lstrip("/").split("?")[0]
-        if path.split("?")[0].endswith(".css") and file.is_file():
-            for by_url, by_import in CSS_NAMES.findall(file.read_bytes()):
-                named.add(urljoin(path, (by_url or by_import).decode().strip()))
-    return named
-
-
 def test_three_agents_find_what_wget_finds(
     found_by_wget: dict[str, set[str]], tmp_path: Path
 ) -> None:
-    """The captured set is wget's, less what only stylesheets name; every segment is valid."""
+    """The captured set holds wget's; every segment is valid."""
     with running_fleet(tmp_path, agents=3, interval_s=0.0, **OPTIONS) as fleet:
         fleet.manager.prsm("rounds", "start", "--method", "random", "--no-probe")
         fleet.wait_round("finished", 600)
@@ -111,10 +97,10 @@ def test_three_agents_find_what_wget_finds(
             agent.stop()
         assert set(ours) == set(found_by_wget)
         for host, paths in ours.items():
-            missing = found_by_wget[host] - paths
-            assert paths <= found_by_wget[host], host
-            assert missing <= named_by_css(host.split(".")[0], found_by_wget[host]), host
-            print(f"{host}: wget {len(found_by_wget[host])}, PRSM {len(paths)}; in CSS {missing}")
+            more = paths - found_by_wget[host]
+            assert found_by_wget[host] <= paths, host
+            assert len(more) < len(paths) / 100, more
+            print(f"{host}: wget {len(found_by_wget[host])}, PRSM {len(paths)}; more: {more}")
         assert sum(map(len, ours.values())) > 4_000
         requests = [(one["host"], one["path"]) for one in fleet.web.requests()]
         assert len(requests) == len(set(requests)), "asked for twice"

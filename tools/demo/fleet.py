@@ -44,6 +44,9 @@ AGENT_SETTINGS: Final = """\
 contact = "demo@example.org"
 info_url = "http://example.org/robot"
 
+[links]
+off = ["well_known"]
+
 [politeness]
 interval_s = {interval_s}
 fast_interval_s = {interval_s}

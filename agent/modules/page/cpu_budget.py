@@ -1,7 +1,8 @@
 """Bounds the processor time of a reader that has no bounds of its own.
 
 The limits of a worker end it, and the page with it; a document that only takes long should cost
-its links alone. So the time runs out earlier here, and raises.
+its links alone. So the time runs out earlier here: `Budget.is_over` says so to whoever asks, and
+who does not ask within half as long again is stopped by an exception.
 """
 
 from __future__ import annotations
@@ -10,34 +11,42 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, NoReturn
+from dataclasses import dataclass
 
-__all__ = ["OverBudgetError", "cpu_budget"]
-
-_AGAIN_S: Final = 0.1  # after which it is raised again, where somebody caught it
+__all__ = ["Budget", "OverBudgetError", "cpu_budget"]
 
 
 class OverBudgetError(BaseException):
     """The time is over. No `Exception`: readers catch those and go on."""
 
 
+@dataclass(slots=True)
+class Budget:
+    """Whether the time is over."""
+
+    is_over: bool = False
+
+
 @contextmanager
-def cpu_budget(seconds: float) -> Iterator[None]:
-    """Raise OverBudgetError in the body after so many seconds of processor time.
+def cpu_budget(seconds: float) -> Iterator[Budget]:
+    """Give the body so many seconds of processor time; raise OverBudgetError beyond half more.
 
     Elsewhere than in the main thread there is no limit but those of the process.
     """
+    budget = Budget()
+
+    def over(*_: object) -> None:
+        if budget.is_over:
+            raise OverBudgetError
+        budget.is_over = True
+
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield budget
         return
-    before = signal.signal(signal.SIGVTALRM, _over)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN_S)
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds / 2)
     try:
-        yield
+        yield budget
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-def _over(*_: object) -> NoReturn:
-    raise OverBudgetError

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from agent.modules.page.cpu_budget import OverBudgetError, cpu_budget
+from agent.modules.page.cpu_budget import Budget, OverBudgetError, cpu_budget
 
 __all__ = ["pdf_references"]
 
@@ -34,11 +34,13 @@ def pdf_references(body: bytes, cpu_s: float) -> tuple[list[str], str]:
     found: dict[str, None] = {}
     note = ""
     try:
-        with cpu_budget(cpu_s):
-            for reference in _read(body):
+        with cpu_budget(cpu_s) as budget:
+            for reference in _read(body, budget):
                 found[reference] = None
                 if len(found) >= MOST_LINKS:
                     break
+            if budget.is_over:
+                note = f"PDF read for {cpu_s:g} s only"
     except OverBudgetError:
         note = f"PDF read for {cpu_s:g} s only"
     except Exception as error:  # noqa: BLE001  # a broken file breaks a reader in any way
@@ -51,7 +53,7 @@ def pdf_references(body: bytes, cpu_s: float) -> tuple[list[str], str]:
     return [*found], note
 
 
-def _read(body: bytes) -> Iterator[str]:
+def _read(body: bytes, budget: Budget) -> Iterator[str]:
     import pypdf  # noqa: PLC0415  # 0.3 s, and few sites have PDFs only
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -61,10 +63,12 @@ def _read(body: bytes) -> Iterator[str]:
     catalog = reader.trailer["/Root"].get_object()
     yield from _of_action(catalog, "/OpenAction")
     for number, page in enumerate(reader.pages):
-        if number >= MOST_PAGES:
+        if number >= MOST_PAGES or budget.is_over:
             break
         annotations = _got(page, "/Annots")
         for one in annotations if isinstance(annotations, list) else ():
+            if budget.is_over:
+                return
             yield from _of_action(one.get_object(), "/A")
     yield from _of_outlines(_got(catalog, "/Outlines"))
 

@@ -23,8 +23,10 @@ MOST_STRINGS: Final = 1000
 
 _LONGEST: Final = 500
 
+# A string that nothing ends is passed as a whole, so that each character is looked at once.
 _STRING: Final = re.compile(
-    r""""((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)'|`((?:[^`\\$]|\\.)*+)`""", re.DOTALL
+    r""""((?:[^"\\\n]|\\.)*+)("?)|'((?:[^'\\\n]|\\.)*+)('?)|`((?:[^`\\]|\\.)*+)(`?)""",
+    re.DOTALL,
 )
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _PATH: Final = re.compile(
@@ -48,15 +50,15 @@ _MODULE: Final = re.compile(
     r"""|\b(?:importScripts|Worker|SharedWorker)\s*\(\s*["']([^"'\s]{1,500})["']"""
 )
 _SOURCE_MAP: Final = re.compile(r"(?://|/\*)[#@][ \t]+sourceMappingURL=([^\s'\"*]{1,8192})")
-_HAS_LETTERS: Final = re.compile(r"[A-Za-z]{2}|[A-Za-z0-9]+[./?]|[0-9]{2}")
+_HAS_LETTERS: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9][./?]")
 
 
 def strings_of(script: str) -> Iterator[str]:
     """Yield the strings of a script that are clearly addresses, each once."""
     given: set[str] = set()
     for match in _STRING.finditer(script):
-        raw = match[match.lastindex or 1] if match.lastindex else ""
-        if not 1 < len(raw) <= _LONGEST:
+        raw = match[1] or match[3] or match[5] or ""
+        if not (1 < len(raw) <= _LONGEST and (match[2] or match[4] or match[6])):
             continue
         text = _ESCAPE.sub(_character, raw) if "\\" in raw else raw
         if text in given or not is_clear_path(text) or _is_a_part(script, match):

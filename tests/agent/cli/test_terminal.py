@@ -8,7 +8,7 @@ import pytest
 
 from agent.cli.showing import status_lines
 from agent.cli.terminal import PATIENCE_MS, Terminal, live_line
-from agent.control.status import BackOff, Status, Stopped
+from agent.control.status import BackOff, KindRow, Status, Stopped
 
 STATUS = Status(
     name="prs1",
@@ -148,6 +148,14 @@ def test_the_status_shows_stops_with_examples(running: bool) -> None:
     )
     text = "\n".join(status_lines(status, running=running))
     assert text.index("70 trap: calendar") < text.index("http://b.jp/3") < text.index("3 depth")
+
+
+def test_the_status_shows_what_each_kind_of_links_brought() -> None:
+    """So that a kind that brings errors is seen."""
+    status = replace(STATUS, links={"anchor": KindRow(90, 80, 1), "string": KindRow(10, 2, 8)})
+    rows = [line.split() for line in status_lines(status, running=True)]
+    assert ["anchor", "90", "80", "1"] in rows
+    assert ["string", "10", "2", "8"] in rows
 
 
 def test_the_status_shows_who_is_left_alone() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.status import BackOff, Rates, Status, Stopped, read_status, write_status
+from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, read_status, write_status
 from agent.errors import HomeError
 
 STATUS = Status(
@@ -21,6 +21,7 @@ STATUS = Status(
     backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "timeout", 2, 40.0),),
     wrong=("disk full",),
     not_fetched={"too deep": Stopped(3, ("http://a.jp/",))},
+    links={"style": KindRow(9, 7, 2)},
 )
 
 

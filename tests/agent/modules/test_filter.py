@@ -9,9 +9,10 @@ import pytest
 import re2
 
 from agent.modules.counts import StopCounts
-from agent.modules.filter import Filter
+from agent.modules.filter import EMBEDDED_HOPS, Filter
 from agent.modules.limits import CrawlLimits
 from agent.modules.scope import scope_of_jobs
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output
 from shared.urls import canonical, host_of
@@ -245,3 +246,43 @@ def test_pages_that_are_fetched_again_lead_nowhere_inside() -> None:
     gate.filter.handle("changed", [ListChanged(scope_of(job))])
     assert [port for port, _ in gate.see("http://a.example.jp/x", from_job=0)] == ["inside"]
     assert gate.see("http://a.example.jp/y", from_job=1) == []
+
+
+def loaded(depth: int, *, is_embedded: bool = False) -> Links:
+    """Return the links of a page with an anchor, an image and a style sheet."""
+    kinds = bytes((LinkKind.ANCHOR, LinkKind.IMAGE | EMBEDDED, LinkKind.LINK | EMBEDDED))
+    urls = tuple(f"http://a.example.jp/{depth}/{name}" for name in "abc")
+    return Links(urls, A, 1, depth, kinds=kinds, is_embedded=is_embedded)
+
+
+def depths(gate: Gate, links: Links) -> list[tuple[int, int]]:
+    found = [one for port, one in gate.filter.handle("links", [links]) if port == "inside"]
+    return [(one.depth, one.link_kind) for one in found if isinstance(one, Candidate)]
+
+
+def test_what_a_page_loads_lies_as_near_as_the_page() -> None:
+    """A replay needs it; what it loads in its turn lies one further."""
+    assert [depth for depth, _ in depths(Gate(), loaded(3))] == [3, 2, 2]
+    assert [depth for depth, _ in depths(Gate(), loaded(3, is_embedded=True))] == [3, 3, 3]
+    image = LinkKind.IMAGE | EMBEDDED
+    assert [kind for _, kind in depths(Gate(), loaded(4))][:2] == [LinkKind.ANCHOR, image]
+
+
+def test_the_deepest_page_is_shown_whole_and_chains_of_loading_end() -> None:
+    """Its links are too deep, its images and their style sheets' fonts are not."""
+    gate = Gate(CrawlLimits(depth=4))
+    assert [depth for depth, _ in depths(gate, loaded(5))] == [4, 4]
+    assert gate.stopped.count("too deep") == 1
+    far = 4 + EMBEDDED_HOPS
+    assert [depth for depth, _ in depths(gate, loaded(far, is_embedded=True))] == [far, far]
+    assert depths(gate, loaded(far + 1, is_embedded=True)) == []
+    assert gate.stopped.count("too deep") == 5
+
+
+def test_well_known_files_are_for_who_has_the_top_of_a_host() -> None:
+    """Nobody is told of them, and a probe asks for its pages only."""
+    for from_job, url in ((2, "http://big.example.jp/"), (1, "http://new.example.jp/"),
+                          (3, "http://p.example.jp/")):  # fmt: skip
+        links = Links((f"{url}.well-known/security.txt",), None, from_job, 0)
+        links = replace(links, kinds=bytes((LinkKind.WELL_KNOWN,)))
+        assert list(Gate().filter.handle("links", [links])) == []

@@ -9,6 +9,7 @@ import pytest
 from agent.modules import robots
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots import Robots
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import Denied, Due, Links, RulesFetched, RulesKnown
 from agent.pipeline.spec import Output
 from tests.agent.fakes import FakeClock
@@ -191,3 +192,25 @@ def test_no_sitemap_is_told_where_none_is_wanted() -> None:
     desk = Desk(sitemaps=0)
     desk.learn(200, b"Sitemap: /map.xml")
     assert desk.ask("/")[0] == "allowed"
+
+
+def test_files_of_standards_are_asked_for_once_a_job() -> None:
+    """Sitemaps as those of a robots.txt, the others as pages; whether or not there are rules."""
+    desk = Desk()
+    desk.robots._limits = replace(
+        desk.robots._limits, guess_sitemaps=True, well_known=("security.txt", "x/y")
+    )
+    desk.learn(404)
+    first = list(desk.robots.handle("due", [due("/")]))
+    assert [port for port, _ in first] == ["links", "links", "allowed"]
+    sitemaps, files = (message for port, message in first if port == "links")
+    assert isinstance(sitemaps, Links)
+    assert isinstance(files, Links)
+    assert (sitemaps.depth, files.depth) == (-2, 0)
+    assert sitemaps.urls == ("http://a.example/sitemap.xml", "http://a.example/sitemap_index.xml")
+    folder = "http://a.example/.well-known/"
+    assert files.urls == (f"{folder}security.txt", f"{folder}x/y")
+    assert {*sitemaps.kinds, *files.kinds} == {LinkKind.WELL_KNOWN}
+    assert list(desk.robots.handle("due", [due("/x")])) == [("allowed", due("/x"))]
+    probe = replace(due("/"), job=2, kind="probe")
+    assert list(desk.robots.handle("due", [probe])) == [("allowed", probe)]

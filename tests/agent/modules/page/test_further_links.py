@@ -1,0 +1,113 @@
+# ruff: noqa: ISC004
+"""The links of further elements, with their kinds."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.modules.page.links import links_of
+from agent.modules.page.markup import by_tree, leading_on
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
+
+PAGE = "http://a.example/dir/page.html"
+
+
+def kinds(html: str, off: tuple[int, ...] = ()) -> list[tuple[str, str]]:
+    """Return (path, kind) of each link, if both readers say the same; `+`: loaded with the page."""
+    one, other = (
+        links_of(found, b"", PAGE, "utf-8", agent_token="prsm", max_links=99, off=off)
+        for found, _ in (
+            leading_on(html.encode(), "utf-8", "prsm"),
+            by_tree(html.encode(), "utf-8"),
+        )
+    )
+    assert one == other
+    return [
+        (
+            url.removeprefix("http://a.example/dir/"),
+            LinkKind(kind & ~EMBEDDED).name.lower() + "+" * bool(kind & EMBEDDED),
+        )
+        for url, kind in zip(one.urls, one.kinds, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<a href=x><img src=y><script src=z></script>",
+         [("x", "anchor"), ("y", "image+"), ("z", "script+")]),
+        ("<link rel=next href=x><link rel=stylesheet href=y><link rel=manifest href=z>",
+         [("x", "link"), ("y", "link+"), ("z", "manifest+")]),
+        ("<img src=x><a href=x>", [("x", "image+")]),
+        ("<style>@import 'x'</style><p style='a:url(y)'>", [("x", "style+"), ("y", "style+")]),
+        ("<img data-src=x.jpg><p data-src=true data-original=12.5><p data-href=/y/z data-url=q>",
+         [("x.jpg", "lazy+"), ("http://a.example/y/z", "lazy")]),
+        ("<div data-images='[\"/a.jpg\",\"/b.jpg\"]' data-bgset='c.jpg 1x, d.jpg 2x'>",
+         [("http://a.example/a.jpg", "lazy+"), ("http://a.example/b.jpg", "lazy+"),
+          ("c.jpg", "lazy+"), ("d.jpg", "lazy+")]),
+        ("<x-img src=a srcset='b 2x'></x-img><x-a href=c>",
+         [("a", "lazy+"), ("b", "lazy+"), ("c", "lazy")]),
+        ("<svg><use href=#x /><use href='s.svg#y'/><a xlink:href=z>",
+         [("s.svg", "svg+"), ("z", "svg")]),
+        ("<form method=post><button formaction=x formmethod=get><button formaction=y></form>",
+         [("x", "form")]),
+        ("<form action=x?old><input name=q value='a&amp;b ü'><input name=e></form>",
+         [("x", "form"), ("x?q=a%26b+%C3%BC&e=", "form_values")]),
+        ("<form action=x><input name=q></form><form><input name=q value=v>",
+         [("x", "form"), ("page.html?q=v", "form_values")]),
+        ("<form action=x><select name=a><option>1<option disabled>2<option value=''>3</select>",
+         [("x", "form"), ("x?a=1", "form_values"), ("x?a=", "form_values")]),
+        ("<form action=x><select name=a><option>1<option selected>2</select>"
+         "<select name=b multiple><option>3<option selected>4<option selected>5</select></form>",
+         [("x", "form"), ("x?a=2&b=4&b=5", "form_values")]),
+        ("<form action=x rel=nofollow><input name=a value=1></form>", []),
+        ("<form action=x><input type=radio name=a value=1><input type=radio name=a value=2 checked>"
+         "<input type=file name=f><input type=submit name=go value=Go><button name=h>",
+         [("x", "form"), ("x?a=2&go=Go", "form_values")]),
+        ("<form action=x><input name=a value=1 disabled><textarea name=t>\nw &amp; v</textarea>",
+         [("x", "form"), ("x?t=w+%26+v", "form_values")]),
+        ("<iframe srcdoc='<a href=x><img src=y><iframe srcdoc=\"<a href=z>\"></iframe>'></iframe>",
+         [("x", "srcdoc"), ("y", "srcdoc+"), ("z", "srcdoc")]),
+        ("<!--[if lt IE 9]><script src=x></script><![endif]--><!-- <a href=y> -->",
+         [("x", "comment+")]),
+        ("<noembed><img src=x></noembed>", [("x", "comment+")]),
+        ("<p>x<frameset><frame src=x longdesc=y></frameset>", [("x", "frame+"), ("y", "citation")]),
+        ("<meta property=og:image content=x.png><meta property=og:url content=/y/>"
+         "<meta property=og:image:width content=1.5><meta name=theme-image-color content=#f.f>",
+         [("x.png", "meta+"), ("http://a.example/y/", "meta")]),
+        ("<meta name=msapplication-task content='name=N; action-uri=./t; icon-uri=./i.ico'>",
+         [("t", "meta"), ("i.ico", "meta")]),
+        ('<script type=application/ld+json>{"@id":"#me","name":"/no","url":"/u",'
+         '"image":["i.png",{"contentUrl":"./c"}],"item":{"@id":"/id"}}</script>',
+         [("http://a.example/u", "json_ld"), ("i.png", "json_ld+"), ("c", "json_ld+"),
+          ("http://a.example/id", "json_ld")]),
+        ("<script type=application/ld+json>{'broken</script>", []),
+        ("<script type=text/template>'<a href=/x/y>' '/a/b'</script>", []),
+        ("<script>var a='/a/b'</script><p onclick=\"go('/c/d')\">",
+         [("http://a.example/a/b", "string"), ("http://a.example/c/d", "string")]),
+        ("<object codebase=/o/ data=x archive='y, z'><param name=src value=p.swf>"
+         "<param name=loop value=true></object>",
+         [("x", "media+"), ("http://a.example/o/x", "media+"), ("http://a.example/o/y", "media+"),
+          ("http://a.example/o/z", "media+"), ("p.swf", "media+")]),
+        ("<a href=x ping='p q'>", [("x", "anchor"), ("p", "ping"), ("q", "ping")]),
+        ("<q cite=''><q cite=' '><img lowsrc=#x>", [("page.html", "image+")]),
+        ("<base href=/b/><style>@import 'x'</style>", [("http://a.example/b/x", "style+")]),
+    ],
+)  # fmt: skip
+def test_links_and_their_kinds(html: str, found: list[tuple[str, str]]) -> None:
+    """Each by the form that led to it, and whether a browser loads it with the page."""
+    assert kinds(html) == found
+
+
+def test_a_kind_that_is_off_is_no_link() -> None:
+    """A URL that another kind leads to as well stays one."""
+    html = "<q cite=x><q cite=y><a href=x ping=z>"
+    assert kinds(html, (LinkKind.CITATION, LinkKind.PING)) == [("x", "anchor")]
+
+
+def test_pages_within_pages_end() -> None:
+    """However deep a page nests them."""
+    page = "<a href=x>"
+    for _ in range(10):
+        page = "<iframe srcdoc='" + page.replace("&", "&amp;").replace("'", "&#39;") + "'></iframe>"
+    assert kinds(page) == []
