@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from agent.modules.page.encodings import decoded
 from agent.modules.page.further_elements import further_elements
 from agent.modules.page.further_links import Reference, further_references
 from agent.modules.page.json_addresses import data_addresses, manifest_addresses, parsed
@@ -51,7 +52,7 @@ def document_references(
     if kind == "office":
         found, note = office_references(body)
         return [(one, LinkKind.OFFICE) for one in found], note
-    text = body.decode(codec, "replace")
+    text = decoded(body, codec)
     return [one for one in _of_text(kind, text) if one[0]], ""
 
 

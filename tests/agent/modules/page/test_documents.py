@@ -85,6 +85,12 @@ def test_a_style_sheet_in_another_encoding() -> None:
     assert paths(links) == ["/dir/%E6%97%A5.png"]
 
 
+def test_a_style_sheet_names_its_encoding() -> None:
+    """In its first bytes; what the server says goes before."""
+    body = '@charset "shift_jis"; p{background:url("x?日")}'.encode("cp932")
+    assert paths(read(body, "text/css")) == ["/dir/x?%93%FA"]
+
+
 def test_a_script() -> None:
     """Imports are meant against the script; other relative paths against a page not known here."""
     body = b"import './m.js'; go('/top/x'); go('./page'); go('img/x.png'); go('http://b.example/')"
