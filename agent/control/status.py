@@ -32,7 +32,7 @@ class Stopped:
 
 @frozen
 class KindRow:
-    """What one kind of links brought since the start."""
+    """Counts of one kind of links since the start."""
 
     links: int  # URLs that it was the first to lead to
     pages: int  # of them, answered with 2xx

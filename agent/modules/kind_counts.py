@@ -19,7 +19,7 @@ _MISSING: Final = frozenset((404, 410))
 
 @dataclass(slots=True)
 class KindSum:
-    """What one kind brought."""
+    """Counts of one kind."""
 
     links: int = 0  # URLs that it was the first to lead to
     pages: int = 0  # of them, answered with 2xx

@@ -141,7 +141,7 @@ class Robots:
             yield "links", Links(tuple(urls), base, due.job, SITEMAP_DEPTH, kinds=kinds)
 
     def _tries(self, due: Due) -> bool:
-        """Tell whether files that many hosts have are asked for: a crawl does, a probe does not."""
+        """Return whether well-known files are asked for: by a crawl, not by a probe."""
         return due.kind == "crawl" and bool(self._limits.guess_sitemaps or self._limits.well_known)
 
     def _well_known(self, due: Due) -> Iterator[Output]:

@@ -240,7 +240,7 @@ class LimitSettings:
 
 @frozen
 class LinkSettings:
-    """Which kinds of links are followed."""
+    """Kinds of links that are followed."""
 
     off: tuple[str, ...] = setting(
         (),

@@ -38,18 +38,33 @@ const select = Set.initComptime(.{ .{"disabled"}, .{"multiple"}, .{"name"} });
 const option = Set.initComptime(.{ .{"disabled"}, .{"selected"}, .{"value"} });
 const textarea = Set.initComptime(.{ .{"disabled"}, .{"name"} });
 
-const of_tag = std.StaticStringMap(*const Set).initComptime(.{
-    .{ "image", &href },      .{ "use", &href },          .{ "feimage", &href },
-    .{ "script", &href },     .{ "param", &parameter },   .{ "meta", &meta },
-    .{ "isindex", &isindex }, .{ "frame", &source },      .{ "bgsound", &source },
-    .{ "layer", &source },    .{ "ilayer", &source },     .{ "portal", &source },
-    .{ "applet", &applet },   .{ "object", &object },     .{ "form", &form },
-    .{ "input", &controls },  .{ "button", &controls },   .{ "select", &select },
-    .{ "option", &option },   .{ "textarea", &textarea },
-});
-const weak = Set.initComptime(.{
-    .{"button"}, .{"form"}, .{"input"}, .{"meta"}, .{"object"}, .{"option"}, .{"select"}, .{"textarea"},
-});
+/// The attributes that count on one tag only.
+fn ofTag(kind: names.Tag) ?*const Set {
+    return switch (kind) {
+        .image, .use, .feimage, .script => &href,
+        .param => &parameter,
+        .meta => &meta,
+        .isindex => &isindex,
+        .frame, .bgsound, .layer, .ilayer, .portal => &source,
+        .applet => &applet,
+        .object => &object,
+        .form => &form,
+        .input, .button => &controls,
+        .select => &select,
+        .option => &option,
+        .textarea => &textarea,
+        else => null,
+    };
+}
+
+/// Tell whether a tag's own attributes alone do not make it count.
+fn isWeak(kind: names.Tag) bool {
+    return switch (kind) {
+        .button, .form, .input, .meta, .object, .option, .select, .textarea => true,
+        else => false,
+    };
+}
+
 const data_words = [_][]const u8{
     "src",  "bg",    "back", "image", "img",    "lazy",  "original", "thumb", "poster", "photo",
     "full", "large", "zoom", "hires", "retina", "video", "audio",    "href",  "url",    "link",
@@ -64,7 +79,6 @@ const Attribute = struct { name: []const u8, value: names.Value, general: bool }
 /// What was read of the tag at hand.
 pub const Tag = struct {
     name: []const u8 = "",
-    lower: [longest_name]u8 = undefined,
     own: ?*const Set = null,
     count: usize = 0,
     attributes: [most_attributes]Attribute = undefined,
@@ -73,18 +87,21 @@ pub const Tag = struct {
     property: ?[]const u8 = null,
     itemprop: ?[]const u8 = null,
 
-    pub fn begin(self: *Tag, name: []const u8) void {
+    /// Begin with a tag. name: as it stands on the page; "" where none can be that long.
+    pub fn begin(self: *Tag, name: []const u8, kind: names.Tag) void {
         self.count = 0;
         self.has_onchange = false;
         self.has_value = false;
         self.property = null;
         self.itemprop = null;
-        self.own = null;
-        self.name = "";
-        if (name.len > longest_name or !names.isAscii(name)) return;
-        self.name = std.ascii.lowerString(&self.lower, name);
-        self.own = of_tag.get(self.name);
-        if (self.own == null and std.mem.findScalar(u8, name, '-') != null) self.own = &custom;
+        self.name = name;
+        self.own = ofTag(kind);
+        if (kind != .other) return;
+        if (name.len > longest_name or !names.isAscii(name)) {
+            self.name = "";
+        } else if (std.mem.findScalar(u8, name, '-') != null) {
+            self.own = &custom;
+        }
     }
 
     /// Take an attribute of the tag, if it is one that counts.
@@ -137,9 +154,24 @@ fn isKept(one: *const Attribute) bool {
     const value = one.value.text;
     if (hasControl(value)) return false;
     if (!one.general) return true;
-    if (std.ascii.eqlIgnoreCase(one.name, "style")) return std.mem.findScalar(u8, value, '(') != null;
+    if (std.ascii.eqlIgnoreCase(one.name, "style")) return loads(value);
     if (std.ascii.startsWithIgnoreCase(one.name, "on")) return std.mem.findAny(u8, value, "'\"`&") != null;
     return value.len > 0;
+}
+
+/// Tell whether a style may load anything: what it loads stands behind one of four words.
+fn loads(style: []const u8) bool {
+    var from: usize = 0;
+    while (std.mem.findAnyPos(u8, style, from, "(@")) |at| : (from = at + 1) {
+        const behind = style[at..];
+        const before = style[0..at];
+        if (std.ascii.startsWithIgnoreCase(behind, "@import")) return true;
+        if (behind[0] == '@') continue;
+        inline for (.{ "url", "src", "image-set" }) |word| {
+            if (std.ascii.endsWithIgnoreCase(before, word)) return true;
+        }
+    }
+    return false;
 }
 
 fn hasControl(text: []const u8) bool {
@@ -168,7 +200,7 @@ pub const Further = struct {
     pub fn startTag(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, behind: []const u8) Failure!void {
         var counts = false;
         if (tag.count > 0) {
-            const is_weak = weak.has(tag.name);
+            const is_weak = isWeak(kind);
             for (tag.attributes[0..tag.count]) |*one| {
                 if (isKept(one) and (!is_weak or one.general)) counts = true;
             }
@@ -179,7 +211,7 @@ pub const Further = struct {
                 self.form = if (isSubmittedByPost(names.valueOf(said, .method))) .other else .get;
                 if (self.form == .get) counts = true;
             },
-            .input => if (self.form == .get) {
+            .input, .button => if (self.form == .get) {
                 counts = true;
             },
             .select => {
@@ -200,9 +232,6 @@ pub const Further = struct {
                 if (!hasWord(tag.property) and !hasWord(tag.itemprop) and !hasWord(names.valueOf(said, .name))) counts = false;
             },
             .textarea => return, // with its text
-            .other => if (self.form == .get and std.mem.eql(u8, tag.name, "button")) {
-                counts = true;
-            },
             else => {},
         }
         if (counts) try self.element(tag.name, tag, text);
@@ -211,7 +240,7 @@ pub const Further = struct {
     /// Write the text of a tag in which nothing is a tag, if it counts.
     pub fn rawText(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, text: []const u8) Failure!void {
         switch (kind) {
-            .style => if (std.mem.findAny(u8, text, "(@") != null) try self.textOf("style", text),
+            .style => if (loads(text)) try self.textOf("style", text),
             .noframes, .noembed => if (std.mem.findScalar(u8, text, '<') != null) {
                 try self.textOf(@tagName(kind), text);
             },
@@ -255,7 +284,10 @@ pub const Further = struct {
     }
 
     fn element(self: *Further, name: []const u8, tag: ?*const Tag, text: ?[]const u8) Failure!void {
+        const first = self.written;
         try self.putAll(name);
+        const written_name = self.out[first..self.written];
+        _ = std.ascii.lowerString(written_name, written_name);
         if (tag) |some| for (some.attributes[0..some.count]) |*one| {
             if (!isKept(one)) continue;
             const begin = self.written + 1;

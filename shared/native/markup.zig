@@ -151,10 +151,11 @@ const Reader = struct {
         const begin = self.at;
         const named = self.tagName(&lower);
         const tag = names.tags.get(named) orelse .other;
-        self.tag.begin(self.page[begin..self.at]);
+        self.tag.begin(self.page[begin..self.at], tag);
         var said: names.Said = @splat(null);
         const counts = switch (tag) {
             .other, .noembed, .noframes, .style, .textarea, .title, .xmp => false,
+            .applet, .bgsound, .button, .feimage, .ilayer, .isindex, .layer, .param, .portal, .use => false,
             else => true,
         };
         const ended = if (counts) self.attributesOf(.all, &said) else self.attributesOf(.further, &said);
@@ -204,6 +205,7 @@ const Reader = struct {
         switch (tag) {
             .other, .hr, .optgroup, .option, .svg => {},
             .noembed, .noframes, .style, .textarea, .title, .xmp => {},
+            .applet, .bgsound, .button, .feimage, .ilayer, .isindex, .layer, .param, .portal, .use => {},
             .a => try self.followed("a", .href, said),
             .area => try self.followed("area", .href, said),
             .audio, .embed, .track => try self.writer.reference(.media, names.valueOf(said, .src)),

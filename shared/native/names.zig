@@ -50,6 +50,17 @@ pub const Tag = enum {
     hr,
     optgroup,
     option,
+    // Count as further elements only.
+    applet,
+    bgsound,
+    button,
+    feimage,
+    ilayer,
+    isindex,
+    layer,
+    param,
+    portal,
+    use,
 };
 
 pub const tags = std.StaticStringMap(Tag).initComptime(entries: {

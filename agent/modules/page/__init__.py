@@ -3,9 +3,13 @@
     work.py          all of it, in order: start here
     content.py       content encodings off, counted and capped
     charset.py       which encoding the text has; labels.py knows its names
-    elements.py      HTML to the few elements that matter; tags.py where the parser fails
+    markup.py        HTML to what leads on: by compiled code, or by elements.py (a tree) and
+                     further_elements.py (tags alone); tags.py where the parser fails
     limits.py        what one page may cost
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
+    further_links.py further elements to links: style_sheets.py, script_strings.py, form_values.py,
+                     json_addresses.py, references.py read theirs
+    documents.py     style sheets, scripts, drawings, manifests; pdf.py, office.py, cpu_budget.py
     robots_tags.py   `nofollow` and `noindex`
     addresses.py     a reference to a canonical URL, in the document's encoding; folders.py
                      remembers those of earlier pages

@@ -22,7 +22,7 @@ class OverBudgetError(BaseException):
 
 @dataclass(slots=True)
 class Budget:
-    """Whether the time is over."""
+    """The state of a budget: whether its time is over."""
 
     is_over: bool = False
 

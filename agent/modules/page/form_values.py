@@ -72,7 +72,7 @@ class FormReader:
                 self._option(attributes)
 
     def sends_by_get(self, method: str | None) -> bool:
-        """Tell whether a button with a `formmethod` sends the open form by GET."""
+        """Return whether a button with a `formmethod` sends the open form by GET."""
         if method is not None:
             return method.strip(_SPACE).lower() == "get"
         return self._action is not None

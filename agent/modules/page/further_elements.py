@@ -31,6 +31,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""([ \t\n\f\r/]*+)(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)[ \t\n\f\r]*+(?:"""
     r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?+(?!\Z))"""
 )
+_LOADS: Final = re.compile(r"(?:url|src|image-set)\(|@import", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile("[\0-\4]")
 _SPACE: Final = " \t\n\f\r"
 
@@ -209,7 +210,7 @@ class _Reader:
         self._at = end
         match tag:
             case "style":
-                if "(" in text or "@" in text:
+                if _LOADS.search(text):
                     yield from _with_text(tag, {}, text)
             case "script":
                 if "'" in text or '"' in text or "`" in text:
@@ -282,7 +283,7 @@ def _is_kept(name: str, value: str, general: bool) -> bool:
     if not general:
         return True
     if name == "style":
-        return "(" in value
+        return _LOADS.search(value) is not None
     if name[:2] == "on":
         return any(quote in value for quote in "'\"`&")
     return bool(value)

@@ -213,7 +213,7 @@ def _of_meta(attributes: Mapping[str, str]) -> Iterator[Reference]:
 
 
 def _is_one_word(value: str) -> bool:
-    """Tell whether a value may be an address: no text, number or name."""
+    """Return whether a value may be an address: no text, number or name."""
     if not value or len(value.split()) > 1 or not ("/" in value or "." in value):
         return False
     return not value.replace(".", "").isdecimal()

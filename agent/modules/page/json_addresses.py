@@ -56,7 +56,7 @@ def data_addresses(value: Any) -> Iterator[tuple[str, bool]]:
 
 
 def is_manifest(value: Any) -> bool:
-    """Tell whether a JSON document is the manifest of a web app."""
+    """Return whether a JSON document is the manifest of a web app."""
     return isinstance(value, dict) and (
         isinstance(value.get("icons"), list) or isinstance(value.get("start_url"), str)
     )

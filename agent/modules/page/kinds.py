@@ -112,7 +112,7 @@ def may_hold_links(media_type: str) -> bool:
 
 
 def is_document(kind: Kind) -> TypeGuard[DocumentKind]:
-    """Tell whether `documents.py` reads it."""
+    """Return whether `documents.py` reads it."""
     return kind in DOCUMENTS
 
 

@@ -25,16 +25,16 @@ Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import compress
-from typing import Final
+from typing import Final, cast
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.fields import field_values, link_targets, lowered
 from agent.modules.page.further_links import Reference, further_references
-from agent.modules.page.markup import Markup, leading_on
+from agent.modules.page.markup import Item, Markup, leading_on
 from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.srcset import srcset_urls
@@ -163,7 +163,9 @@ def _resolved(
 
 
 class _Found:
-    """What was found on a page so far. The first `base` and the first canonical address count."""
+    """References found on a page so far. The first `base` and the first canonical address count."""
+
+    __slots__ = ("base", "kinds", "metas", "preferred", "references")
 
     def __init__(self) -> None:
         self.references: list[str] = []
@@ -186,13 +188,19 @@ class _Found:
 
     def take(self, markup: Markup) -> None:
         """Take what the items of a page lead to."""
-        add_reference, add_kind = self.references.append, self.kinds.append
-        for one, kind in zip(markup.items, markup.kinds, strict=True):
-            if isinstance(one, str):  # most do
-                add_reference(one)
-                add_kind(kind)
-            else:
-                self._take_element(*one)
+        items, kinds = markup.items, markup.kinds
+        begin, end = 0, kinds.find(0)
+        while end >= 0:  # an element; most items are references, and are taken all at once
+            self._take_references(items[begin:end], kinds[begin:end])
+            one = items[end]
+            assert not isinstance(one, str)
+            self._take_element(*one)
+            begin, end = end + 1, kinds.find(0, end + 1)
+        self._take_references(items[begin:], kinds[begin:])
+
+    def _take_references(self, items: Sequence[Item], kinds: bytes) -> None:
+        self.references += cast(Sequence[str], items)
+        self.kinds += kinds
 
     def take_further(self, markup: Markup, agent_token: str, levels: int) -> None:
         """Take what further elements lead to; pages within their text at most so many levels."""

@@ -43,7 +43,7 @@ _KEPT_ROOM: Final = 1 << 20
 
 @frozen
 class Markup:
-    """What was read of a page."""
+    """The parts of a page that lead on."""
 
     items: Sequence[Item]
     kinds: bytes
@@ -59,7 +59,7 @@ class _Found(ctypes.Structure):
 
 
 class _Room(threading.local):
-    """Where the compiled reader writes; each thread has its own, which it keeps."""
+    """Buffer of the compiled reader's output; each thread has its own, which it keeps."""
 
     def __init__(self) -> None:
         self.found = _Found()
@@ -67,7 +67,7 @@ class _Room(threading.local):
         self.begin = 0
 
     def take(self, size: int) -> None:
-        """Have room for so many bytes."""
+        """Reserve so many bytes."""
         if size > len(self.buffer) or len(self.buffer) > _KEPT_ROOM >= size:
             self.buffer = bytearray(size)
             self.begin = ctypes.addressof(ctypes.c_char.from_buffer(self.buffer))
@@ -84,7 +84,7 @@ class _Function(Protocol):
 
 @frozen
 class _Written:
-    """What the compiled reader wrote. text: None where only a tree can tell."""
+    """Output of the compiled reader. text: None where only a tree can tell."""
 
     text: str | None
     kinds: bytes

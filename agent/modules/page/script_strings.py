@@ -70,7 +70,7 @@ def strings_of(script: str) -> Iterator[str]:
 
 
 def is_clear_path(text: str) -> bool:
-    """Tell whether a text is clearly the address of a page or file."""
+    """Return whether a text is clearly the address of a page or file."""
     if _PATH.fullmatch(text):
         return _HAS_LETTERS.search(text) is not None
     return (_FILE.fullmatch(text) or _FILE_BELOW.fullmatch(text)) is not None
@@ -78,6 +78,8 @@ def is_clear_path(text: str) -> bool:
 
 def modules_of(script: str) -> Iterator[str]:
     """Yield what a script imports; against its own address."""
+    if not any(word in script for word in ("import", "export", "Worker")):
+        return
     for match in _MODULE.finditer(script):
         yield match[1] or match[2] or match[3]
 
@@ -99,7 +101,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _is_a_part(script: str, match: re.Match[str]) -> bool:
-    """Tell whether something is added to a string, before or behind it."""
+    """Return whether something is added to a string, before or behind it."""
     behind = script[match.end() : match.end() + 3].lstrip()
     before = script[max(0, match.start() - 3) : match.start()].rstrip()
     return behind[:1] == "+" or before[-1:] == "+"
