@@ -79,6 +79,7 @@ def odd_pages() -> list[Fetched]:
         ),
         perhaps_unchanged(10, payload_digest(b"<a href=x>")),
         perhaps_unchanged(11, payload_digest(b"another")),
+        dataclasses.replace(page(12, b"<p style='a:url(x)'><a href=y>"), link_kind=0x85),
     ]
 
 
@@ -154,7 +155,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
     [
         (
             Fetched,
-            "capture url host address job depth redirects is_rules",
+            "capture url host address job depth redirects is_rules link_kind",
         ),
         (
             Capture,
@@ -168,7 +169,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
         (Processed, "encoded url host address job is_rules outward note validators"),
         (EncodedCapture, "data entry"),
         (IndexEntry, "urlkey surt url fetched_at_ms mime status digest offset length"),
-        (Links, "urls referer from_job depth redirects content"),
+        (Links, "urls referer from_job depth redirects content kinds is_embedded"),
     ],
 )
 def test_every_field_crosses(kind: type, fields: str) -> None:
