@@ -115,11 +115,12 @@ def test_a_drawing() -> None:
     [
         ("application/manifest+json", URL),
         ("application/json", URL),
-        ("text/plain", f"{URL}.webmanifest"),
+        ("text/plain", URL),
+        ("application/octet-stream", URL),
     ],
 )
 def test_a_manifest(header: str, url: str) -> None:
-    """By its type, by its fields, or by its name where the server knows no type of it."""
+    """By its type, or by its fields."""
     body = (
         b'{"start_url": "./?app", "icons": [{"src": "i.png"}, {"src": 5}, 7],'
         b' "shortcuts": [{"url": "s", "icons": [{"src": "j.png"}]}]}'
@@ -228,8 +229,9 @@ def test_office_documents() -> None:
     assert office_references(epub) == (["http://b.example/"], "")
     media_type = "application/vnd.oasis.opendocument.text"
     assert paths(read(odt, media_type)) == ["/dir/b.odt"]
-    assert paths(read(odt, "application/zip", f"{URL}.odt")) == ["/dir/b.odt"]
-    assert read(odt, "application/zip", f"{URL}.zip").urls == ()
+    assert paths(read(odt, "application/zip")) == ["/dir/b.odt"]
+    other = packed(**{"readme.txt": b"", "content.xml": b"<a xlink:href='/x'/>"})
+    assert read(other, "application/zip").urls == ()
 
 
 def test_an_office_bomb_is_read_so_far() -> None:
