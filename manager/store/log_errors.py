@@ -1,7 +1,7 @@
 """The rule by which a line of a crawl log counts as an error of its host.
 
-No answer, or a status that is not from 100 to 399. A host need not have the files that a standard puts at one
-place of every site, so that one of them is not there is no error.
+No answer, or a status that is not from 100 to 399. A host need not have the files that a standard
+puts at one place of every site, so that one of them is not there is no error.
 """
 
 from __future__ import annotations

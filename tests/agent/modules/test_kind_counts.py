@@ -32,7 +32,9 @@ def test_the_settings_name_every_kind_that_can_be_off() -> None:
 @given(st.integers(0, 255), st.integers(0, 50), st.integers(-2, 10_000), st.integers(0, 2**41))
 def test_a_queued_url_keeps_its_kind(kind: int, redirects: int, depth: int, due_ms: int) -> None:
     """On disk, over restarts."""
-    queued = QueuedUrl(7, "http://a.example/", 3, depth, redirects, None, 1, 2, due_ms, kind)
+    queued = QueuedUrl(
+        7, "http://a.example/", 3, depth, redirects, None, 1, 2, due_ms, link_kind=kind
+    )
     assert url_of(record(queued, 1, due_ms), 3, 7, 2) == queued
 
 

@@ -169,7 +169,7 @@ def test_nothing_waits_where_there_is_nothing(make: Make) -> None:
         (Processed, "encoded url host address job is_rules outward note validators"),
         (EncodedCapture, "data entry"),
         (IndexEntry, "urlkey surt url fetched_at_ms mime status digest offset length"),
-        (Links, "urls referer from_job depth redirects content kinds is_embedded"),
+        (Links, "urls referer from_job depth redirects content chain again kinds is_embedded"),
     ],
 )
 def test_every_field_crosses(kind: type, fields: str) -> None:
