@@ -28,6 +28,7 @@ __all__ = [
     "is_data",
     "is_document",
     "kind_of",
+    "may_be_document",
     "may_hold_links",
 ]
 
@@ -109,6 +110,11 @@ def may_hold_links(media_type: str) -> bool:
         or media_type.endswith(("/xml", "+xml"))
         or media_type.startswith(_OFFICE_TYPES)
     )
+
+
+def may_be_document(media_type: str) -> bool:
+    """Return whether `documents.py` alone reads bodies of a media type."""
+    return media_type in _DOCUMENT_TYPES or media_type.startswith(_OFFICE_TYPES)
 
 
 def is_document(kind: Kind) -> TypeGuard[DocumentKind]:

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from agent.modules.page.fields import field_values
-from agent.modules.page.kinds import is_data, may_hold_links
+from agent.modules.page.kinds import is_data, may_be_document, may_hold_links
 from agent.pipeline.validators import ETAG, MODIFIED
 from shared.archive.capture import Capture
 from shared.archive.encode import payload_digest
@@ -28,16 +28,20 @@ def settled(capture: Capture) -> Capture:
     return replace(capture, revisit=None, payload_digest=None)
 
 
-def validators_of(capture: Capture) -> tuple[str, str] | None:
+def validators_of(capture: Capture, *, leads_on: bool = True) -> tuple[str, str] | None:
     """Return (ETag, Last-Modified) of a whole capture, "" for what may not be asked by.
 
     None: a later capture must not refer to this one, which is an error, cut, or a revisit itself.
+    leads_on: whether links were found in it, or might have been; a style sheet, script or PDF
+    without any is asked for by its validators, because nothing is lost with its body.
     """
     if capture.status != 200 or capture.truncated or capture.revisit or not capture.body:
         return None
     header, media_type = capture.response_header, capture.media_type
-    if may_hold_links(media_type) and (
-        not is_data(media_type, capture.body) or field_values(header, "Content-Encoding")
+    if (
+        (leads_on or not may_be_document(media_type))
+        and may_hold_links(media_type)
+        and (not is_data(media_type, capture.body) or field_values(header, "Content-Encoding"))
     ):
         return "", ""
     return _one(header, "ETag", ETAG), _one(header, "Last-Modified", MODIFIED)

@@ -105,7 +105,7 @@ def finished(done: PageRead) -> PageWork:
         page.is_rules,
         _outward(urls, page),
         note,
-        None if page.is_rules else validators_of(capture),
+        None if page.is_rules else validators_of(capture, leads_on=bool(urls or note)),
     )
     return PageWork(processed, links)
 

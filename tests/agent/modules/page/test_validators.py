@@ -108,3 +108,24 @@ def test_the_links_of_an_unchanged_page_are_found() -> None:
     assert work.processed.validators is None
     changed = replace(page, capture=asked(b"something else"))
     assert work_on(changed, PageLimits("prs")).processed.validators == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "validators"),
+    [(b"p{}", ('"e"', "")), (b"p{background:url(x)}", ("", "")), (b"@import 'x';", ("", ""))],
+)
+def test_a_style_sheet_is_asked_for_by_its_validators_if_it_leads_nowhere(
+    body: bytes, validators: tuple[str, str]
+) -> None:
+    """What it leads to would be lost with its body."""
+    header = b'HTTP/1.1 200 OK\r\nContent-Type: text/css\r\nETag: "e"\r\n\r\n'
+    capture = Capture(
+        url="http://a.example/s.css",
+        fetched_at_ms=0,
+        request=b"GET / HTTP/1.1\r\n\r\n",
+        response_header=header,
+        body=body,
+        ip=None,
+    )
+    page = Fetched(capture, capture.url, "http://a.example:80/", "", 1, 1, 0)
+    assert work_on(page, PageLimits("prs")).processed.validators == validators
