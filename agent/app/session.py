@@ -21,6 +21,7 @@ from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.adapters.earlier import EarlierFile, remove_earlier
 from agent.adapters.held import HeldBytes
 from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
+from agent.adapters.ledger.trash import Trash
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
@@ -321,6 +322,9 @@ class CrawlSession:
             self._earlier.clear()
         for path in (self._folder / SEGMENTS).iterdir():
             path.unlink()
+        trash = Trash(self._folder)
+        for path in list(trash.files()):
+            trash.delete(path)
 
     @property
     def scope(self) -> Scope:

@@ -18,16 +18,23 @@ __all__ = ["drop_kept", "keep_room"]
 
 
 def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]) -> None:
-    """Delete segments that the centre has and that may go."""
+    """Delete segments that the centre has and that may go, and some of the trash."""
+    from agent.adapters.ledger.trash import Trash  # noqa: PLC0415  # few ask
+
     folder, reserve_bytes = settings.home, settings.disk.reserve_bytes
+
+    def short_of_disk() -> bool:
+        return free_bytes(folder) < reserve_bytes
+
     count, freed_bytes = drop_kept(
-        holdings,
-        settings.collection.keep_s,
-        time.time_ns() // 1_000_000,
-        lambda: free_bytes(folder) < reserve_bytes,
+        holdings, settings.collection.keep_s, time.time_ns() // 1_000_000, short_of_disk
     )
     if count:
         say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
+    trash = Trash(holdings.segments.parent)
+    count, freed_bytes = trash.empty(settings.disk.trash_s, time.time(), at_once=short_of_disk())
+    if count:
+        say(f"{count} files of {trash.folder} were deleted, {freed_bytes} bytes")
 
 
 def drop_kept(

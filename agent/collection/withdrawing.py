@@ -19,7 +19,7 @@ from pathlib import Path
 from time import strptime
 from typing import BinaryIO, Final
 
-from agent.collection.holdings import LINKS, Holdings
+from agent.collection.holdings import LINKS, SEGMENT, Holdings
 from agent.errors import HomeError
 from shared.archive.errors import DamageError, DiskFullError
 from shared.archive.reader import iter_captures
@@ -58,7 +58,33 @@ def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -
             holdings.keep(replace(held, doomed=True))
         else:
             _write_anew(holdings, name, doomed, say)
+    _drop_from_trash(holdings, doomed, say)
     return count
+
+
+def _drop_from_trash(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> None:
+    """Delete segments of the trash that hold withdrawn hosts, or cannot be read to their end."""
+    from agent.adapters.ledger.trash import Trash  # noqa: PLC0415  # few ask
+
+    trash = Trash(holdings.segments.parent)
+    for path in list(trash.files()):
+        if SEGMENT in path.name and LINKS not in path.name:
+            if not _is_free_of(path, doomed):
+                trash.delete(path)
+                say(f"{path.name} was deleted from the trash: it holds a withdrawn host")
+        elif LINKS in path.name:
+            trash.delete(path)  # it names what a segment led to, and can be made again
+
+
+def _is_free_of(segment: Path, doomed: Doomed) -> bool:
+    try:
+        with segment.open("rb") as file:
+            return not any(
+                _is_doomed(stored.capture.url, stored.capture.fetched_at_ms, doomed)
+                for stored in iter_captures(file)
+            )
+    except (DamageError, PrsmError, OSError):
+        return False
 
 
 def _holds(segment: Path, doomed: Doomed) -> bool:

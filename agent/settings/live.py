@@ -34,7 +34,7 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
     "pages": frozenset({"most_load"}),
     "network": frozenset({"parallel_hosts", "bytes_per_s", "month_bytes"}),
     "windows": frozenset({"weekday", "weekend", "days", "zone"}),
-    "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s"}),
+    "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s", "trash_s"}),
     "collection": frozenset(
         {
             *("bytes_per_s", "weekday", "weekend", "chunk_bytes", "retry_s", "keep_s"),

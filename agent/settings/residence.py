@@ -159,6 +159,14 @@ class DiskSettings:
         least=0,
         reason="how long logs that were sent are kept here; a week, as in the original paper",
     )
+    trash_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=DAY_S,
+        most=3650 * DAY_S,
+        reason="how long files that the ledger does not name stay in data/crawl/trash, as after a "
+        "lost ledger; shorter where reserve_bytes is not free",
+    )
 
 
 @frozen

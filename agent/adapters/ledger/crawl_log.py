@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
+from agent.adapters.ledger.trash import Trash
 from agent.pipeline.messages import RulesDue
 from agent.pipeline.ports import FetchAnswer
 from shared.archive.segment import OpenFile
@@ -27,7 +28,7 @@ from shared.wire.crawl_log import Comment, encode_line, request_line
 from shared.wire.gzip_stream import compress
 from shared.wire.orders import OrderKind
 
-__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState"]
+__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState", "discard_logs"]
 
 PROBE_PAGES: Final = 50
 """`#MaxTransfer` of all but a crawl, as the source has it; 0 stands for a crawl."""
@@ -135,16 +136,23 @@ class CrawlLog:
         self._section = None
         return closed
 
-    def remove_unknown(self, closed: set[int]) -> None:
-        """Delete logs that are neither open nor closed: handed on, or never committed."""
+    def remove_unknown(self, closed: set[int], trash: Trash) -> None:
+        """Move away logs that are neither open nor closed: handed on, or another ledger's."""
         for path in self._directory.iterdir():
             match = _NAME.fullmatch(path.name)
             if match and int(match[1]) != self._serial and int(match[1]) not in closed:
-                path.unlink()
+                trash.take(path)
 
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+def discard_logs(directory: Path, trash: Trash) -> None:
+    """Move all logs away: a new ledger would write over them."""
+    for path in directory.glob("*"):
+        if _NAME.fullmatch(path.name):
+            trash.take(path)
 
 
 def _header(one: FetchAnswer) -> bytes:

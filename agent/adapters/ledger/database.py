@@ -19,6 +19,7 @@ from typing import Final
 
 from agent.adapters.ledger.migration import from_version_1, from_version_2_on
 from agent.adapters.ledger.schema import OLDEST, TABLES, VERSION
+from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
@@ -48,10 +49,10 @@ class Database:
         """
         self.path = path
         self._notes: list[tuple[str, Sequence[Row]]] = []
-        if not path.exists():
-            # Of another database; SQLite would put its pages into the new one.
+        if not path.exists() or not path.stat().st_size:
+            # Of the database that is lost; SQLite would delete them, or put them into the new one.
             for suffix in ("-wal", "-shm"):
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
+                Trash(path.parent).take(path.with_name(path.name + suffix))
         with ExitStack() as stack:
             try:
                 self._connection = stack.enter_context(closing(_connect(path)))

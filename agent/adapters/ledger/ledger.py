@@ -17,7 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Self
 
-from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState
+from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState, discard_logs
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.open_index import OpenIndex
@@ -26,6 +26,7 @@ from agent.adapters.ledger.rests import Rests
 from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
+from agent.adapters.ledger.trash import Trash
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import Clock, FetchAnswer, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
@@ -99,7 +100,8 @@ class SqliteLedger:
         self._next_job = numbers.next_job
         self._last: tuple[object, ...] = ()
         self._to_delete: list[Path] = []
-        log.remove_unknown({closed.serial for closed in self.closed_logs()})
+        trash = Trash(database.path.parent)
+        log.remove_unknown({closed.serial for closed in self.closed_logs()}, trash)
 
     @classmethod
     def open(
@@ -128,10 +130,13 @@ class SqliteLedger:
                 info=options.info,
                 max_bytes=options.max_segment_bytes,
                 keep_strays=known is None,
+                trash=Trash(folder),
                 index=OpenIndex(database),
                 open_file=open_file,
             )
             stack.callback(segments.close)
+            if known is None:
+                discard_logs(folder / LOGS, Trash(folder))
             log = CrawlLog(folder / LOGS, numbers.log, open_file)
             stack.callback(log.close)
             ledger = cls(database, numbers, segments, log, options, submit)

@@ -20,6 +20,7 @@ from typing import Final
 
 from agent.adapters.ledger.appended import AppendedFile
 from agent.adapters.ledger.open_index import OpenIndex
+from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.classic import link_lines
 from shared.archive.encode import EncodedCapture, SegmentInfo
@@ -60,18 +61,20 @@ class Segments:
         info: SegmentInfo,
         max_bytes: int,
         keep_strays: bool,
+        trash: Trash,
         index: OpenIndex,
         open_file: OpenFile = io.FileIO,
     ) -> None:
         """Open the folder as the last commit left it.
 
         keep_strays: the ledger is new and knows nothing of segments that lie here; whole captures
-        of theirs are sealed. Otherwise what no commit names is not there.
+        of theirs are sealed. Otherwise what no commit names goes to the trash.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._max_bytes = max_bytes
         self._open_file = open_file
+        self._trash = trash
         self._index = index
         self._lines: list[bytes] = []  # of the index, since the last commit
         self._outward: list[bytes] = []
@@ -173,6 +176,8 @@ class Segments:
 
     def _mend(self, committed: SegmentState, *, keep_strays: bool) -> None:
         named = self._directory / committed.name if committed.name else None
+        if named is not None:
+            self._go_on(named, committed)  # raises before a stray of another ledger is touched
         for path in sorted(self._directory.glob(f"*.warc.gz{OPEN_SUFFIX}")):
             sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
             if sealed == named:
@@ -186,12 +191,10 @@ class Segments:
                     if _opened(links).exists():
                         _opened(links).rename(links)
             else:
-                path.unlink()
-        if named is not None:
-            self._go_on(named, committed)
+                self._trash.take(path)
         for path in self._directory.glob(f"*{LINKS_SUFFIX}{OPEN_SUFFIX}"):
             if self._links is None or path != self._links.path:
-                path.unlink()
+                self._trash.take(path)
         sync_directory(self._directory)
 
     def _go_on(self, named: Path, committed: SegmentState) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.adapters.ledger.trash import Trash
 from agent.collection import withdrawing
 from agent.collection.holdings import Holdings
 from agent.collection.retention import drop_kept
@@ -191,3 +192,16 @@ def test_each_host_is_gone_over_twice(tmp_path: Path) -> None:
     assert read_withdrawn(tmp_path).hosts == {STAYS: AT_MS + 10**9}
     (tmp_path / "withdrawn.json").write_text("[")
     assert (read_withdrawn(tmp_path).number, doomed(tmp_path, AT_MS)) == (0, {})
+
+
+def test_withdrawn_hosts_leave_the_trash(holdings: Holdings) -> None:
+    """A segment that the ledger does not name goes whole, one that cannot be read too."""
+    trash = Trash(holdings.segments.parent)
+    for url in (f"{GONE}1", f"{STAYS}1"):
+        trash.take(holdings.segments / collect(holdings, (url, AT_MS)))
+    kept, *_ = (path for path in trash.files() if b"gone" not in gzip.decompress(path.read_bytes()))
+    damaged = holdings.segments / "x.warc.gz.open"
+    damaged.write_bytes(b"no gzip")
+    trash.take(damaged)
+    drop_hosts(holdings, DOOMED, lambda _: None)
+    assert list(trash.files()) == [kept]
