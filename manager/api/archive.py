@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from manager.api.door import Admin, Door, Viewer
+from manager.operations.adoption import Adopted, IdOf
 from manager.operations.archive_figures import (
     ArchiveFigures,
     WithdrawnRow,
@@ -18,6 +20,7 @@ from manager.operations.archive_figures import (
 from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
 from manager.operations.archive_mirrors import Mirror
 from manager.operations.downloads import DownloadRow, list_downloads
+from manager.operations.strays import TrashDay
 
 __all__ = ["router"]
 
@@ -38,6 +41,33 @@ async def compact(door: Door, actor: Admin) -> Compacted:
     """Rewrite what was withdrawn now, not at the next time of the clock; takes minutes."""
     rewritten, deleted = await asyncio.to_thread(door.compact, actor)
     return Compacted(rewritten=rewritten, deleted=deleted)
+
+
+class AdoptionOrder(BaseModel):
+    """Options of an adoption. trusted: segments whose index is lost are given away unproven.
+
+    id_of: whose installation id both have afterwards; empty: `prsm archive adopt --help`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    dry_run: bool = False
+    trusted: bool = False
+    id_of: IdOf = ""
+
+
+@router.post("/adopt")
+async def adopt(door: Door, actor: Admin, asked: AdoptionOrder) -> Adopted:
+    """Enter segments that no row names, in place or in the trash; reads them, takes hours."""
+    return await asyncio.to_thread(
+        partial(door.adopt, actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
+    )
+
+
+@router.get("/trash")
+async def trash(door: Door, _: Viewer) -> list[TrashDay]:
+    """Return the contents of the trash by day."""
+    return await asyncio.to_thread(door.trash)
 
 
 @router.get("/mirrors")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
@@ -20,6 +20,7 @@ from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.readers import Reader
 from manager.operations.actor import Actor
+from manager.operations.adoption import Adopted, IdOf
 from manager.operations.alert_views import AlertDesk
 from manager.operations.api_tokens import Holder, holder_of
 from manager.operations.archive_mirrors import Mirror
@@ -27,6 +28,7 @@ from manager.operations.log_lines import LogLines
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.strays import TrashDay
 from manager.operations.transport import require_private
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
@@ -57,6 +59,14 @@ OURS: Final = frozenset({"same-origin", "none"})
 """Where a browser says that a session's request comes from: our pages, or the person at it."""
 
 
+class Adopt(Protocol):
+    """The operation that enters segments without a row."""
+
+    def __call__(self, actor: Actor, *, dry_run: bool, trusted: bool, id_of: IdOf) -> Adopted:
+        """Enter them; blocks."""
+        ...
+
+
 @frozen
 class AdminDoor:
     """What the routes for administrators work with."""
@@ -71,6 +81,8 @@ class AdminDoor:
     now_ms: Callable[[], int]
     compact: Callable[[Actor], tuple[int, int]]
     mirrors: Callable[[float, int], list[Mirror]]
+    adopt: Adopt
+    trash: Callable[[], list[TrashDay]]
     scratch: Scratch
     log_lines: LogLines
     bundles: Bundles

@@ -20,6 +20,7 @@ from manager.db import Database
 from manager.db.dumping import dump, table_names
 from manager.db.migrate import check_current, schema_version
 from manager.operations.actor import Actor, note_alone
+from manager.operations.installation import installation_id
 from manager.operations.policy import Policy
 from manager.operations.restoring import files_in_use, longest_permit_ms
 from manager.settings import SETTINGS_FILE, Settings
@@ -98,6 +99,7 @@ def make_backup(
             files=[*entries, *copied.values()],
             left_out=[name for name in RECORDS + ARCHIVE if name not in folders],
             missing=sorted(missing),
+            installation=installation_id(db),
         )
         writer.finish(manifest)
         action = "manager.backup-incomplete" if missing else "manager.backup"

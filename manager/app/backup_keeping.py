@@ -1,7 +1,7 @@
 """Keep the newest backups of a folder, and remove those before them.
 
-Invariant: what is removed is a backup by its own manifest; other files are left alone, and so is
-one that was cut off, which may be the only thing that is left of something.
+Invariant: what is removed is a backup of the same installation by its own manifest; other files are
+left alone, and so is one that was cut off, which may be the only thing that is left of something.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from manager.store import StoreError
-from manager.store.backup_files import open_backup
+from manager.store.backup_files import Manifest, open_backup
 from shared.errors import FormatError
 
 __all__ = ["remove_older"]
@@ -20,11 +20,12 @@ def remove_older(newest: Path, keep: int) -> list[Path]:
 
     keep: how many stay, that one too. Raises StoreError where one cannot be removed.
     """
+    made = _manifest(newest)
     others = []
     for path in newest.parent.glob("*.tar"):
-        made_ms = None if path.name == newest.name else _made_ms(path)
-        if made_ms is not None:
-            others.append((made_ms, path))
+        manifest = None if path.name == newest.name else _manifest(path)
+        if manifest and made and manifest.installation == made.installation:
+            others.append((manifest.made_ms, path))
     removed = [path for _, path in sorted(others, reverse=True)[keep - 1 :]]
     for path in removed:
         try:
@@ -37,8 +38,8 @@ def remove_older(newest: Path, keep: int) -> list[Path]:
     return removed
 
 
-def _made_ms(path: Path) -> int | None:
-    """Return when a backup was made; None: it is none."""
+def _manifest(path: Path) -> Manifest | None:
+    """Return what a backup holds; None: it is none."""
     if path.is_symlink() or not path.is_file():
         return None
     try:
@@ -46,4 +47,4 @@ def _made_ms(path: Path) -> int | None:
     except (FormatError, OSError):
         return None
     backup.close()
-    return backup.manifest.made_ms
+    return backup.manifest

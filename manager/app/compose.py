@@ -16,12 +16,14 @@ from typing import Final
 from manager.app.alert_sending import ways
 from manager.app.alerts import alert_desk
 from manager.app.certificate import Certificate, certificate_of
-from manager.app.keeping import Archive, Readers, open_archive
+from manager.app.database_lock import DatabaseLock
+from manager.app.keeping import Archive, Readers, open_archive, store_of
 from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
 from manager.app.self_check import SelfCheck
 from manager.db import Database
-from manager.db.migrate import migrate
+from manager.db.migrate import migrate, schema_version
+from manager.db.opening import sqlite_file
 from manager.distance import learn
 from manager.errors import BusyError
 from manager.intake.accepting import Acceptance
@@ -32,20 +34,29 @@ from manager.intake.readers import Reader
 from manager.intake.segments import SegmentIntake
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
+from manager.operations.file_lease import FileLease
+from manager.operations.installation import (
+    MarkedFiles,
+    mark_files,
+    refuse_new_database,
+    take_id_again,
+)
 from manager.operations.learning import Learner, Learning
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.standing import Standing, how_it_stands
 from manager.settings import Settings
 from manager.signing import SigningClient
-from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, UploadParts
+from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
 from manager.store.segment_store import SegmentStore
 from shared.frozen import frozen
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
 
-__all__ = ["Manager", "layout_of", "open_manager", "policy_of"]
+__all__ = ["Manager", "layout_of", "open_database", "open_manager", "policy_of", "url_of"]
 
+FIRST_WITH_ID: Final = "0036"
+"""The schema from which on a database has an installation id."""
 EXAMINE_S: Final = 2.0
 """How long a start examines the database; the clock does the rest, and all of it once a day."""
 
@@ -80,6 +91,8 @@ class Manager:
     certificate: Certificate | None
     self_check: SelfCheck
     now_ms: Callable[[], int]
+    lease: FileLease
+    lock: DatabaseLock | None
 
     @property
     def segments(self) -> SegmentIntake:
@@ -96,7 +109,11 @@ class Manager:
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
             self.archive.write_down()
         self.leadership.stop()
+        with contextlib.suppress(BusyError, OSError):  # else others watch it for a while
+            self.lease.release()
         self.db.close()
+        if self.lock is not None:
+            self.lock.close()
 
 
 def open_manager(
@@ -115,30 +132,88 @@ def open_manager(
     read: who reads bodies, as `BodyWorkers(...).run`. planner: who makes plans. learner: who learns
     distances. readers: who reads segments; without, the thread that asks. identity: None: a new
     name. config: the file of the settings; None: the one in the data directory.
-    Raises SettingError, StoreError, BusyError.
+    Raises SettingError, StoreError, InstallationError (other files than the database's), BusyError.
     """
     layout = layout_of(settings)
     layout.create()
     self_check = SelfCheck(settings, layout, config=config)
     self_check.start()
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
-    try:
-        db.examine(EXAMINE_S)
+    files = MarkedFiles(layout, store_of(settings.archive, layout))
+    with contextlib.ExitStack() as stack:
+        db, lock = open_database(settings, files)
+        if lock is not None:
+            stack.callback(lock.close)
+        stack.callback(db.close)
         self_check.watch(db)
+        had_id = not schema_version(db) or schema_version(db) >= FIRST_WITH_ID
         migrate(db)
-        return _put_together(
-            settings, layout, db, read, planner, now_ms, readers or Readers(),
+        if not had_id:
+            take_id_again(db, files)
+        mark_files(db, files, now_ms())
+        made = _put_together(
+            settings, files, db, lock, read, planner, now_ms, readers or Readers(),
             identity or Identity(), learner, self_check,
         )  # fmt: skip
-    except BaseException:
-        db.close()
-        raise
+        stack.pop_all()
+    return made
+
+
+def open_database(
+    settings: Settings, files: MarkedFiles, *, may_be_new: bool = False
+) -> tuple[Database, DatabaseLock | None]:
+    """Open the database of a manager, and lock it where it is a file.
+
+    One that is missing or empty is made only where no files are, or where it may be new. Raises
+    SettingError, StoreError, InstallationError, BusyError.
+    """
+    url = url_of(settings)
+    path = sqlite_file(url)
+    if path is None:
+        db = Database(url)
+        try:
+            if not may_be_new and not schema_version(db):
+                refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
+        except BaseException:
+            db.close()
+            raise
+        return db, None
+    if not may_be_new:
+        _refuse_new_file(path, files)
+    with contextlib.ExitStack() as stack:
+        lock = DatabaseLock(path)
+        stack.callback(lock.close)
+        db = Database(url)
+        stack.callback(db.close)
+        db.examine(EXAMINE_S)
+        if not may_be_new and not schema_version(db):
+            refuse_new_database(files, str(path))
+        stack.pop_all()
+    return db, lock
+
+
+def _refuse_new_file(path: Path, files: MarkedFiles) -> None:
+    """Refuse to make a database where files are, or where its journal has what it lost."""
+    if path.exists() and path.stat().st_size:
+        return
+    refuse_new_database(files, str(path))
+    journal = path.with_name(path.name + "-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise StoreError(
+            f"{path} is missing or empty, and {journal.name} beside it holds changes of it, which "
+            "a new database would delete: put the database back, or move the journal away"
+        )
+
+
+def url_of(settings: Settings) -> str:
+    """Return the URL of the database."""
+    return settings.database.url or f"sqlite:///{layout_of(settings).database}"
 
 
 def _put_together(
     settings: Settings,
-    layout: Layout,
+    files: MarkedFiles,
     db: Database,
+    lock: DatabaseLock | None,
     read: Reader,
     planner: Planner,
     now_ms: Callable[[], int],
@@ -147,8 +222,11 @@ def _put_together(
     learner: Learner,
     self_check: SelfCheck,
 ) -> Manager:
+    layout = files.layout
     certificate = certificate_of(settings.server)
     leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
+    lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
+    lease.claim()
     leadership.step()
     db.damage.refuse()
     led = db.fenced(leadership.fence)
@@ -177,7 +255,9 @@ def _put_together(
         settings=settings.intake,
         now_ms=now_ms,
     )
-    archive = open_archive(settings.archive, db, layout, spool, readers, now_ms)
+    archive = open_archive(
+        settings.archive, db, layout, files.store, spool, readers, now_ms, lease.check
+    )
     parts = UploadParts(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
@@ -236,6 +316,8 @@ def _put_together(
         certificate,
         self_check,
         now_ms,
+        lease,
+        lock,
     )
 
 

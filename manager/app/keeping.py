@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,25 +13,33 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Downloads, Usage, read_query
 from manager.intake.segments import SegmentIntake
-from manager.operations import archive_results, archive_upkeep
+from manager.operations import archive_results, archive_upkeep, strays
 from manager.operations.actor import CLOCK, Actor
+from manager.operations.adoption import Adopted, Adoption, IdOf, adopt
 from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.archive_making import Making
 from manager.operations.archive_mirrors import Mirror, mirrors
 from manager.operations.archive_upkeep import Rewrite
 from manager.operations.downloads import forget_downloads
+from manager.operations.installation import MarkedFiles
+from manager.operations.segment_adoption import Rebuild
+from manager.operations.strays import TrashDay
+from manager.operations.trash_purging import purge_trash
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
 from manager.store.object_store import ObjectStore
 from manager.store.segment_reading import examine_segment
+from manager.store.segment_rebuilding import rebuild_segment
 from manager.store.segment_rewriting import rewrite_segment
 from manager.store.segment_store import DirectoryStore, SegmentStore
+from manager.store.trash import Trash
 from shared.frozen import frozen
 
-__all__ = ["Archive", "Readers", "open_archive"]
+__all__ = ["Archive", "Readers", "open_archive", "store_of"]
 
 USAGE_S = 10.0
 JOBS_S = 2.0
+HOUR_S = 3600.0
 DAY_S = 86_400.0
 
 
@@ -40,6 +49,7 @@ class Readers:
 
     examine: Examine = examine_segment
     rewrite: Rewrite = rewrite_segment
+    rebuild: Rebuild = rebuild_segment
 
 
 @frozen
@@ -49,6 +59,7 @@ class Archive:
     settings: ArchiveSettings
     reading: Reading
     rewrite: Rewrite
+    rebuild: Rebuild
     making: Making
     store: SegmentStore
     intake: SegmentIntake
@@ -61,10 +72,23 @@ class Archive:
         return replace(self, making=making, intake=SegmentIntake(db, self.reading, making.now_ms))
 
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
-        """Rewrite what was withdrawn; return how many were rewritten and deleted."""
-        making = self.making
+        """Rewrite what was withdrawn, in the trash too; return how many were rewritten, deleted."""
+        making, reading, rewrite = self.making, self.reading, self.rewrite
         archive_results.remove_old_results(making, self.settings.keep_results_s)
-        return archive_upkeep.compact(making.db, self.reading, self.rewrite, actor, making.now_ms())
+        done = archive_upkeep.compact(making.db, reading, rewrite, actor, making.now_ms())
+        strays.sweep_trash(making.db, reading, time.time(), actor)
+        purge_trash(making.db, reading, rewrite, actor, making.now_ms())
+        return done
+
+    def adopt(self, actor: Actor, *, dry_run: bool, trusted: bool, id_of: IdOf = "") -> Adopted:
+        """Give the files this installation's id, and enter segments that no row names."""
+        files = MarkedFiles(self.reading.layout, self.store)
+        asked = Adoption(self.making.db, self.reading, files, self.rebuild, dry_run, trusted, id_of)
+        return adopt(asked, actor, self.making.now_ms())
+
+    def trash(self) -> list[TrashDay]:
+        """Return what lies in the trash by day."""
+        return strays.trash_days(self.reading, self.settings.trash_s)
 
     def mirrors(self, share: float, limit: int) -> list[Mirror]:
         """Return hosts that show what others show."""
@@ -83,12 +107,19 @@ class Archive:
         self.downloads.write_down()
 
     def tidy(self) -> None:
-        """Remove old results, files that nobody names, changes and downloads of long ago."""
+        """Remove old results, changes and downloads; move files that nobody names to the trash."""
         making, settings = self.making, self.settings
         archive_results.remove_old_results(making, settings.keep_results_s)
         archive_upkeep.remove_strays(making.db, self.reading)
         archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
         forget_downloads(making.db, making.now_ms())
+
+    def empty_trash(self) -> None:
+        """Delete some of what lies in the trash for longer than its setting."""
+        settings = self.settings
+        strays.empty_trash(
+            self.making.db, self.reading, settings.trash_s, settings.trash_share, time.time()
+        )
 
     def begin(self, clock: Clock, leadership: Leadership, led: Database) -> None:
         """Declare what happens when; the leader goes on where the one before ended."""
@@ -102,20 +133,30 @@ class Archive:
             clock.every(DAY_S, "archive readers", only(give_all))
         clock.every(self.settings.compact_s, "compaction", only(ours.compact))
         clock.every(DAY_S, "archive tidying", only(ours.tidy))
+        clock.every(HOUR_S, "archive trash", only(ours.empty_trash))
+
+
+def store_of(settings: ArchiveSettings, layout: Layout) -> SegmentStore:
+    """Return where segments lie. Raises SettingError."""
+    if settings.store:
+        return ObjectStore(settings.store, settings.store_endpoint, settings.store_region)
+    return DirectoryStore(layout.segments, layout.access)
 
 
 def open_archive(
     settings: ArchiveSettings,
     db: Database,
     layout: Layout,
+    store: SegmentStore,
     spool: Spool,
     readers: Readers,
     now_ms: Callable[[], int],
+    check: Callable[[], None],
 ) -> Archive:
-    """Return the archive of a manager."""
-    store: SegmentStore = DirectoryStore(layout.segments, layout.access)
-    if settings.store:
-        store = ObjectStore(settings.store, settings.store_endpoint, settings.store_region)
+    """Return the archive of a manager.
+
+    check: refuses to move or delete files that are not this database's.
+    """
     reading = Reading(
         layout,
         store,
@@ -123,12 +164,15 @@ def open_archive(
         lambda: spool.temporary(".segment"),
         settings.memory_bytes,
         settings.segment_cpu_s,
+        Trash(layout, store),
+        check,
     )
     usage = Usage(db, now_ms)
     return Archive(
         settings,
         reading,
         readers.rewrite,
+        readers.rebuild,
         Making(db, layout, store, settings.memory_bytes, now_ms),
         store,
         SegmentIntake(db, reading, now_ms),

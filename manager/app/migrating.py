@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
-from manager.app.compose import layout_of
+from manager.app.compose import layout_of, url_of
+from manager.app.database_lock import DatabaseLock
+from manager.app.keeping import store_of
 from manager.app.lock import held_by_us
 from manager.db import Database
 from manager.db.migrate import migrate_to, newest_schema, schema_version
+from manager.db.opening import sqlite_file
+from manager.operations.installation import MarkedFiles, refuse_new_database
 from manager.operations.managers import seen_lately
 from manager.settings import Settings
 from shared.errors import SettingError
@@ -43,12 +48,21 @@ def schema_of(settings: Settings) -> Schema:
 def change_schema(settings: Settings, target: str, now_ms: int) -> Schema:
     """Bring the database to a schema, `head` the newest; all of it or nothing.
 
-    Raises SettingError, StoreError (a manager serves the directory), BusyError.
+    One that has no tables is made only where no files are. Raises SettingError, StoreError (a
+    manager serves the directory or the database, files are there), BusyError.
     """
-    with _opened(settings) as db:
-        before = schema_version(db)
-        alone = held_by_us(layout_of(settings).lock) if db.is_sqlite else contextlib.nullcontext()
-        with alone:
+    with contextlib.ExitStack() as alone:
+        path = sqlite_file(url_of(settings))
+        if path is not None:
+            alone.enter_context(held_by_us(layout_of(settings).lock))
+            _check_there(path)
+            alone.enter_context(DatabaseLock(path))
+        with _opened(settings) as db:
+            before = schema_version(db)
+            if not before:
+                layout = layout_of(settings)
+                files = MarkedFiles(layout, store_of(settings.archive, layout))
+                refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
             if target != "head" and target < before:
                 serving = seen_lately(db, now_ms - SEEN_MS)
                 if serving:
@@ -58,17 +72,23 @@ def change_schema(settings: Settings, target: str, now_ms: int) -> Schema:
                     )
             with db.write() as tx:
                 migrate_to(tx, target)
-        return Schema(schema_version(db), newest_schema())
+            return Schema(schema_version(db), newest_schema())
 
 
 @contextlib.contextmanager
 def _opened(settings: Settings) -> Iterator[Database]:
-    layout = layout_of(settings)
-    if not settings.database.url and not layout.database.exists():
-        raise SettingError(f"{layout.database}: there is no database; `prsm serve` makes one")
-    db = Database(settings.database.url or f"sqlite:///{layout.database}")
+    url = url_of(settings)
+    path = sqlite_file(url)
+    if path is not None:
+        _check_there(path)
+    db = Database(url)
     try:
         db.examine(EXAMINE_S)
         yield db
     finally:
         db.close()
+
+
+def _check_there(path: Path) -> None:
+    if not path.exists() or not path.stat().st_size:
+        raise SettingError(f"{path}: there is no database; `prsm serve` makes one")

@@ -2,7 +2,8 @@
 
 Invariant: nothing that is there is changed: the data directory, the shared folder and the database
 must be empty. What was restored has the schema of this version, is whole (digests, then `check`),
-and is safe to go on with (`manager.operations.restoring`).
+has the installation id of the backup (an object store bears it already), and is safe to go on with
+(`manager.operations.restoring`).
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from manager.db.dumping import is_empty, load
 from manager.db.migrate import check_known, migrate_to
 from manager.operations.actor import Actor
 from manager.operations.checks import check
+from manager.operations.installation import MarkedFiles, installation_id, set_marks
 from manager.operations.restoring import make_safe
 from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest
+from manager.store.segment_store import DirectoryStore
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -118,6 +121,8 @@ def _filled(
         with db.write() as tx:
             _load(tx, backup)
             make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
+        files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
+        set_marks(files.places(), installation_id(db), now_ms())
         findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
     finally:
         db.close()

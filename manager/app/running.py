@@ -37,6 +37,7 @@ from manager.intake.workers import Workers
 from manager.naming import resolve_due
 from manager.operations.actor import CLOCK
 from manager.operations.daily_files import keep_daily_files
+from manager.operations.file_lease import BEAT_S
 from manager.operations.log_forgetting import forget_logs
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.round_progress import begin_crawl
@@ -44,6 +45,7 @@ from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
+from manager.store.segment_rebuilding import rebuild_segment
 from manager.store.segment_rewriting import rewrite_segment
 from shared.native import why_none
 
@@ -97,6 +99,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             Readers(
                 lambda job: readers.run_here(examine_segment, job),
                 lambda job: readers.run_here(rewrite_segment, job),
+                lambda job: readers.run_here(rebuild_segment, job),
             ),
             dataclasses.replace(identity, dead=dead),
             learner,
@@ -217,6 +220,7 @@ def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     manager.archive.begin(clock, manager.leadership, db)
+    once(BEAT_S, "file lease", manager.lease.renew)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)
     once(
@@ -227,7 +231,7 @@ def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
     once(DAILY_S, "daily", lambda: keep_daily_files(db, manager.layout.daily, now_ms()))
     # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
-    once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles, now_ms()))
+    once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles))
     keep_s = manager.settings.intake.keep_logs_s
     once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))

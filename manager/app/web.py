@@ -89,6 +89,8 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
         manager.archive.compact,
         manager.archive.mirrors,
+        manager.archive.adopt,
+        manager.archive.trash,
         scratch,
         log_lines,
         manager.bundles,

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import showing
+from manager.cli.adopting import adopt, trash
 from manager.cli.options import Place, json_option, pass_place, yes_option
 
 __all__ = ["archive", "compact", "mirrors", "withdraw"]
@@ -31,6 +32,10 @@ def archive(context: click.Context, as_json: bool) -> None:
     rows = (tuple(row[name] for name in names) for row in found["files"])
     showing.table(("kind", "state", "segments", "captures", "bytes", "index bytes"), rows, NOTHING)
     click.echo(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
+
+
+archive.add_command(adopt)
+archive.add_command(trash)
 
 
 @archive.command()

@@ -229,6 +229,12 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("how long the results of third parties' jobs are kept for them"),
     lazy("how long the list of changes is kept"),
     lazy("third parties that ask once a year still get all of them"),
+    lazy("how long files that no row names stay in the trash, where they are moved after a day"),
+    lazy("whole days are counted"),
+    lazy("`prsm archive adopt` takes segments out of it again"),
+    lazy("which share of all files of the archive is deleted from the trash in an hour at most"),
+    lazy("one file at least"),
+    lazy("a mistake is seen before all is gone"),
     lazy("how long a third party may take nothing of its download before it is given up"),
     lazy(
         "where the web server in front finds the folder `archive`, as `/prsm-archive/`, so that it "

@@ -238,7 +238,7 @@ def named(tx: Transaction) -> list[AgentName]:
     return sorted(rows, key=lambda one: one.name)
 
 
-def add(tx: Transaction, name: str, kind: str, key_hash: str, now_ms: int) -> int:
+def add(tx: Transaction, name: str, kind: str, key_hash: str | None, now_ms: int) -> int:
     """Add an agent and return its number."""
     added = tx.execute(
         agents.insert()

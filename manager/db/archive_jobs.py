@@ -27,7 +27,6 @@ __all__ = [
     "jobs_with_host",
     "lose_results",
     "next_queued",
-    "not_ended",
     "queue_again",
     "set_hosts",
 ]
@@ -184,12 +183,6 @@ def jobs_with_host(tx: Transaction, host_id: int) -> list[int]:
         .join(job_hosts, job_hosts.c.job_id == archive_jobs.c.id)
         .where(job_hosts.c.host_id == host_id, archive_jobs.c.state == "complete")
     )
-
-
-def not_ended(tx: Transaction) -> set[int]:
-    """Return the jobs that have a result, or will have one."""
-    open_or_done = archive_jobs.c.state.in_(("queued", "running", "complete"))
-    return set(tx.values(sa.select(archive_jobs.c.id).where(open_or_done)))
 
 
 def finished_before(tx: Transaction, moment_ms: int) -> list[int]:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from manager.errors import DamagedDatabaseError
 from shared.errors import SettingError
 
-__all__ = ["CONNECTIONS", "CONNECTION_S", "WAIT_S", "open_engine"]
+__all__ = ["CONNECTIONS", "CONNECTION_S", "WAIT_S", "open_engine", "sqlite_file"]
 
 WAIT_S: Final = 30.0
 """How long a write waits for its turn before it is refused as busy; a plan of a million moves
@@ -40,14 +40,17 @@ _POOL: Final[dict[str, Any]] = {
 }
 
 
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of a database of SQLite; None: it is another. Raises SettingError."""
+    parsed = _parsed(url)
+    if parsed.drivername != "sqlite" or not parsed.database:
+        return None
+    return Path(parsed.database)
+
+
 def open_engine(url: str) -> sa.Engine:
     """Return the connections to a database, opened as they are needed. Raises SettingError."""
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError as error:
-        raise SettingError(
-            f"database {url!r}: not a URL; write sqlite:///PATH or postgresql://USER@HOST/NAME"
-        ) from error
+    parsed = _parsed(url)
     if parsed.drivername == "sqlite":
         return _sqlite(parsed)
     if parsed.drivername in ("postgresql", "postgresql+psycopg"):
@@ -70,6 +73,15 @@ def open_engine(url: str) -> sa.Engine:
         f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
         "supported; use sqlite:///PATH or postgresql://USER@HOST/NAME"
     )
+
+
+def _parsed(url: str) -> sa.URL:
+    try:
+        return sa.make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise SettingError(
+            f"database {url!r}: not a URL; write sqlite:///PATH or postgresql://USER@HOST/NAME"
+        ) from error
 
 
 def _one_core_each(connection: Any, _record: object) -> None:

@@ -72,6 +72,20 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
         "exclude again what was excluded since, and revoke again tokens",
     ),
     "clock.gap": ("the manager's clock was set back", "keep it right by NTP"),
+    "archive.adopt": ("the files of the archive were adopted", "exclude again what was excluded"),
+    "installation.contested": (
+        "another manager uses the same files with another database",
+        "end one of the two; meanwhile no file is moved or deleted",
+    ),
+    "trash.take": (
+        "files that no row names were moved to the trash",
+        "`prsm archive adopt` enters segments again; the rest is deleted after archive.trash_s",
+    ),
+    "trash.give-back": ("files that rows name were taken out of the trash", _MORE),
+    "trash.empty": (
+        "files were deleted from the trash",
+        "`prsm archive trash` shows the rest",
+    ),
 }
 """Of each action what happened, and what to do."""
 

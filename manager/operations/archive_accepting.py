@@ -29,6 +29,7 @@ from manager.store.durable import full_disk_said
 from manager.store.segment_parts import Part
 from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
 from manager.store.segment_store import SegmentStore, link_into, segment_key
+from manager.store.trash import Trash
 from shared.frozen import frozen
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Reading",
     "Refused",
     "accept_segment",
+    "holding_kind",
     "known_segment",
 ]
 
@@ -96,7 +98,10 @@ Outcome = Accepted | Quarantined | Refused
 
 @frozen
 class Reading:
-    """Where and how segments are examined. work: a folder for what is made on the way."""
+    """Places and programs for examining segments. work: returns a new scratch folder.
+
+    check: refuses to move or delete files that are not this database's.
+    """
 
     layout: Layout
     store: SegmentStore
@@ -104,6 +109,8 @@ class Reading:
     work: Callable[[], Path]
     memory_bytes: int
     cpu_s: float
+    trash: Trash
+    check: Callable[[], None]
 
 
 def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | None:
@@ -182,7 +189,7 @@ def _job(
         folder=folder,
         name=name,
         held=tuple(
-            Held(one.unit, one.since_ms, one.until_ms, one.round, _kind(one.kind))
+            Held(one.unit, one.since_ms, one.until_ms, one.round, holding_kind(one.kind))
             for one in held.held
         ),
         excluded=frozenset(excluded),
@@ -203,7 +210,8 @@ def _begun_ms(name: str) -> int:
         return 0
 
 
-def _kind(word: str) -> LogKind:
+def holding_kind(word: str) -> LogKind:
+    """Return the kind of a holding by its word in the database."""
     return "probe" if word == "probe" else "crawl"
 
 

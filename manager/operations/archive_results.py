@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +16,7 @@ from typing import Final
 from manager.db import archive_jobs
 from manager.db.archive_jobs import JobRow
 from manager.db.engine import Database
+from manager.db.naming_files import FileState, states_of_results
 from manager.errors import PrsmError
 from manager.operations.actor import CLOCK, note
 from manager.operations.archive_jobs import FUNCTIONS, kept_at
@@ -25,6 +27,7 @@ from manager.store.durable import full_disk_said, move, open_new
 __all__ = ["begin_again", "remove_old_results", "run_next_job"]
 
 PROGRESS_S: Final = 2.0
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 class _RemovedError(Exception):
@@ -135,7 +138,10 @@ def _make(making: Making, row: JobRow, asked: Selection) -> None:
 
 
 def remove_old_results(making: Making, keep_s: float) -> int:
-    """Remove the results that are older than so long, and files of jobs that are gone."""
+    """Remove the results that are older than so long, and files of jobs that are gone.
+
+    A file that no job names is left to `strays`.
+    """
     now_ms = making.now_ms()
     with making.db.write() as tx:
         old = archive_jobs.finished_before(tx, now_ms - round(keep_s * 1000))
@@ -143,8 +149,14 @@ def remove_old_results(making: Making, keep_s: float) -> int:
             archive_jobs.change_job(tx, number, state="gone")
         if old:
             note(tx, now_ms, CLOCK, "job.expire", "", jobs=len(old))
-        wanted = archive_jobs.not_ended(tx)
-    for path in making.layout.results.glob("*.result"):
-        if int(path.stem) not in wanted:
-            path.unlink(missing_ok=True)
+    there = {
+        int(path.stem): path
+        for path in making.layout.results.glob("*.result")
+        if _NUMBER.fullmatch(path.stem)
+    }
+    with making.db.read() as tx:
+        states = states_of_results(tx, there)
+    for number, state in states.items():
+        if state is FileState.ENDED:
+            there[number].unlink(missing_ok=True)
     return len(old)

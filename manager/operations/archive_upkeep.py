@@ -1,8 +1,8 @@
-"""Rewrite what was withdrawn, remove what nobody names: the archive by the clock.
+"""Rewrite what was withdrawn, move away what nobody names: the archive by the clock.
 
 Invariant: a segment that was withdrawn is given to nobody; its rewriting has another name and the
 same records but those of excluded hosts, and appears in the transaction in which the old one is
-gone. A kill in between leaves files that nobody names, which are removed.
+gone. A kill in between leaves files of segments that are gone, which are deleted (`strays`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from manager.db.archive import SegmentRow
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.archive_accepting import Reading, enter_part, keep_files
+from manager.operations.strays import sweep, sweep_trash
 from manager.store.durable import full_disk_said
 from manager.store.segment_parts import Part
 from manager.store.segment_rewriting import RewriteJob
@@ -38,7 +39,9 @@ def compact(
     """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
 
     Where the hosts were included again before that, the segment is given away again as it is.
+    Raises InstallationError (the files are not this database's), StoreFullError, BusyError.
     """
+    reading.check()
     rewritten = deleted = 0
     while True:
         with db.read() as tx:
@@ -135,14 +138,14 @@ def _remove(db: Database, reading: Reading, key: str) -> bool:
 
 
 def remove_strays(db: Database, reading: Reading) -> int:
-    """Remove files that no row names, when they are a day old; return how many segments."""
-    with db.read() as tx:
-        used = archive_withdrawing.keys_in_use(tx)
-    removed = 0
-    for key, since_s in list(reading.store.listed()):
-        if key not in used and time.time() - since_s > STRAY_S:
-            removed += _remove(db, reading, key)
-    return removed
+    """Move files that no row names to the trash, when they are a day old; return how many segments.
+
+    What has ended is deleted. Raises InstallationError, StoreFullError, BusyError.
+    """
+    now_s = time.time()
+    swept = sweep(db, reading, STRAY_S, now_s)
+    sweep_trash(db, reading, now_s)
+    return swept.moved.get("segments", 0)
 
 
 def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:

@@ -16,6 +16,7 @@ from tuf.api.metadata import Metadata, Root, Snapshot, Targets, Timestamp
 
 from manager.db import releases
 from manager.db.engine import Database, Transaction
+from manager.db.naming_files import FileState, states_of_bundles
 from manager.db.releases import MetadataRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import CLOCK, Actor, note
@@ -201,11 +202,14 @@ def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
     return True
 
 
-def prune_bundles(db: Database, bundles: Bundles, now_ms: int) -> None:
-    """Remove files of releases that were revoked, or that no targets came for within a day."""
+def prune_bundles(db: Database, bundles: Bundles) -> None:
+    """Remove files of releases that were revoked; those that no release names are left alone."""
+    there = bundles.listed()
     with db.read() as tx:
-        kept = [row.sha256 for row in releases.all_releases(tx) if row.revoked_ms is None]
-    bundles.prune(kept, (now_ms - DAY_MS) / 1000)
+        states = states_of_bundles(tx, there)
+    for sha256, state in states.items():
+        if state is FileState.ENDED:
+            bundles.remove(sha256)
 
 
 def _checked_targets(

@@ -214,6 +214,22 @@ class ArchiveSettings:
         reason="how long the list of changes is kept; third parties that ask once a year still "
         "get all of them",
     )
+    trash_s: float = setting(
+        30.0 * DAY_S,
+        unit="s",
+        least=HOUR_S,
+        most=3650 * DAY_S,
+        reason="how long files that no row names stay in the trash, where they are moved after a "
+        "day; whole days are counted; `prsm archive adopt` takes segments out of it again",
+    )
+    trash_share: float = setting(
+        0.01,
+        unit="share",
+        least=0.0001,
+        most=1.0,
+        reason="which share of all files of the archive is deleted from the trash in an hour at "
+        "most; one file at least; a mistake is seen before all is gone",
+    )
     download_idle_s: float = setting(
         120.0,
         unit="s",

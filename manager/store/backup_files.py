@@ -58,7 +58,10 @@ class BackupFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a backup holds. tables: in the order in which they can be loaded, with their rows."""
+    """The contents of a backup. tables: in the order in which they can be loaded, with their rows.
+
+    installation: the installation id; empty in backups of versions before there were ids.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -72,6 +75,7 @@ class Manifest(BaseModel):
     files: list[BackupFile]
     left_out: list[str]
     missing: list[str]
+    installation: str = ""
 
 
 class BackupWriter(Protocol):

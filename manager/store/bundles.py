@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -39,12 +38,14 @@ class Bundles:
         """Open a file to send it. Raises FileNotFoundError."""
         return self._path(sha256).open("rb")
 
-    def prune(self, keep: Iterable[str], before_s: float) -> None:
-        """Remove files that no release names and that came before a time."""
-        kept = set(keep)
-        for path in self._folder.iterdir():
-            if path.name not in kept and path.stat().st_mtime < before_s:
-                path.unlink(missing_ok=True)
+    def listed(self) -> list[str]:
+        """Return the digests of the files that are here."""
+        names = (path.name for path in self._folder.iterdir())
+        return [name for name in names if _DIGEST.fullmatch(name)]
+
+    def remove(self, sha256: str) -> None:
+        """Remove a file that no release needs any more; one that is gone is fine."""
+        self._path(sha256).unlink(missing_ok=True)
 
     def _path(self, sha256: str) -> Path:
         assert _DIGEST.fullmatch(sha256), "a digest that was checked"

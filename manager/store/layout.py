@@ -17,6 +17,7 @@ And in the same directory, or in one that several managers on one database share
     incoming/        whole segments that wait to be verified
     transfers/       logs of what came, one file a week
     releases/        files of releases, each named by its SHA-256
+    trash/<day>/     what no row named, under the path that it had; emptied after archive.trash_s
 
 Invariant: no name that came over the network is ever part of a path; agents are numbers here.
 """
@@ -124,6 +125,16 @@ class Layout:
     def releases(self) -> Path:
         """The files of releases."""
         return self.kept / "releases"
+
+    @property
+    def trash(self) -> Path:
+        """Files that no row named, by the day on which they were moved there."""
+        return self.kept / "trash"
+
+    @property
+    def filled(self) -> tuple[Path, ...]:
+        """The folders of what cannot be made again, or costs others much."""
+        return (*self.sent, self.uploads, self.incoming, self.logs, self.releases)
 
     @property
     def database(self) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -19,6 +20,7 @@ from obstore.store import S3Store
 
 from manager.errors import BusyError
 from manager.store.errors import StoreError
+from manager.store.segment_store import KEY
 from shared.errors import SettingError
 
 __all__ = ["ObjectStore"]
@@ -26,6 +28,8 @@ __all__ = ["ObjectStore"]
 PART_BYTES: Final = 16 * 1024**2
 PARTS_AT_ONCE: Final = 4
 BUFFER_BYTES: Final = 1024**2
+TRASH: Final = "trash"
+_DISCARDED: Final = re.compile(rf"{TRASH}/(?P<day>\d{{4}}-\d\d-\d\d)/(?P<key>{KEY.pattern})")
 
 
 class ObjectStore:
@@ -39,7 +43,7 @@ class ObjectStore:
         parts = urlsplit(url)
         if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
             raise SettingError(f'archive.store = "{url[:200]}": must be s3://bucket/prefix')
-        self._shown = url
+        self.shown = url
         prefix = parts.path.strip("/")
         try:
             self._store = S3Store(
@@ -70,7 +74,7 @@ class ObjectStore:
         if kept != sent:
             self.delete(key)
             raise BusyError(
-                f"{self._shown}/{key}: {kept} of {sent} bytes are there; it is tried again later",
+                f"{self.shown}/{key}: {kept} of {sent} bytes are there; it is tried again later",
                 retry_after_s=60,
             )
 
@@ -81,10 +85,19 @@ class ObjectStore:
                 size_bytes = obstore.head(self._store, key)["size"]
         except FileNotFoundError as error:
             raise StoreError(
-                f"segment {key} is not in {self._shown}: put it back from the last copy"
+                f"segment {key} is not in {self.shown}: put it back from the last copy"
             ) from error
         ranges = _Ranges(self, key, size_bytes)
         return cast("BinaryIO", io.BufferedReader(ranges, BUFFER_BYTES))
+
+    def has(self, key: str) -> bool:
+        """Return whether an object is here."""
+        try:
+            with self._as_busy("look for", key):
+                obstore.head(self._store, key)
+        except FileNotFoundError:
+            return False
+        return True
 
     def path(self, key: str) -> Path | None:
         """Return None: no web server in front finds the bytes here."""
@@ -100,7 +113,58 @@ class ObjectStore:
         with self._as_busy("list", ""):
             for batch in obstore.list(self._store, chunk_size=1000):
                 for found in batch:
-                    yield found["path"], found["last_modified"].timestamp()
+                    if KEY.fullmatch(found["path"]):
+                        yield found["path"], found["last_modified"].timestamp()
+
+    def discard(self, key: str, day: str) -> None:
+        """Move an object below the prefix of a day's trash; one that is gone is fine."""
+        with contextlib.suppress(FileNotFoundError), self._as_busy("move", key):
+            obstore.rename(self._store, key, f"{TRASH}/{day}/{key}")
+
+    def discarded(self) -> Iterator[tuple[str, str, int]]:
+        """Yield day, key and bytes of each object in the trash."""
+        with self._as_busy("list", TRASH):
+            for batch in obstore.list(self._store, TRASH, chunk_size=1000):
+                for found in batch:
+                    match = _DISCARDED.fullmatch(found["path"])
+                    if match:
+                        yield match["day"], match["key"], found["size"]
+
+    def take_back(self, day: str, key: str) -> None:
+        """Move an object from the trash to where it was. Raises StoreError: it is not there."""
+        try:
+            with self._as_busy("move", key):
+                obstore.rename(self._store, f"{TRASH}/{day}/{key}", key)
+        except FileNotFoundError as error:
+            raise StoreError(f"segment {key} is not in the trash of {self.shown}") from error
+
+    def delete_discarded(self, day: str, key: str) -> None:
+        """Delete an object of the trash; one that is gone is fine."""
+        name = f"{TRASH}/{day}/{key}"
+        with contextlib.suppress(FileNotFoundError), self._as_busy("delete", name):
+            obstore.delete(self._store, name)
+
+    def open_discarded(self, day: str, key: str) -> BinaryIO:
+        """Return an object of the trash as a file to seek and read in. Raises StoreError."""
+        return self.open(f"{TRASH}/{day}/{key}")
+
+    def read_small(self, name: str) -> bytes | None:
+        """Return the bytes of a small object; None: there is none. Raises BusyError."""
+        try:
+            with self._as_busy("read", name):
+                return bytes(obstore.get(self._store, name).bytes())
+        except FileNotFoundError:
+            return None
+
+    def write_small(self, name: str, data: bytes) -> None:
+        """Write a small object, in place of one that is there. Raises BusyError."""
+        with self._as_busy("write", name):
+            obstore.put(self._store, name, data)
+
+    def remove_small(self, name: str) -> None:
+        """Delete a small object; one that is gone is fine. Raises BusyError."""
+        with contextlib.suppress(FileNotFoundError), self._as_busy("delete", name):
+            obstore.delete(self._store, name)
 
     def range(self, key: str, start: int, end: int) -> bytes:
         """Return the bytes [start, end) of an object."""
@@ -115,7 +179,7 @@ class ObjectStore:
             raise
         except (BaseError, OSError) as error:
             raise BusyError(
-                f"object store {self._shown}: could not {what} {key}: {_sentence(error)}",
+                f"object store {self.shown}: could not {what} {key}: {_sentence(error)}",
                 retry_after_s=60,
             ) from error
 

@@ -18,16 +18,16 @@ from manager.store.durable import full_disk_said, sync_folder, write_whole
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 
-__all__ = ["DirectoryStore", "SegmentStore", "link_into", "segment_key"]
+__all__ = ["KEY", "DirectoryStore", "SegmentStore", "link_into", "segment_key"]
 
 READ_BYTES: Final = 1024**2
-_KEY: Final = re.compile(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz")
+KEY: Final = re.compile(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz")
 
 
 def segment_key(agent_id: int, sha256: str) -> str:
     """Return the key of a segment of an agent with this digest."""
     key = f"{int(agent_id)}/{sha256}.warc.gz"
-    assert _KEY.fullmatch(key), "a digest that we computed"
+    assert KEY.fullmatch(key), "a digest that we computed"
     return key
 
 
@@ -43,6 +43,10 @@ class SegmentStore(Protocol):
 
     def open(self, key: str) -> BinaryIO:
         """Return a file to seek and read in; raises StoreError where the key is not there."""
+        ...
+
+    def has(self, key: str) -> bool:
+        """Return whether the bytes of a key are here. Raises BusyError."""
         ...
 
     def path(self, key: str) -> Path | None:
@@ -80,6 +84,10 @@ class DirectoryStore:
                 "data directory"
             ) from error
 
+    def has(self, key: str) -> bool:
+        """Return whether a file is here."""
+        return self._at(key).is_file()
+
     def path(self, key: str) -> Path | None:
         """Return the file's path."""
         return self._at(key)
@@ -91,11 +99,13 @@ class DirectoryStore:
     def listed(self) -> Iterator[tuple[str, float]]:
         """Yield the keys of all files. A link changes the file's status, not its bytes."""
         for path in self._root.glob("*/*.warc.gz"):
+            key = f"{path.parent.name}/{path.name}"
             with contextlib.suppress(FileNotFoundError):
-                yield f"{path.parent.name}/{path.name}", path.stat().st_ctime
+                if KEY.fullmatch(key):
+                    yield key, path.stat().st_ctime
 
     def _at(self, key: str) -> Path:
-        assert _KEY.fullmatch(key), "a key that we made"
+        assert KEY.fullmatch(key), "a key that we made"
         return self._root / key
 
 
@@ -107,7 +117,9 @@ def link_into(source: Path, target: Path, access: GroupAccess) -> None:
             os.link(source, target)
             sync_folder(target.parent)
         except FileExistsError:
-            pass  # maybe its group was not given to it yet
+            # Maybe its group was not given to it yet; and it counts as new, for its row is.
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(target)
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
                 raise

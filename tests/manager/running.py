@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -132,6 +134,8 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
     if not database.exists():
         database.parent.mkdir(parents=True, exist_ok=True)
         database.write_bytes(empty_database())
+        with closing(sqlite3.connect(database)) as made, made:
+            made.execute("UPDATE installation SET uuid = ?", (str(uuid.uuid4()),))
     manager = open_manager(settings, read, HerePlanner(), clock)
     try:
         yield Running(manager, clock)

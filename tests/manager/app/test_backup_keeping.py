@@ -13,13 +13,14 @@ from manager.store.backup_files import FORMAT, Manifest, new_backup
 DAYS = ("2026-11-19", "2026-11-20", "2026-11-21", "2026-11-22")
 
 
-def backup(folder: Path, name: str, made_ms: int) -> Path:
+def backup(folder: Path, name: str, made_ms: int, installation: str = "") -> Path:
     """Make a backup of nothing."""
     path = folder / f"{name}.tar"
     writer = new_backup(path)
     manifest = Manifest(
         format=FORMAT, made_ms=made_ms, version="1", schema_version="0001", database="sqlite",
         tables={}, longest_permit_ms=0, files=[], left_out=[], missing=[],
+        installation=installation,
     )  # fmt: skip
     writer.finish(manifest)
     return path
@@ -36,6 +37,15 @@ def test_the_newest_stay(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([third, now])
     assert remove_older(now, keep=1) == [third]
     assert list(tmp_path.iterdir()) == [now]
+
+
+def test_backups_of_others_stay(tmp_path: Path) -> None:
+    """Two installations back up into one folder: neither removes what is the other's."""
+    for name, installation in (("old", ""), ("others", "b"), ("ours", "a")):
+        backup(tmp_path, name, 1, installation)
+    now = backup(tmp_path, "now", 10, "a")
+    assert remove_older(now, keep=1) == [tmp_path / "ours.tar"]
+    assert sorted(path.stem for path in tmp_path.iterdir()) == ["now", "old", "others"]
 
 
 def test_what_is_no_backup_stays(tmp_path: Path) -> None:

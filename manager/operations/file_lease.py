@@ -1,0 +1,153 @@
+"""The lease on the files of a manager: managers of one database use them at a time.
+
+It belongs to the database, not to a process: replicas of one database share it, and its leader
+renews it. Invariant: who finds the lease of another database that lives changes no file; one that
+gave no sign of life while it was watched is taken over, so no two clocks are compared.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from manager.db.engine import Database
+from manager.db.installation import database_identity
+from manager.operations.actor import CLOCK, note
+from manager.operations.installation import (
+    InstallationError,
+    MarkedFiles,
+    Mismatch,
+    check_marks,
+    installation_id,
+)
+from manager.store import StoreFullError
+from manager.store.marks import LEASE, Lease, Place
+
+__all__ = ["BEAT_S", "FileLease"]
+
+BEAT_S: Final = 10.0
+WATCH_S: Final = 4 * BEAT_S
+"""How long a lease of another database must be silent to be taken."""
+LOOK_S: Final = 0.5
+
+_log: Final = logging.getLogger(__name__)
+
+
+class FileLease:
+    """The lease of one manager's database on its files; any thread may ask."""
+
+    def __init__(
+        self,
+        db: Database,
+        files: MarkedFiles,
+        manager: str,
+        place: str,
+        now_ms: Callable[[], int],
+        wait: Callable[[float], None] | None = None,
+    ) -> None:
+        """manager, place: the name of this manager, and its machine and process for people."""
+        self._db = db
+        self._files = files
+        self._mine = Lease(database_identity(db), manager, place, 0, 0)
+        self._now_ms = now_ms
+        self._wait = wait or time.sleep
+        self._contested: dict[str, str] = {}  # place: the database that the alert was about
+
+    def claim(self) -> None:
+        """Take the lease of each place, or join it where this database has it.
+
+        Waits while another database's is watched. Raises InstallationError: that one lives;
+        BusyError.
+        """
+        for place in self._files.places():
+            found = self._read(place)
+            if found is not None and not self._is_ours(found):
+                self._watch(place, found)
+                _log.warning(
+                    "%s: took over the lease of %s, which is silent", place.shown, found.place
+                )
+                found = None
+            if found is None:
+                self._write(place)
+
+    def renew(self) -> None:
+        """Give a sign of life; where another database has taken the lease, say so once.
+
+        Only the leader calls it. Raises BusyError.
+        """
+        for place in self._files.places():
+            found = self._read(place)
+            if found is None or self._is_ours(found):
+                self._write(place)
+            elif found.database != self._contested.get(place.shown):
+                self._contested[place.shown] = found.database
+                error = self._in_use(place, found)
+                _log.error("%s", error)
+                with self._db.write() as tx:
+                    note(
+                        tx,
+                        self._now_ms(),
+                        CLOCK,
+                        "installation.contested",
+                        place.shown,
+                        alert=True,
+                        reason=f"used by {found.place}",
+                    )
+
+    def check(self) -> None:
+        """Refuse to move or delete files that another database uses, or that are another's.
+
+        Raises InstallationError, BusyError.
+        """
+        check_marks(self._db, self._files)
+        for place in self._files.places():
+            found = self._read(place)
+            if found is not None and not self._is_ours(found):
+                raise self._in_use(place, found)
+
+    def release(self) -> None:
+        """Give back what this manager took last; other managers of the database keep theirs."""
+        for place in self._files.places():
+            found = self._read(place)
+            if found is not None and found.manager == self._mine.manager:
+                place.remove(LEASE)
+
+    def _read(self, place: Place) -> Lease | None:
+        data = place.read(LEASE)
+        return None if data is None else Lease.decoded(data)
+
+    def _is_ours(self, found: Lease) -> bool:
+        return found.database == self._mine.database
+
+    def _write(self, place: Place) -> None:
+        self._mine = replace(self._mine, beat=self._mine.beat + 1, at_ms=self._now_ms())
+        try:
+            place.write(LEASE, self._mine.encoded())
+        except StoreFullError as error:  # agents must hear of a full disk, so it serves
+            _log.warning("%s: the lease on the files could not be written: %s", place.shown, error)
+
+    def _watch(self, place: Place, found: Lease) -> None:
+        waited_s = 0.0
+        while waited_s < WATCH_S:
+            self._wait(LOOK_S)
+            waited_s += LOOK_S
+            now = self._read(place)
+            if now is None or self._is_ours(now):
+                return
+            if now != found:
+                raise self._in_use(place, now)
+
+    def _in_use(self, place: Place, found: Lease) -> InstallationError:
+        here = installation_id(self._db)
+        return InstallationError(
+            Mismatch.IN_USE,
+            f"{place.shown}: is used by the manager {found.place} with another database, a copy of "
+            f"this one (installation {here}); end that one first, or name another place with "
+            "--data, database.files or archive.store",
+            place.shown,
+            here,
+            here,
+        )
