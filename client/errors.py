@@ -4,13 +4,14 @@ ClientError                1  something failed; the message says what
 ├── RefusedError           1  the server says no to this request
 │   └── GoneError          1  ... because it was withdrawn
 ├── DamagedError           1  what came is not what was promised, several times
-├── UnreachableError       3  the server's or the network's: no answer
-│   └── CutError           3  ... or an answer that ended early; worth another try
+├── NoMatchError           3  the server has nothing of what was asked for
 ├── TokenError             4  no login, or a token that is unknown, revoked, over, too narrow
 ├── DiskError              5  this machine's: full, or not writable
 ├── FolderBusyError        6  another prs-get works in this folder
 ├── LaterError             7  the server says when to come back
 ├── CursorError            8  what was followed is too old: begin anew
+├── UnreachableError       9  the server's or the network's: no answer
+│   └── CutError           9  ... or an answer that ended early; worth another try
 └── StoppedError         130  a person or the system ended it; the next run goes on
 """
 
@@ -29,6 +30,7 @@ __all__ = [
     "FolderBusyError",
     "GoneError",
     "LaterError",
+    "NoMatchError",
     "RefusedError",
     "StoppedError",
     "TokenError",
@@ -58,10 +60,16 @@ class DamagedError(ClientError):
     """Bytes do not have the promised size or SHA-256, or an answer is not what it claims to be."""
 
 
+class NoMatchError(ClientError):
+    """No host of the server matches, or none has a capture that fits the dates and the URL."""
+
+    exit_code = 3
+
+
 class UnreachableError(ClientError):
     """Nobody answers."""
 
-    exit_code = 3
+    exit_code = 9
 
 
 class CutError(UnreachableError):

@@ -22,23 +22,34 @@ from client.names import plain, segment_place
 from client.parts import Part
 from client.selecting import (
     Format,
+    Job,
     Selection,
     finished,
     job_for,
     job_parts,
     note_part,
     result_of,
+    selected_place,
+    size_of,
     wait_for,
 )
 from client.server import Server
 from client.unpacking import unpack
 from shared.frozen import frozen
 
-__all__ = ["Report", "Taken", "Watch", "get_segments", "get_selections", "missing_segments"]
+__all__ = [
+    "Report",
+    "Taken",
+    "Watch",
+    "get_segments",
+    "get_selections",
+    "matching_selections",
+    "missing_segments",
+]
 
 JOBS_MOST: Final = 3
 
-State = Literal["taken", "had", "withdrawn", "failed"]
+State = Literal["taken", "had", "withdrawn", "failed", "unmatched"]
 
 
 @frozen
@@ -155,6 +166,20 @@ def _one(
     watch.ended(taken)
 
 
+def matching_selections(
+    server: Server, selections: Iterable[Selection], report: Report
+) -> list[Selection]:
+    """Return the selections of which the server has a capture; the others are reported."""
+    matching = []
+    for selection in selections:
+        hosts, captures = size_of(server, selection)
+        if hosts and captures:
+            matching.append(selection)
+        else:
+            report.add(Taken(selection.label, "unmatched", 0, f"{hosts} hosts, 0 captures"))
+    return matching
+
+
 def get_selections(
     server: Server,
     folder: Folder,
@@ -180,7 +205,7 @@ def _selection(
     watch: Watch,
     report: Report,
 ) -> None:
-    name = plain(selection.host)[:60]
+    name = selection.label
     try:
         for _ in range(JOBS_MOST):
             if _made(server, folder, form, selection, watch, report):
@@ -204,7 +229,7 @@ def _made(
 ) -> bool:
     """Take the result of a job; False: it is gone, as when a host of it was excluded."""
     job = job_for(server, folder, form, selection)
-    name = plain(selection.host)[:60]
+    name = selection.label
     try:
         there = wait_for(server, job, lambda done, total: watch.making(name, done, total))
         listed = result_of(server, job) if there else None
@@ -220,7 +245,7 @@ def _made(
         watch.expect(0, -part.size)
         try:
             download(server, part, listed, lambda count: watch.came(name, count))
-            places = _laid_out(server, folder, form, listed, part)
+            places = _laid_out(server, folder, form, job, part)
         except GoneError:
             part.forget()
             finished(folder, job)
@@ -239,10 +264,10 @@ def _made(
 
 
 def _laid_out(
-    server: Server, folder: Folder, form: Format, listed: Listed, part: Part
+    server: Server, folder: Folder, form: Format, job: Job, part: Part
 ) -> list[PurePosixPath]:
     if form == "zip":
         return list(unpack(folder, part.path, server.patience.check))
-    place = segment_place(listed.name)
+    place = selected_place(job)  # a later run with the same question replaces the file
     folder.keep(part.path, place)
     return [place]

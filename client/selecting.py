@@ -9,30 +9,35 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
 from client.errors import DamagedError, GoneError, LaterError, RefusedError
 from client.folder import Folder
 from client.listing import Listed, files_of_page
-from client.names import plain
+from client.names import plain, segment_place
 from client.retrying import Retrying
 from client.server import Server
 from shared.frozen import frozen
 
 __all__ = [
+    "SELECTED",
     "Format",
     "HeldHost",
     "Job",
     "Selection",
+    "domain_expression",
     "finished",
     "held_hosts",
     "job_for",
     "job_parts",
     "note_part",
     "result_of",
+    "selected_place",
     "size_of",
     "wait_for",
+    "with_any_port",
 ]
 
 Format = Literal["zip", "warc"]
@@ -40,6 +45,8 @@ Format = Literal["zip", "warc"]
 JOBS: Final = "wasapi/v1/jobs"
 PAGES: Final = "api/v1/pages"
 NOTE: Final = "job-"
+SELECTED: Final = "pages-"
+"""How the names of files begin that hold the pages of a selection, here as at the server."""
 POLL_S: Final = 1.0
 POLL_MOST_S: Final = 15.0
 
@@ -48,7 +55,11 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 @frozen
 class Selection:
-    """What is asked for, as the texts that the server reads. host: RE2; the others may be empty."""
+    """What is asked for, as the texts that the server reads.
+
+    host: RE2 of all of `name:port`, or of the name alone; the others may be empty. asked: what a
+    person gave for it, where that is another text.
+    """
 
     host: str
     url: str = ""
@@ -56,12 +67,18 @@ class Selection:
     until: str = ""
     updated_since: str = ""
     one_of_each: bool = False
+    asked: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return it for a person: what was asked for."""
+        return plain(self.asked or self.host)[:60]
 
     @property
     def query(self) -> list[tuple[str, str]]:
         """Return it as the query of a request."""
         asked = [
-            ("host", self.host),
+            ("host", with_any_port(self.host)),
             ("url", self.url),
             ("since", self.since),
             ("until", self.until),
@@ -69,6 +86,16 @@ class Selection:
             ("one_of_each", "true" if self.one_of_each else ""),
         ]
         return [(name, value) for name, value in asked if value]
+
+
+def with_any_port(expression: str) -> str:
+    """Return an expression that matches `name:port` where the given one matches all or the name."""
+    return f"(?:{expression})(?::[0-9]+)?" if expression != ".*" else expression
+
+
+def domain_expression(domain: str) -> str:
+    """Return the expression of a domain and all names below it."""
+    return rf"(?:.*[.])?{re.escape(domain.strip('.').lower())}"
 
 
 @frozen
@@ -135,6 +162,11 @@ def job_for(server: Server, folder: Folder, form: Format, selection: Selection) 
     token = _submit(server, {"function": f"extract-{form}", "query": query})
     folder.note(note, {"jobtoken": token, "format": form, "query": query, "server": server.url})
     return Job(token, note)
+
+
+def selected_place(job: Job) -> PurePosixPath:
+    """Return where the WARC file of a selection lies: one place for one question."""
+    return segment_place(f"{SELECTED}{job.note.removeprefix(NOTE)}.warc.gz")
 
 
 def wait_for(server: Server, job: Job, look: Callable[[int, int], None]) -> bool:

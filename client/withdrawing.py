@@ -20,14 +20,13 @@ from client.folder import Folder
 from client.following import changes_since, present_cursor
 from client.listing import list_segments
 from client.names import SEGMENTS, classic_place, segment_place
-from client.selecting import Selection, held_hosts
+from client.selecting import SELECTED, Selection, held_hosts
 from client.server import Server
 
 __all__ = ["Withdrawn", "follow_withdrawals"]
 
 CURSOR: Final = "cursor"
 EXPRESSION_MOST: Final = 900  # characters; the server takes 1,000
-SELECTED: Final = "pages-"  # how the server names what jobs make
 
 
 @dataclass
@@ -65,7 +64,9 @@ def follow_withdrawals(server: Server, folder: Folder, tell: Callable[[str], Non
             place for place in folder.files(SEGMENTS) if place.name.startswith(SELECTED)
         ]
         for place in found.outdated:
-            tell(f"{place}: was made before something was withdrawn; take it again, delete this")
+            tell(
+                f"{place}: older than a withdrawal; take it again: that replaces it"
+            )
     folder.note(CURSOR, {"cursor": cursor, "server": server.url})
     return found
 

@@ -13,6 +13,7 @@ __all__ = ["main"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="prsm", message="prs-get %(version)s")
 def main() -> None:
     """Take captures from a PRSM manager, with the token that its administrator gave you.
 
@@ -21,12 +22,13 @@ def main() -> None:
       0  done: what was asked for is here, whole and verified
       1  something was refused, or came damaged each time; the message says what
       2  wrong command line
-      3  the server cannot be reached
+      3  no host or capture matches
       4  no token, or one that is unknown, revoked, over or too narrow
       5  this machine's disk: full, or the folder cannot be written
       6  another prs-get works in this folder
       7  the server asks to come back later: a quota, or too busy
       8  the cursor of `changes` is too old: begin anew
+      9  the server cannot be reached
       130, 143  stopped by a signal; run it again, it goes on
     """
 

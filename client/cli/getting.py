@@ -11,16 +11,24 @@ import click
 
 from client.cli.options import (
     connection_options,
+    host_options,
     in_words,
     json_option,
     logged_in,
     say_json,
+    selected_hosts,
     stoppable,
 )
 from client.cli.terminal import Terminal, in_units
-from client.errors import ClientError
+from client.errors import ClientError, NoMatchError
 from client.folder import Folder
-from client.getting import Report, get_segments, get_selections, missing_segments
+from client.getting import (
+    Report,
+    get_segments,
+    get_selections,
+    matching_selections,
+    missing_segments,
+)
 from client.retrying import Patience
 from client.selecting import Format, Selection, size_of
 from client.server import Server
@@ -32,13 +40,7 @@ _WHEN: Final = "YYYY, YYYY-MM, YYYY-MM-DD or RFC 3339; UTC."
 
 
 @click.command()
-@click.option(
-    "--host",
-    "hosts",
-    multiple=True,
-    metavar="RE2",
-    help="Hosts whose `name:port` it matches whole; repeated: a job for each.",
-)
+@host_options
 @click.option("--url", default="", help="Only URLs that begin so; canonical.")
 @click.option("--since", default="", metavar="DATE", help=f"Fetched then or later. {_WHEN}")
 @click.option("--until", default="", metavar="DATE", help="Fetched before then.")
@@ -92,6 +94,7 @@ _WHEN: Final = "YYYY, YYYY-MM, YYYY-MM-DD or RFC 3339; UTC."
 @json_option
 def get(
     hosts: tuple[str, ...],
+    domains: tuple[str, ...],
     url: str,
     since: str,
     until: str,
@@ -110,6 +113,8 @@ def get(
 ) -> None:
     """Take pages of hosts, or whole segments, into DIR; go on where the last run ended.
 
+    Each --host and --domain is a job of its own; the same question again replaces its file.
+
     What the server has withdrawn since the last run is deleted from DIR first. What is there under
     its name is whole and verified. One run at a time works in a DIR.
     """
@@ -117,7 +122,8 @@ def get(
     patience = Patience(tries=tries, longest_wait_s=longest_wait, tell=terminal.say)
     conditions = (url, since, until, updated_since, one_of_each)
     every = (".*",) if form == "zip" or any(conditions) else ()
-    selections = [Selection(host, *conditions) for host in hosts or every]
+    asked = selected_hosts(hosts, domains) or [(host, host) for host in every]
+    selections = [Selection(host, *conditions, typed) for host, typed in asked]
     report, withdrawn = Report(), Withdrawn()
 
     def so_far() -> dict[str, Any]:
@@ -136,7 +142,8 @@ def get(
                 for place in withdrawn.deleted:
                     terminal.say(f"withdrawn: {place}: deleted")
                 if selections:
-                    get_selections(server, folder, form, selections, at_once, terminal, report)
+                    matching = matching_selections(server, selections, report)
+                    get_selections(server, folder, form, matching, at_once, terminal, report)
                 else:
                     files = missing_segments(server, folder, report)
                     _warn_of_room(folder, sum(each.size_bytes for each, _ in files), terminal)
@@ -146,6 +153,11 @@ def get(
         failed = report.count("failed")
         if failed:
             raise ClientError(f"{failed} of {len(report.files)} files failed; see above")
+        unmatched = [each.place for each in report.files if each.state == "unmatched"]
+        if unmatched:
+            raise NoMatchError(
+                f"nothing matches {', '.join(unmatched)}: `prs-get hosts` lists what there is"
+            )
         if as_json:
             say_json({**so_far(), "exit": 0})
         else:
@@ -180,7 +192,7 @@ def _warn_of_room(folder: Folder, size_bytes: int, terminal: Terminal) -> None:
 
 def _dry(server: Server, folder: Folder, selections: list[Selection], as_json: bool) -> None:
     if selections:
-        sizes = [(each.host, *size_of(server, each)) for each in selections]
+        sizes = [(each.label, *size_of(server, each)) for each in selections]
         if as_json:
             say_json(
                 {

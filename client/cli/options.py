@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final, TypeVar
@@ -15,16 +15,19 @@ from client.errors import ClientError, StoppedError
 from client.login import Login, home, load
 from client.names import plain
 from client.retrying import Patience
+from client.selecting import domain_expression
 from shared.errors import SettingError
 from shared.settings import refuse_password
 
 __all__ = [
     "connection_options",
+    "host_options",
     "in_words",
     "json_option",
     "logged_in",
     "refuse_proxy_password",
     "say_json",
+    "selected_hosts",
     "stoppable",
 ]
 
@@ -49,6 +52,35 @@ def connection_options(function: _Function) -> _Function:
     ):
         function = option(function)
     return function
+
+
+def host_options(function: _Function) -> _Function:
+    """Add --host and --domain, each may be repeated."""
+    for option in (
+        click.option(
+            "--domain",
+            "domains",
+            multiple=True,
+            metavar="NAME",
+            help="A domain and all names below it: example.jp; repeated.",
+        ),
+        click.option(
+            "--host",
+            "hosts",
+            multiple=True,
+            metavar="RE2",
+            help="Hosts whose name, or `name:port`, it matches whole; repeated.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def selected_hosts(hosts: Sequence[str], domains: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the expressions that --host and --domain ask for, each with what a person gave."""
+    return [(host, host) for host in hosts] + [
+        (domain_expression(domain), domain) for domain in domains
+    ]
 
 
 def logged_in(ca: str, proxy: str) -> Login:

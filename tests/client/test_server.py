@@ -33,8 +33,8 @@ from tests.client.answering import TOKEN, server_of
         (404, RefusedError, 1),
         (410, GoneError, 1),
         (429, LaterError, 7),
-        (500, CutError, 3),
-        (502, CutError, 3),
+        (500, CutError, 9),
+        (502, CutError, 9),
         (503, LaterError, 7),
     ],
 )

@@ -278,7 +278,7 @@ def test_who_may_not(manager: ManagerProcess, tmp_path: Path) -> None:
     assert wrong.code == 4
     assert "x" * 43 not in wrong.out + wrong.err
     assert party.run("login", "http://prsm.example.jp/", stdin="x" * 43).code == 1
-    assert party.run("login", "http://127.0.0.1:9/", stdin="x" * 43).code == 3
+    assert party.run("login", "http://127.0.0.1:9/", stdin="x" * 43).code == 9
     assert not (tmp_path / "login").exists()
 
 

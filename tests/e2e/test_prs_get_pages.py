@@ -90,7 +90,9 @@ def test_the_layout_of_the_source(party: ThirdParty) -> None:
     listed = party.run("hosts", "--match", r"(www|w3)[.].*:80", "--json").json
     assert [each["host"] for each in listed["hosts"]] == ["www.etl.go.jp:80", "www.example.jp:80"]
     assert {each["captures"] for each in listed["hosts"]} == {PAGES}
-    assert party.run("hosts").out.splitlines()[0].startswith(f"www.etl.go.jp:80\t{PAGES}\t")
+    header, first, *_ = party.run("hosts").out.splitlines()
+    assert header == "host\tcaptures\tbytes\tfirst\tlast"
+    assert first.startswith(f"www.etl.go.jp:80\t{PAGES}\t")
     planned = party.get("--host", "www.*", "--dry-run", "--json").json
     assert planned["selections"] == [{"host": "www.*", "hosts": 2, "captures": 2 * PAGES}]
     assert party.files() == {}
@@ -108,13 +110,43 @@ def test_the_layout_of_the_source(party: ThirdParty) -> None:
 
 
 def test_conditions_and_warc(party: ThirdParty) -> None:
-    """A period without captures gives nothing; WARC is one file that is whole."""
-    party.get("--host", ".*", "--until", "2001")
-    assert party.files() == {}
+    """WARC is one file that is whole; the same question again replaces it."""
     party.get("--host", "other.*", "--format", "warc")
     (name,) = party.files()
     assert name.startswith("warc/pages-")
+    before = (party.taken / name).stat().st_ino
+    party.get("--host", "other.*", "--format", "warc")
+    assert list(party.files()) == [name]
+    assert (party.taken / name).stat().st_ino != before
     assert verify_segment(party.taken / name).captures == PAGES
+
+
+def test_hosts_by_name_and_by_domain(party: ThirdParty) -> None:
+    """A name matches without its port; a domain matches with all names below it."""
+    for arguments, found in (
+        (("--host", "www[.]example[.]jp"), ["www.example.jp:80"]),
+        (("--host", "www[.]example[.]jp:80"), ["www.example.jp:80"]),
+        (("--domain", "example.jp"), ["www.example.jp:80"]),
+        (("--domain", "www.example.jp", "--host", "www.etl.*"),
+         ["www.etl.go.jp:80", "www.example.jp:80"]),
+    ):  # fmt: skip
+        listed = party.run("hosts", *arguments, "--json").json["hosts"]
+        assert [each["host"] for each in listed if each["host"].startswith("www")] == found
+        assert party.run("get", *arguments, "--dry-run", "-o", party.taken).code == 0
+
+
+def test_a_question_that_nothing_matches_is_said(party: ThirdParty) -> None:
+    """Exit code 3, by name; what the other questions match is taken nevertheless."""
+    told = party.run("hosts", "--domain", "nowhere.example")
+    assert (told.code, told.out) == (3, "")
+    assert "no host matches nowhere.example" in told.err
+    told = party.run("get", "--host", ".*", "--until", "2001", "-o", party.taken)
+    assert told.code == 3
+    assert party.files() == {}
+    told = party.run("get", "--host", "none", "--host", "www[.]etl.*", "-o", party.taken)
+    assert told.code == 3
+    assert "nothing matches none" in told.err
+    assert hosts_of(party) == {"www.etl.go.jp"}
 
 
 def test_bad_questions(party: ThirdParty) -> None:
