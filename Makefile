@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -63,6 +63,9 @@ faults: dev  ## bad days: what breaks is made to break, measured and checked; AR
 
 coverage: dev  ## the default suite, and which lines and branches it runs
 	$(PYTEST) -q -m "not slow" $(WORKERS) --cov --cov-report=term:skip-covered
+
+wheel: native  ## the wheel of this tree, with compiled native code, into dist/: pip install 'dist/prsm-0.1.0-py3-none-any.whl[manager]'
+	@$(VENV)/python -m tools.bundle.wheel
 
 bundle: dev  ## the archive that sites install from, into dist/: ARGS="--root 1.root.json", or ARGS=--no-updates
 	@$(VENV)/python -m tools.bundle $(ARGS)

@@ -6,11 +6,13 @@ as parts, and the next run goes on with both.
 
 from __future__ import annotations
 
+import gzip
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final, Literal, Protocol
 
 from client.crew import work_off
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 JOBS_MOST: Final = 3
+FIRST_BYTES: Final = 100_000
 
 State = Literal["taken", "had", "withdrawn", "failed", "unmatched"]
 
@@ -256,6 +259,8 @@ def _made(
             raise
         part.forget()
     finished(folder, job)
+    if not places:
+        report.add(Taken(name, "unmatched", 0, "no capture fits the dates and the URL"))
     for place in places:
         taken = Taken(str(place), "taken", folder.at(place).stat().st_size)
         report.add(taken)
@@ -269,5 +274,13 @@ def _laid_out(
     if form == "zip":
         return list(unpack(folder, part.path, server.patience.check))
     place = selected_place(job)  # a later run with the same question replaces the file
+    if not _holds_captures(part.path):
+        return []
     folder.keep(part.path, place)
     return [place]
+
+
+def _holds_captures(path: Path) -> bool:
+    """Tell whether a WARC file has more than its first record, which is about the file."""
+    with gzip.open(path) as file:
+        return re.search(rb"WARC-Type: (?!warcinfo)", file.read(FIRST_BYTES)) is not None

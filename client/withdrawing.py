@@ -64,9 +64,7 @@ def follow_withdrawals(server: Server, folder: Folder, tell: Callable[[str], Non
             place for place in folder.files(SEGMENTS) if place.name.startswith(SELECTED)
         ]
         for place in found.outdated:
-            tell(
-                f"{place}: older than a withdrawal; take it again: that replaces it"
-            )
+            tell(f"{place}: older than a withdrawal; take it again: that replaces it")
     folder.note(CURSOR, {"cursor": cursor, "server": server.url})
     return found
 

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -100,6 +101,7 @@ def _pin(place: Place, version: str) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m launcher", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"launcher {version('prsm')}")
     parser.add_argument("--home", type=Path, required=True, help="the folder of the installation")
     parser.add_argument("--data", type=Path, help="the agent's folder; default: HOME/data")
     parser.add_argument("--again", action="store_true", help="also what failed or went back before")

@@ -61,6 +61,7 @@ def _fail(error: Exception) -> NoReturn:
 @click.group(invoke_without_command=True, context_settings={"max_content_width": 100})
 @_options_of(WorldOptions)
 @_options_of(ServeOptions)
+@click.version_option(package_name="prsm", message="simweb %(version)s")
 @click.pass_context
 def main(context: click.Context, /, **values: Any) -> None:
     """Serve a simulated web on 127.0.0.0/8; docs/simweb.md tells more."""

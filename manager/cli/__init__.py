@@ -53,6 +53,7 @@ __all__ = ["main"]
     type=click.Path(path_type=Path, dir_okay=False),
     help="A settings file instead of prsm.toml in the data directory.",
 )
+@click.version_option(package_name="prsm", message="prsm %(version)s")
 @click.pass_context
 def main(context: click.Context, data: Path, config: Path | None) -> None:
     """The manager of a cooperative web crawler.
