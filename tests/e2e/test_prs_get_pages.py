@@ -132,7 +132,7 @@ def test_hosts_by_name_and_by_domain(party: ThirdParty) -> None:
     ):  # fmt: skip
         listed = party.run("hosts", *arguments, "--json").json["hosts"]
         assert [each["host"] for each in listed if each["host"].startswith("www")] == found
-        assert party.run("get", *arguments, "--dry-run", "-o", party.taken).code == 0
+        assert party.run("get", *arguments, "--dry-run", "-o", str(party.taken)).code == 0
 
 
 def test_a_question_that_nothing_matches_is_said(party: ThirdParty) -> None:
@@ -142,10 +142,10 @@ def test_a_question_that_nothing_matches_is_said(party: ThirdParty) -> None:
     assert "no host matches nowhere.example" in told.err
     for form in ("zip", "warc"):
         told = party.run(
-            "get", "--host", ".*", "--until", "2001", "--format", form, "-o", party.taken
+            "get", "--host", ".*", "--until", "2001", "--format", form, "-o", str(party.taken)
         )
         assert (told.code, party.files()) == (3, {}), told.err
-    told = party.run("get", "--host", "none", "--host", "www[.]etl.*", "-o", party.taken)
+    told = party.run("get", "--host", "none", "--host", "www[.]etl.*", "-o", str(party.taken))
     assert told.code == 3
     assert "nothing matches none" in told.err
     assert hosts_of(party) == {"www.etl.go.jp"}
