@@ -1,8 +1,10 @@
 """The work on one fetched page: from an answer's bytes to its links and its record.
 
     work.py          all of it, in order: start here
-    content.py       content encodings off, counted and capped
-    charset.py       which encoding the text has; labels.py knows its names
+    kinds.py         page, list of links, or neither; listed.py and xml_lists.py read lists
+    charset.py       which encoding the text has; labels.py knows its names, charset_guess.py
+                     guesses by common_characters.py and chardetng where nobody names it
+    encodings/       bytes to text and text to bytes, as the Encoding Standard does
     markup.py        HTML to what leads on: by compiled code, or by elements.py (a tree) and
                      further_elements.py (tags alone); tags.py where the parser fails
     limits.py        what one page may cost
