@@ -105,7 +105,7 @@ def crawlable(text: str, base: str | None = None) -> str:
 
 
 def has_refused_port(url: str) -> bool:
-    """Tell whether a canonical URL or a host key names a port of `REFUSED_PORTS`."""
+    """Return whether a canonical URL or a host key names a port of `REFUSED_PORTS`."""
     _, colon, port = url[url.index("//") + 2 : url.index("/", 8)].rpartition(":")
     return colon == ":" and port.isdecimal() and int(port) in REFUSED_PORTS
 

@@ -280,7 +280,7 @@ class ByHand:
     async def _asked(
         self, module: Fetch | RulesFetch, due: Due | RulesDue
     ) -> tuple[FetchAnswer, list[Output]]:
-        """Have a module ask; return the answer, and what the module makes of it."""
+        """Send a request by a module; return the answer and the outputs that follow from it."""
         self._answer = asyncio.get_running_loop().create_future()
         _drain(module.handle("due", [due]))
         answer = await self._answer
@@ -340,6 +340,6 @@ def _hop(answer: FetchAnswer, found: LookUp) -> Hop:
 
 
 def _drain(outputs: Iterable[Output]) -> None:
-    """Let a module work that hands nothing on yet."""
+    """Run a module whose outputs come later."""
     for _ in outputs:
         pass

@@ -39,7 +39,7 @@ _IPV4: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 
 @frozen
 class Step:
-    """Where a chain stands behind one answer.
+    """The state of a chain after one answer.
 
     text: of the chain. again: the target was asked for in this chain, and now has other cookies.
     """

@@ -32,7 +32,7 @@ def is_registrable(host: str) -> bool:
 
 
 def is_public_suffix(name: str) -> bool:
-    """Tell whether anybody may register names below a domain: no host sets cookies for it."""
+    """Return whether anybody may register names below a domain: no host sets cookies for it."""
     return "." not in name or _list().publicsuffix(name) == name
 
 

@@ -216,7 +216,7 @@ def _parameters(query: str) -> list[str]:
 
 
 def _repeats(path: str, most: int, *, proven: bool) -> bool:
-    """Tell whether a path is that of a loop. proven: pages of its host showed that it has one."""
+    """Return whether a path is that of a loop. proven: pages of its host showed that it has one."""
     segments = [one for one in path.split("/") if one]
     if len(segments) - len(set(segments)) < most:
         return False
@@ -233,7 +233,7 @@ def _most_repeated(path: str) -> int:
 
 
 def _in_a_row(segments: list[str], most: int) -> bool:
-    """Tell whether some segments follow one another more than `most` times and are no numbers."""
+    """Return whether some segments follow one another more than `most` times and are no numbers."""
     for period in range(1, (len(segments) - 1) // most + 1):
         run = 0  # segments in a row that are what stood a period before
         for place in range(period, len(segments)):

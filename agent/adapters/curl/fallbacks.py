@@ -25,7 +25,7 @@ _LENGTH: Final = "Content-Length"  # in libcurl's words for code 8, which stands
 
 
 class Fallback(Enum):
-    """How a request is made."""
+    """A way to make a request."""
 
     NONE = "as usual"
     HTTP1 = "over HTTP/1.1"
@@ -52,7 +52,7 @@ def fallback_for(code: int, message: str, *, whole_header: bool) -> Fallback:
 
 
 class Fallbacks:
-    """Which hosts need one, for a while. Costs a usual host nothing."""
+    """The hosts that need a fallback, for an hour. Costs other hosts nothing."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Fallback, float]] = {}

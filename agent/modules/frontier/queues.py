@@ -80,7 +80,7 @@ class JobQueue:
             self.front.has_more()
 
     def is_under_way(self, url: QueuedUrl) -> bool:
-        """Tell whether the same URL is fetched or being fetched, and not kept yet."""
+        """Return whether the same URL is fetched or being fetched, and not kept yet."""
         return self.front is not None and url.url in self.front.under_way
 
     def postpone(self, url: QueuedUrl, until_s: float) -> None:

@@ -118,7 +118,7 @@ def _wide(body: bytes) -> str:
 
 
 def is_utf8(body: bytes) -> bool:
-    """Tell whether a page is UTF-8 to its end, or to where it was cut."""
+    """Return whether a page is UTF-8 to its end, or to where it was cut."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -225,7 +225,7 @@ def _has_russian_words(text: str) -> bool:
 
 
 def _is_mac_cyrillic(sample: bytes) -> bool:
-    """Tell whether bytes are words of Cyrillic as old Macintoshes wrote it.
+    """Return whether bytes are words of Cyrillic as old Macintoshes wrote it.
 
     Firefox does not know it; what it takes for Western text has accents one by one, no words.
     """
