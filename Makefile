@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-manager bench-split bench-collection bench-console peers-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-manager bench-senders bench-split bench-collection bench-console peers-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -129,6 +129,9 @@ bench-live: dev  ## a random round and a balanced one by the clock: 8 agents, 40
 bench-manager: dev  ## 10,000 agents before one manager, and before two on PostgreSQL; ARGS="--quick" for a look
 	@tools/test_packages.sh check
 	$(VENV)/python -m benchmarks.manager $(ARGS)
+
+bench-senders: dev  ## one hostile sender beside honest ones, and SIGTERM meanwhile; ARGS="--quick" or "--only comments,gone"
+	$(VENV)/python -m benchmarks.senders $(ARGS)
 
 bench-split: dev  ## a host of 20,000 pages, by one agent and split among four; ARGS="--pages 3000" for a quick look
 	$(VENV)/python -m benchmarks.split $(ARGS)

@@ -67,7 +67,7 @@ class Hostile:
     def head(self, path: str, size: int) -> bytes:
         """Return the head of a request with a body."""
         return (
-            f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self._key}\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self._key}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
         ).encode()
 
@@ -131,7 +131,7 @@ def _many(hostile: Hostile, number: int) -> None:
     try:
         for _ in range(CONNECTIONS // AT_ONCE):
             line = hostile.connect()
-            line.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-")
+            line.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-")
             share.append(line)
         hostile.over.wait(20)
     finally:

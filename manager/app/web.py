@@ -28,6 +28,17 @@ from shared.wire import PROTOCOL
 __all__ = ["ROUTES", "build_app", "wrapped"]
 
 UPLOADS: Final = "/api/v1/uploads"
+SMALL: Final = (
+    "/api/v1/enrol",
+    "/api/v1/key",
+    "/api/v1/collection/offers",
+    "/api/v1/update/report",
+    "/console/login",
+)
+"""Begins of addresses that take a few fields, some from who has shown no key yet."""
+
+SMALL_BYTES: Final = 64_000
+"""The largest of these messages; a megabyte of mistakes costs the server half a second."""
 ROUTES: Final = strict([*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES])
 
 
@@ -158,6 +169,8 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
     }
 
     def limit_of(path: str) -> int | None:
+        if path.startswith(SMALL):
+            return min(SMALL_BYTES, limits.request_bytes)
         if path.startswith(UPLOADS):
             return None
         return body_limits.get(path, limits.request_bytes)
