@@ -23,6 +23,8 @@ from manager.intake.readers import Reader
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.login_failures import source_of
+from manager.operations.login_gate import RefusalHold
 from manager.operations.policy import Policy
 from manager.operations.transport import require_private
 from manager.settings import IntakeSettings, LimitSettings
@@ -35,6 +37,7 @@ __all__ = [
     "Agent",
     "AgentDoor",
     "door_of",
+    "hold_refusal",
     "require_private_line",
     "shown_key_hash",
     "unknown_key",
@@ -69,6 +72,7 @@ class AgentDoor:
     desk: UploadDesk
     now_ms: Callable[[], int]
     bundles: Bundles
+    hold: RefusalHold
 
     @property
     def patience(self) -> Receiving:
@@ -103,6 +107,12 @@ def shown_key_hash(request: Request) -> str:
     return hash_of_key(key)
 
 
+async def hold_refusal(request: Request) -> None:
+    """Let whoever shows wrong keys often wait for the answer."""
+    door = await door_of(request)
+    await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+
+
 def unknown_key() -> UnknownKeyError:
     """Return what who shows a key that nobody has is told."""
     return UnknownKeyError(
@@ -119,6 +129,7 @@ async def _agent_of(
     door = await door_of(request)
     known = await door.keys.whose(shown_key_hash(request))
     if known is None:
+        await hold_refusal(request)
         raise unknown_key()
     if host is not None and check_agent_name(host) != known.name:
         raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")

@@ -8,8 +8,16 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.agent_api.door import Agent, AgentDoor, door_of, require_private_line
+from manager.agent_api.door import (
+    Agent,
+    AgentDoor,
+    door_of,
+    hold_refusal,
+    require_private_line,
+)
+from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.enrolment import enrol, replace_key
+from manager.operations.passwords import told
 from shared.wire.positions import read_position
 from shared.wire.sync import AgentName
 
@@ -62,10 +70,16 @@ async def join(request: Request, door: Door, asked: EnrolRequest) -> EnrolAnswer
     require_private_line(request)
     said = asked.position
     position = None if said is None else read_position(said.latitude, said.longitude)
-    enrolled = await asyncio.to_thread(
-        enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(), asked.kind,
-        position,
-    )  # fmt: skip
+    client = request.state.line.client
+    try:
+        with told("join", asked.agent, client):
+            enrolled = await asyncio.to_thread(
+                enrol, door.db, asked.agent, asked.token, asked.key_hash, door.now_ms(),
+                asked.kind, position, client,
+            )  # fmt: skip
+    except (UnknownKeyError, ForbiddenError):
+        await hold_refusal(request)
+        raise
     return EnrolAnswer(agent=enrolled.agent.name, repeated=enrolled.repeated)
 
 

@@ -18,7 +18,14 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import KEY, AgentDoor, door_of, shown_key_hash, unknown_key
+from manager.agent_api.door import (
+    KEY,
+    AgentDoor,
+    door_of,
+    hold_refusal,
+    shown_key_hash,
+    unknown_key,
+)
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.connected import while_connected
 from manager.intake.message_reading import MessageJob, check_sync
@@ -105,6 +112,7 @@ async def _answer(request: Request) -> Response:
     door = await door_of(request)
     agent = await door.keys.lately(key_hash)
     if agent is None:
+        await hold_refusal(request)
         raise unknown_key()
     body = await request.body()
     if len(body) > LARGE_BYTES:

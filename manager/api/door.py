@@ -25,11 +25,13 @@ from manager.operations.alert_views import AlertDesk
 from manager.operations.api_tokens import Holder, holder_of
 from manager.operations.archive_mirrors import Mirror
 from manager.operations.log_lines import LogLines
+from manager.operations.login_failures import source_of
+from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
 from manager.operations.strays import TrashDay
-from manager.operations.transport import require_private
+from manager.operations.transport import browser_of, require_private
 from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.signing import Signing
@@ -39,12 +41,14 @@ from shared.wire.names import hash_of_key
 
 __all__ = [
     "COOKIES",
+    "DEVICES",
     "Admin",
     "AdminDoor",
     "Door",
     "Operator",
     "Person",
     "Viewer",
+    "actor_at",
     "csrf_of",
     "require_private_line",
     "session_token",
@@ -52,6 +56,9 @@ __all__ = [
 
 COOKIES: Final = {True: "__Host-prsm", False: "prsm"}
 """The session's cookie, by whether the line is TLS: browsers take `__Host-` over TLS only."""
+
+DEVICES: Final = {True: "__Host-prsm-device", False: "prsm-device"}
+"""The cookie of a device on which a user has logged in before; it opens nothing."""
 
 _RANK: Final[dict[str, int]] = {role: rank for rank, role in enumerate(ROLES)}
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -89,6 +96,8 @@ class AdminDoor:
     signing: Signing
     alerts: AlertDesk
     read: Reader
+    hold: RefusalHold
+    logins: LoginGate
 
 
 def _door_of(request: Request) -> AdminDoor:
@@ -103,6 +112,13 @@ Door = Annotated[AdminDoor, Depends(_door_of)]
 def csrf_of(token: str) -> str:
     """Return what proves that a request was made by a page of ours, for a session's token."""
     return hash_of_key(f"csrf {token}")
+
+
+def actor_at(request: Request, asks: Holder) -> Actor:
+    """Return who asks, by which request and from where."""
+    state = request.state
+    browser = "" if state.local else browser_of(request.scope["headers"])
+    return asks.actor(str(state.request_id), state.line.client, browser)
 
 
 def session_token(request: Request) -> str:
@@ -145,12 +161,17 @@ def _may(least: Role) -> Callable[..., object]:
         if request.state.local:
             return Holder("local", "local", "admin", "")
         require_private_line(request)
-        if bearer is not None:
-            found = await asyncio.to_thread(
-                holder_of, door.db, hash_of_key(bearer.credentials), door.now_ms()
-            )
-        else:
-            found = await _of_session(request, door)
+        try:
+            if bearer is not None:
+                found = await asyncio.to_thread(
+                    holder_of, door.db, hash_of_key(bearer.credentials), door.now_ms()
+                )
+            else:
+                found = await _of_session(request, door)
+        except UnknownKeyError:
+            if bearer is not None or session_token(request):  # something was shown, and was wrong
+                await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+            raise
         if _RANK[found.role] < _RANK[least]:
             raise ForbiddenError(
                 f"{found.actor_name} is {found.role}; this needs the role {least}, which an "
@@ -187,7 +208,7 @@ def _actor(least: Role) -> Callable[..., object]:
     person = Depends(_may(least))
 
     async def actor_of(request: Request, asks: Holder = person) -> Actor:
-        return asks.actor(str(request.state.request_id))
+        return actor_at(request, asks)
 
     return actor_of
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from manager.api.door import Door, Person
+from manager.api.door import Door, Person, actor_at
 from manager.operations import api_tokens
 from manager.operations.api_tokens import MOST_DAYS, NewToken, TokenRow
 from manager.operations.users import Role
@@ -43,7 +43,7 @@ async def make_token(request: Request, door: Door, asks: Person, asked: AskedTok
         asked.name,
         asked.role,
         asked.days,
-        asks.actor(str(request.state.request_id)),
+        actor_at(request, asks),
         door.now_ms(),
         user=asked.user,
     )
@@ -52,5 +52,5 @@ async def make_token(request: Request, door: Door, asks: Person, asked: AskedTok
 @router.post("/{number}/revoke", status_code=204)
 async def revoke_token(request: Request, door: Door, asks: Person, number: int) -> None:
     """End a token at once."""
-    actor = asks.actor(str(request.state.request_id))
+    actor = actor_at(request, asks)
     await asyncio.to_thread(api_tokens.revoke_token, door.db, asks, number, actor, door.now_ms())

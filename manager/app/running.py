@@ -39,6 +39,7 @@ from manager.operations.actor import CLOCK
 from manager.operations.daily_files import keep_daily_files
 from manager.operations.file_lease import BEAT_S
 from manager.operations.log_forgetting import forget_logs
+from manager.operations.login_failures import purge_failures
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.round_progress import begin_crawl
 from manager.operations.tick import tick
@@ -233,6 +234,7 @@ def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles))
     keep_s = manager.settings.intake.keep_logs_s
+    once(HOUR_S, "failed logins", lambda: purge_failures(db, now_ms()))
     once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
     return clock

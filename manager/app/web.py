@@ -21,6 +21,7 @@ from manager.distribution import DistributionDoor, Selections
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.log_lines import LogLines
+from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.scratch import Scratch
 from manager.operations.transport import networks
 from shared.wire import PROTOCOL
@@ -56,6 +57,8 @@ def build_app(manager: Manager) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     speak_errors(app)
+    hold = RefusalHold()
+    logins = LoginGate()
     limits = manager.settings.limits
     app.state.agent_door = AgentDoor(
         manager.db,
@@ -86,6 +89,7 @@ def build_app(manager: Manager) -> FastAPI:
         ),
         manager.now_ms,
         manager.bundles,
+        hold,
     )
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
     log_lines = LogLines(manager.layout)
@@ -108,6 +112,8 @@ def build_app(manager: Manager) -> FastAPI:
         manager.signing,
         manager.alerts,
         manager.read,
+        hold,
+        logins,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -118,6 +124,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.archive.downloads,
         Selections(manager.settings.archive.selections_at_once),
         manager.now_ms,
+        hold,
     )
     agent_api.add_sync(app)
     app.add_api_route("/api/v1/openapi.json", _document, include_in_schema=False)
@@ -138,6 +145,8 @@ def build_app(manager: Manager) -> FastAPI:
         scratch,
         log_lines,
         manager.alerts,
+        hold,
+        logins,
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))

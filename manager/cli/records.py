@@ -43,11 +43,12 @@ def audit(
         showing.as_json(rows)
         return
     showing.table(
-        ("when", "who", "what", "to", "detail"),
+        ("when", "who", "from", "what", "to", "detail"),
         (
             (
                 showing.time_text(row["at_ms"]),
                 f"{row['actor_kind']} {row['actor_name']}",
+                row["address"] or "-",
                 row["action"] + ("!" if row["alert"] else ""),
                 row["subject"],
                 row["detail"],

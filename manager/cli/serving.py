@@ -10,7 +10,7 @@ from manager.cli import showing
 from manager.cli.calling import RefusedError, settings_of
 from manager.cli.options import Place, json_option, pass_place
 from manager.settings import FORM, SETTINGS_FILE, documented
-from shared.errors import PrsmError
+from shared.errors import PrsmError, SettingError
 
 __all__ = ["serve", "settings"]
 
@@ -29,11 +29,11 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
     from manager.app.running import serve as run  # noqa: PLC0415 - see above
 
     gc.enable()
+    made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
     try:
         FORM.refuse_secrets(overrides, SETTINGS_FILE)
-    except PrsmError as error:
-        raise RefusedError(str(error)) from error
-    made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
+    except SettingError as error:
+        raise click.UsageError(str(error)) from error
     try:
         run(made, config=place.config, as_json=as_json)
     except PrsmError as error:

@@ -115,9 +115,15 @@ def sessions(place: Place, name: str, as_json: bool) -> None:
         showing.as_json(found)
         return
     showing.table(
-        ("session", "since", "until"),
+        ("session", "since", "until", "address", "browser"),
         (
-            (one["id"], showing.time_text(one["created_ms"]), showing.time_text(one["expires_ms"]))
+            (
+                one["id"],
+                showing.time_text(one["created_ms"]),
+                showing.time_text(one["expires_ms"]),
+                one["address"] or "-",
+                one["browser"] or "-",
+            )
             for one in found
         ),
         f"{name} is logged in nowhere.",

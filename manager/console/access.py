@@ -25,7 +25,8 @@ from manager.console.failures import answer_failure
 from manager.console.language import _, pgettext
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept import StillCountingError, looked_at
-from manager.errors import ForbiddenError
+from manager.errors import BusyError, ForbiddenError, SlowDownError
+from manager.operations.login_failures import LoginWait, login_wait
 from manager.operations.transport import require_private
 from manager.operations.users import Role, SessionUser, session_of
 from shared.errors import FormatError, PrsmError
@@ -51,6 +52,7 @@ class Page:
     path: str
     role: Role | None
     answer: Answer
+    looks_at_password: bool = False
 
 
 def guarded(page: Page, door: ConsoleDoor) -> Route:
@@ -61,9 +63,38 @@ def guarded(page: Page, door: ConsoleDoor) -> Route:
             form = await _read_form(request) if page.method == "POST" else {}
         except PrsmError as error:
             return await asyncio.to_thread(failed, request, door, error)
+        if page.looks_at_password and request.state.line.is_private:
+            return await _in_turn(page, door, request, form)
         return await asyncio.to_thread(_serve, page, door, request, form)
 
     return Route(page.path, endpoint, methods=[page.method], name=f"{page.method} {page.path}")
+
+
+async def _in_turn(
+    page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
+) -> Response:
+    """Serve a page that looks at a password, when it is its turn."""
+    wait = await asyncio.to_thread(_wait_of, door, request, form)
+    try:
+        async with door.logins.turn(wait):
+            response = await asyncio.to_thread(_serve, page, door, request, form)
+    except (SlowDownError, BusyError) as error:
+        await door.hold.refused(wait.source, door.now_ms())
+        return await asyncio.to_thread(failed, request, door, error)
+    if response.status_code >= 400:
+        await door.hold.refused(wait.source, door.now_ms())
+    return response
+
+
+def _wait_of(door: ConsoleDoor, request: Request, form: dict[str, str]) -> LoginWait:
+    tls = cookies.is_tls(request)
+    name, now_ms = form.get("name", "").strip()[:64], door.now_ms()
+    token = request.cookies.get(cookies.session_cookie(tls=tls), "")
+    if "old_password" in form and token:
+        user = session_of(door.db, hash_of_key(token), now_ms)
+        name = user.name if user is not None else ""
+    device = request.cookies.get(cookies.device_cookie(tls=tls), "")
+    return login_wait(door.db, name, request.state.line.client, device, now_ms)
 
 
 def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:

@@ -2,8 +2,10 @@
 
 `session` is the one cookie for pages and `/api/v1`: over TLS it has the prefix `__Host-`, which
 browsers take from this very host over TLS only. `visit` stands in for it before the login, so that
-the login form has a token too. `flash` is a sentence for the next page; how the console looks and
-which language it speaks (`Look`) is a cookie each, for a year.
+the login form has a token too. `device` is of a device on which somebody has logged in before: it
+opens nothing, and spares its user the wait that wrong passwords of others cause. `flash` is a
+sentence for the next page; how the console looks and which language it speaks (`Look`) is a cookie
+each, for a year.
 SameSite is Lax: with Strict a link in a mail would look logged out. Lax is not what keeps forms of
 others out, the token and the origin are (`manager.console.access`).
 """
@@ -63,6 +65,11 @@ def is_tls(request: Request) -> bool:
 def session_cookie(*, tls: bool) -> str:
     """Return the name of the session's cookie."""
     return "__Host-prsm" if tls else "prsm"
+
+
+def device_cookie(*, tls: bool) -> str:
+    """Return the name of the cookie of a device on which somebody has logged in before."""
+    return "__Host-prsm-device" if tls else "prsm-device"
 
 
 def visit_cookie(*, tls: bool) -> str:

@@ -12,6 +12,7 @@ from manager.db import Database
 from manager.operations.alert_views import AlertDesk
 from manager.operations.archive_figures import ArchiveFigures
 from manager.operations.log_lines import LogLines
+from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
@@ -32,7 +33,8 @@ class ConsoleDoor:
 
     parts: of uploads, which a person may give up. scratch: turns for what reads many logs.
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
-    refusal, or None where it is the manager's own failure. alerts: what they are made from.
+    refusal, or None where it is the manager's own failure. alerts: what they are made from. logins:
+    turns for looks at passwords; hold: delays answers to those who are refused often.
     archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
     are told of changes; marks: what all of them look at.
     """
@@ -47,6 +49,8 @@ class ConsoleDoor:
     scratch: Scratch
     log_lines: LogLines
     alerts: AlertDesk
+    hold: RefusalHold
+    logins: LoginGate
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

@@ -18,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from manager.console import act_words, figures, language, phrases, words
+from manager.console.browser_names import browser_name
 from manager.console.language import Lazy
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
@@ -211,6 +212,7 @@ def _environment() -> Environment:
         "suggestions": _suggestions,
     }
     made.filters |= {
+        "browser": browser_name,
         "actor": phrases.actor,
         "coded": _coded,
         "commands": _commands,

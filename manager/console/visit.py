@@ -23,6 +23,7 @@ from manager.db import Database, kept
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.policy import Policy
+from manager.operations.transport import browser_of
 from manager.operations.users import ROLES, Role, SessionUser
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -100,7 +101,18 @@ class Visit:
     def actor(self) -> Actor:
         """Return who acts, for the audit."""
         assert self.user is not None, "pages that act are for people who have logged in"
-        return Actor("user", self.user.name, str(self.request.state.request_id))
+        state = self.request.state
+        return Actor("user", self.user.name, str(state.request_id), state.line.client, self.browser)
+
+    @property
+    def browser(self) -> str:
+        """Return what the browser calls itself."""
+        return browser_of(self.request.scope["headers"])
+
+    @property
+    def device(self) -> str:
+        """Return the cookie of a device on which somebody has logged in before."""
+        return self.request.cookies.get(cookies.device_cookie(tls=self.tls), "")
 
     @property
     def csrf(self) -> str:

@@ -32,6 +32,8 @@ class AuditRow:
     detail: str
     request_id: str
     alert: bool
+    address: str = ""
+    browser: str = ""
 
 
 def add(
@@ -45,8 +47,10 @@ def add(
     detail: str,
     request_id: str,
     alert: bool,
+    address: str = "",
+    browser: str = "",
 ) -> None:
-    """Add one row."""
+    """Add one row. address, browser: where a person was who did it."""
     tx.insert(
         audit,
         [
@@ -59,6 +63,8 @@ def add(
                 "detail": detail,
                 "request_id": request_id,
                 "alert": alert,
+                "address": address,
+                "browser": browser,
             }
         ],
     )

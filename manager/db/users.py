@@ -1,15 +1,14 @@
-"""Users, their sessions, and failed logins."""
+"""Users and their sessions."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
-from manager.db.tables import login_failures, sessions, users
+from manager.db.tables import sessions, users
 from shared.frozen import frozen
 
 __all__ = [
-    "Failures",
     "SessionRow",
     "SessionUser",
     "UserRow",
@@ -20,9 +19,6 @@ __all__ = [
     "delete_session",
     "delete_sessions",
     "end_sessions",
-    "failures",
-    "forget_failures",
-    "note_failure",
     "purge",
     "session_user",
     "sessions_of",
@@ -56,20 +52,13 @@ class SessionUser:
 
 @frozen
 class SessionRow:
-    """A session by the hash of its token."""
+    """A session by the hash of its token, and where it was begun."""
 
     token_hash: str
     created_ms: int
     expires_ms: int
-
-
-@frozen
-class Failures:
-    """Failed logins of a name since the last good one."""
-
-    name: str
-    failures: int
-    last_ms: int
+    address: str
+    browser: str
 
 
 def by_name(tx: Transaction, name: str) -> UserRow | None:
@@ -104,7 +93,13 @@ def set_disabled(tx: Transaction, user_id: int, disabled_ms: int | None) -> None
 
 
 def add_session(
-    tx: Transaction, token_hash: str, user_id: int, now_ms: int, expires_ms: int
+    tx: Transaction,
+    token_hash: str,
+    user_id: int,
+    now_ms: int,
+    expires_ms: int,
+    address: str = "",
+    browser: str = "",
 ) -> None:
     """Begin a session."""
     row = {
@@ -112,6 +107,8 @@ def add_session(
         "user_id": user_id,
         "created_ms": now_ms,
         "expires_ms": expires_ms,
+        "address": address,
+        "browser": browser,
     }
     tx.insert(sessions, [row])
 
@@ -153,25 +150,6 @@ def end_sessions(tx: Transaction) -> None:
     tx.execute(sessions.delete())
 
 
-def failures(tx: Transaction, name: str) -> Failures | None:
-    """Return the failed logins of a name."""
-    return tx.row(Failures, sa.select(login_failures).where(login_failures.c.name == name))
-
-
-def note_failure(tx: Transaction, name: str, now_ms: int) -> int:
-    """Count one more and return how many there are."""
-    row = {"name": name, "failures": 1, "last_ms": now_ms}
-    tx.upsert(login_failures, [row], ["name"], add=["failures"])
-    counted = sa.select(login_failures.c.failures).where(login_failures.c.name == name)
-    return int(tx.value(counted))
-
-
-def forget_failures(tx: Transaction, name: str) -> None:
-    """Count from zero again."""
-    tx.execute(login_failures.delete().where(login_failures.c.name == name))
-
-
-def purge(tx: Transaction, now_ms: int, failures_before_ms: int) -> None:
-    """Delete sessions that are over and failures that slow nobody down any more."""
+def purge(tx: Transaction, now_ms: int) -> None:
+    """Delete sessions that are over."""
     tx.execute(sessions.delete().where(sessions.c.expires_ms <= now_ms))
-    tx.execute(login_failures.delete().where(login_failures.c.last_ms < failures_before_ms))

@@ -22,6 +22,8 @@ from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.clients import Client, Scope, authenticate_client, still_valid
+from manager.operations.login_failures import source_of
+from manager.operations.login_gate import RefusalHold
 from manager.operations.transport import require_private
 from manager.settings import Settings
 from manager.store import Layout
@@ -43,6 +45,7 @@ class DistributionDoor:
     downloads: Downloads
     selections: Selections
     now_ms: Callable[[], int]
+    hold: RefusalHold
 
 
 _TOKEN: Final = HTTPBearer(
@@ -103,6 +106,8 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
             token = _token(request.headers.get("authorization", ""))
             client = await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())
         except UnknownKeyError as error:
+            if request.headers.get("authorization"):
+                await door.hold.refused(source_of(request.state.line.client), door.now_ms())
             if only_403:
                 raise ForbiddenError(str(error)) from error
             raise

@@ -16,11 +16,16 @@ ActorKind = Literal["user", "agent", "client", "clock", "local"]
 
 @frozen
 class Actor:
-    """A user, an agent, a third party, the clock, or who may use this machine; and its request."""
+    """A user, an agent, a third party, the clock, or who may use this machine; and its request.
+
+    address, browser: where it came from, as far as that is known.
+    """
 
     kind: ActorKind
     name: str
     request_id: str = ""
+    address: str = ""
+    browser: str = ""
 
 
 CLOCK: Final = Actor("clock", "tick")
@@ -51,6 +56,8 @@ def note(
         detail=json.dumps(detail, sort_keys=True) if detail else "",
         request_id=actor.request_id,
         alert=alert,
+        address=actor.address,
+        browser=actor.browser,
     )
 
 

@@ -56,9 +56,9 @@ class Holder:
         """Return the name that the audit has: `anna`, or `anna/backup` by that token."""
         return f"{self.name}/{self.token}" if self.token else self.name
 
-    def actor(self, request_id: str) -> Actor:
-        """Return who asks, for the audit."""
-        return Actor(self.kind, self.actor_name, request_id)
+    def actor(self, request_id: str, address: str = "", browser: str = "") -> Actor:
+        """Return who asks, and from where, for the audit."""
+        return Actor(self.kind, self.actor_name, request_id, address, browser)
 
 
 @frozen

@@ -127,10 +127,12 @@ def enrol(
     now_ms: int,
     kind: AgentKind = "sync",
     position: Position | None = None,
+    address: str = "",
 ) -> Enrolled:
     """Let an agent join: consume the token, keep the hash of the agent's own key.
 
-    position: where its site says it is; None: it does not say, and what was known stays.
+    position: where its site says it is; None: it does not say, and what was known stays. address:
+    from which it joins, for the audit.
     Raises FormatError (name or hash malformed), UnknownKeyError (no such token for this name),
     ForbiddenError (expired or revoked), ConflictError (used with another key; key in use).
     """
@@ -143,7 +145,7 @@ def enrol(
         if holder is not None and holder.name != name:
             raise ConflictError(f"this key belongs to agent {holder.name}; make another one")
         if join_tokens.consume(tx, token_hash, name, key_hash, now_ms):
-            joined = _join(tx, name, kind, key_hash, now_ms)
+            joined = _join(tx, name, kind, key_hash, now_ms, address)
             if position is not None:
                 place(tx, joined.id, name, position, joined.actor, now_ms)
             return Enrolled(joined, repeated=False)
@@ -160,7 +162,8 @@ def enrol(
         elif known.consumed_key_hash == key_hash and holder is not None:
             return Enrolled(_identity(holder), repeated=True)
         else:
-            note(tx, now_ms, Actor("agent", name), "agent.token-reused", name, alert=True)
+            who = Actor("agent", name, "", address)
+            note(tx, now_ms, who, "agent.token-reused", name, alert=True)
             refusal = ConflictError(
                 f"join token for {name}: was used with another key. If that was not you, tell "
                 "the administrator; a new token replaces both"
@@ -177,7 +180,9 @@ def _why_over(tx: Transaction, token: JoinTokenRow) -> str:
     return f"expired at {clock_time(token.expires_ms)}"
 
 
-def _join(tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: int) -> AgentIdentity:
+def _join(
+    tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: int, address: str
+) -> AgentIdentity:
     before = agents.by_name(tx, name)
     if before is None:
         agent_id = agents.add(tx, name, kind, key_hash, now_ms)
@@ -203,7 +208,7 @@ def _join(tx: Transaction, name: str, kind: AgentKind, key_hash: str, now_ms: in
     note(
         tx,
         now_ms,
-        Actor("agent", name),
+        Actor("agent", name, "", address),
         "agent.enrol",
         name,
         agent_kind=kind,

@@ -8,6 +8,13 @@ from manager.errors import ForbiddenError
 from manager.operations import passwords
 from manager.operations.actor import Actor, note
 from manager.operations.api_tokens import Holder
+from manager.operations.devices import known_device, new_device
+from manager.operations.login_failures import (
+    count_failure,
+    forget_failures,
+    require_no_pause,
+    source_of,
+)
 from shared.errors import FormatError
 
 __all__ = ["change_own_password"]
@@ -22,13 +29,13 @@ def change_own_password(
     actor: Actor,
     now_ms: int,
     *,
-    address: str = "-",
-    forwarded_for: str = "",
-) -> None:
+    device: str = "",
+) -> str:
     """Set the password of who asks, and end all other sessions of that person.
 
-    session_hash: SHA-256 of the token of the session that asks, which goes on. address and
-    forwarded_for: as at a login; old: guesses are counted, slowed down and logged as there.
+    session_hash: SHA-256 of the token of the session that asks, which goes on. device: the cookie
+    of a known one; returns what takes its place. old: guesses are counted, slowed down and logged
+    as at a login, from the actor's address.
     Raises FormatError (the new one is too short or too long, or the old one again), ForbiddenError
     (the old one is wrong; no person asks), SlowDownError.
     """
@@ -37,23 +44,24 @@ def change_own_password(
             f"{holder.actor_name} has no password to change: log in, or use `prsm users passwd`"
         )
     name = holder.name
-    with passwords.told("new password", name, address, forwarded_for):
+    with passwords.told("new password", name, actor.address):
         with db.read() as tx:
-            failed = users.failures(tx, name)
             user = users.by_name(tx, name)
-        passwords.require_no_pause(failed, now_ms)
+            source = known_device(user, device, now_ms) or source_of(actor.address)
+            require_no_pause(tx, name, source, now_ms)
         if not passwords.matches(user.password_hash if user is not None else None, old):
-            passwords.count_failure(db, name, now_ms)
+            count_failure(db, name, source, actor, now_ms)
             raise ForbiddenError("the present password is another one")
         if new == old:
             raise FormatError("the new password is the present one; choose another one")
         hashed = passwords.hashed(new)
         with db.write() as tx:
-            passwords.require_no_pause(users.failures(tx, name), now_ms)
+            require_no_pause(tx, name, source, now_ms)
             now = users.by_name(tx, name)
             if user is None or now is None or now.password_hash != user.password_hash:
                 raise ForbiddenError("the present password is another one")
             users.set_password(tx, now.id, hashed)
             users.delete_sessions(tx, now.id, but=session_hash)
-            users.forget_failures(tx, name)
+            forget_failures(tx, name, source)
             note(tx, now_ms, actor, "user.own-password", name)
+    return new_device(user.id, hashed, now_ms)

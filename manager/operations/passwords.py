@@ -1,45 +1,61 @@
-"""Passwords: how they are kept and compared, and how those who guess them are slowed down.
+"""Passwords: how they are kept and compared.
 
 They are kept as argon2id. Hashing takes a tenth of a second, so it is done outside transactions,
-and what was read before is looked at again after it. A name whose password was wrong is slowed
-down, whether it exists or not, and never locked: else anybody could lock an administrator out.
+and what was read before is looked at again after it. At most `AT_ONCE` are hashed at a time, by
+threads that yield to all others, so that pages stay fast; those who guess are slowed down by
+`operations.login_failures`.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 
-from manager.db import users
-from manager.db.engine import Database
-from manager.db.users import Failures
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
-from manager.operations.actor import Actor, note
 from shared.errors import FormatError
 
-__all__ = ["count_failure", "hashed", "matches", "renewed", "require_no_pause", "told"]
+__all__ = ["AT_ONCE", "hashed", "matches", "renewed", "told"]
 
 LEAST: Final = 12  # NIST SP 800-63B: length counts, not kinds of characters
 MOST: Final = 1024  # argon2 would hash megabytes for whoever sends them
-FREE_TRIES: Final = 5
-SLOWEST_S: Final = 300
+AT_ONCE: Final = max(1, min(4, (os.cpu_count() or 1) // 2))
+"""Passwords that are hashed at a time; each takes 64 MB, and argon2 four threads of its own."""
+
+NICE: Final = 10
 
 _log: Final = logging.getLogger(__name__)
 _hasher: Final = PasswordHasher()
+_Result = TypeVar("_Result")
+
+
+def _yield_to_others() -> None:
+    with suppress(AttributeError, OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
+_workers: Final = ThreadPoolExecutor(AT_ONCE, "password", initializer=_yield_to_others)
+
+
+def _hashing(work: Callable[[], _Result]) -> _Result:
+    """Do a piece of hashing when its turn has come."""
+    return _workers.submit(work).result()
 
 
 def hashed(password: str) -> str:
     """Return what is kept of a new password. Raises FormatError for one too short or too long."""
     if not LEAST <= len(password) <= MOST:
         raise FormatError(f"password of {len(password)} characters: must be {LEAST} to {MOST}")
-    return _hasher.hash(password)
+    return _hashing(lambda: _hasher.hash(password))
 
 
 def matches(password_hash: str | None, password: str) -> bool:
@@ -47,50 +63,27 @@ def matches(password_hash: str | None, password: str) -> bool:
     if len(password) > MOST:
         return False
     nobody = _nobody()
+    kept = nobody if password_hash is None else password_hash
     try:
-        return _hasher.verify(nobody if password_hash is None else password_hash, password)
+        return _hashing(lambda: _hasher.verify(kept, password))
     except (VerifyMismatchError, InvalidHashError):
         return False
 
 
 def renewed(password_hash: str, password: str) -> str | None:
     """Return a new hash of a password that was hashed more weakly than now, else None."""
-    return _hasher.hash(password) if _hasher.check_needs_rehash(password_hash) else None
-
-
-def require_no_pause(failed: Failures | None, now_ms: int) -> None:
-    """Raise SlowDownError while a name must wait."""
-    if failed is None or failed.failures < FREE_TRIES:
-        return
-    pause_s = min(SLOWEST_S, 2 ** (failed.failures - FREE_TRIES + 1))
-    left_ms = failed.last_ms + pause_s * 1000 - now_ms
-    if 0 < left_ms <= SLOWEST_S * 1000:
-        wait_s = -(-left_ms // 1000)
-        raise SlowDownError(
-            f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
-        )
-
-
-def count_failure(db: Database, name: str, now_ms: int) -> None:
-    """Count a wrong password; the fifth is an alert, however many are looked at side by side.
-
-    Raises SlowDownError, and counts nothing, where others made the name wait meanwhile.
-    """
-    with db.write() as tx:
-        require_no_pause(users.failures(tx, name), now_ms)
-        if users.note_failure(tx, name, now_ms) == FREE_TRIES:
-            who = Actor("user", name)
-            note(tx, now_ms, who, "user.guessed", name, alert=True, failures=FREE_TRIES)
+    if not _hasher.check_needs_rehash(password_hash):
+        return None
+    return _hashing(lambda: _hasher.hash(password))
 
 
 @contextmanager
-def told(what: str, name: str, address: str, forwarded_for: str) -> Iterator[None]:
+def told(what: str, name: str, address: str) -> Iterator[None]:
     """Write what is refused in the block into the log, for those who watch it."""
     try:
         yield
     except (UnknownKeyError, ForbiddenError, SlowDownError) as error:
-        whom = forwarded_for[:100]
-        _log.warning("%s as %a from %s (for %a) refused: %s", what, name, address, whom, error)
+        _log.warning("%s as %a from %s refused: %s", what, name, address or "-", error)
         raise
 
 

@@ -18,12 +18,17 @@ SHOWN: Final = 16
 
 @frozen
 class OpenSession:
-    """A login that is not over. id: the first digits of its token's hash."""
+    """A login that is not over. id: the first digits of its token's hash.
+
+    address, browser: where it was begun, as the browser calls itself.
+    """
 
     id: str
     user: str
     created_ms: int
     expires_ms: int
+    address: str = ""
+    browser: str = ""
 
 
 def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
@@ -34,7 +39,15 @@ def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
             raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
         rows = users.sessions_of(tx, user.id, now_ms)
     return [
-        OpenSession(row.token_hash[:SHOWN], name, row.created_ms, row.expires_ms) for row in rows
+        OpenSession(
+            row.token_hash[:SHOWN],
+            name,
+            row.created_ms,
+            row.expires_ms,
+            row.address,
+            row.browser,
+        )
+        for row in rows
     ]
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from manager.errors import InsecureLineError
 from shared.frozen import frozen
 
-__all__ = ["Line", "LineKind", "Network", "networks", "require_private", "seen_line"]
+__all__ = ["Line", "LineKind", "Network", "browser_of", "networks", "require_private", "seen_line"]
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Headers = Sequence[tuple[bytes, bytes]]
@@ -50,6 +50,7 @@ class LineKind(StrEnum):
     NOT_PROXY = "not_the_proxy"  # another address, where only the proxy's is believed
 
 
+BROWSER_MOST: Final = 200
 PRIVATE: Final = frozenset({LineKind.LOCAL, LineKind.TLS, LineKind.PROXY_TLS, LineKind.LOOPBACK})
 
 
@@ -73,6 +74,12 @@ class Line:
     def is_tls(self) -> bool:
         """Tell whether the client speaks TLS: to the manager, or to the configured proxy."""
         return self.kind in (LineKind.TLS, LineKind.PROXY_TLS)
+
+
+def browser_of(headers: Headers) -> str:
+    """Return what a client calls itself, as far as it can be shown."""
+    said = b" ".join(_all(headers, b"user-agent"))[: 2 * BROWSER_MOST].decode("latin-1")
+    return "".join(each for each in said if each.isprintable() and each.isascii())[:BROWSER_MOST]
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -143,8 +150,8 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
     """Return what shows that a request was forwarded, or an empty text.
 
     A bare `proxy_pass` of nginx shows itself by HTTP/1.0, which no client of ours speaks. Behind
-    one that speaks HTTP/1.1, a browser's page has another origin than Host says, and a browser
-    sends no Sec-Fetch-Site to a plain address that is not loopback's (W3C Fetch Metadata).
+    one that speaks HTTP/1.1 a browser's form comes from another origin than Host says. Where a
+    browser says Sec-Fetch-Site, its own address is one that it trusts (W3C Fetch Metadata).
     """
     for name, _ in headers:
         if name in _FORWARDING or name.startswith(b"x-forwarded"):
@@ -156,8 +163,7 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
     for name in (b"origin", b"referer"):
         if any(_is_elsewhere(value) for value in _all(headers, name)):
             return name.decode("latin-1")
-    is_browser = any(agent.startswith(b"Mozilla/") for agent in _all(headers, b"user-agent"))
-    return "a browser without Sec-Fetch-Site" if is_browser else ""
+    return ""
 
 
 def _is_elsewhere(value: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Users and sessions: who may see and change what.
 
-Session tokens are kept as SHA-256; how passwords are, `passwords` says.
-Cookies, CSRF and where a login may come from are left to the web.
+Session tokens are kept as SHA-256; how passwords are, `passwords` says; who has to wait after
+wrong ones, `login_failures`. Cookies and CSRF are left to the web.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ from manager.errors import (
 )
 from manager.operations import passwords
 from manager.operations.actor import Actor, note
+from manager.operations.devices import known_device, new_device
+from manager.operations.login_failures import (
+    count_failure,
+    forget_failures,
+    require_no_pause,
+    source_of,
+)
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key
@@ -71,12 +78,16 @@ class PasswordSet:
 
 @frozen
 class Session:
-    """A login. The token is shown to the browser once and kept nowhere."""
+    """A login. The token is shown to the browser once and kept nowhere.
+
+    device: what makes the browser a known device of the user (`operations.devices`).
+    """
 
     token: str
     user: str
     role: str
     expires_ms: int
+    device: str = ""
 
 
 def add_user(db: Database, name: str, password: str, role: str, actor: Actor, now_ms: int) -> User:
@@ -107,7 +118,6 @@ def change_password(
         user = _named(tx, name)
         users.set_password(tx, user.id, hashed)
         users.delete_sessions(tx, user.id)
-        users.forget_failures(tx, name)
         revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
         left = api_tokens.live_of(tx, user.id, now_ms)
         note(tx, now_ms, actor, "user.password", name, revoked=revoked)
@@ -171,57 +181,69 @@ def login(
     now_ms: int,
     *,
     session_s: float = SESSION_S,
-    address: str = "-",
-    forwarded_for: str = "",
+    address: str = "",
+    browser: str = "",
+    device: str = "",
+    request_id: str = "",
 ) -> Session:
     """Check a password and begin a session with a new token.
 
-    address: who asks; forwarded_for: for whom, as a proxy says, or whoever pretends to be one. The
-    log has both of each login that is refused, for those who watch it.
+    address: who asks, which the log has of each login that is refused; browser: what it calls
+    itself; device: the cookie that a login on it gave it.
     Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
-    for a disabled user, SlowDownError after five failures: 2 s, doubled with each, at most 300 s;
-    the fifth is an alert in the audit, once until somebody logs in by that name or a day is over.
+    for a disabled user, SlowDownError after five failures of a name from one address (/64) or
+    known device: 2 s, doubled with each, at most 300 s; the fifth is an alert, one a day.
     Logins side by side have five tries together.
     """
     name = name[:64]
-    with passwords.told("login", name, address, forwarded_for):
-        return _begin(db, name, password, now_ms, session_s)
+    actor = Actor("user", name, request_id, address, browser)
+    with passwords.told("login", name, address):
+        return _begin(db, password, device, now_ms, session_s, actor)
 
 
-def _begin(db: Database, name: str, password: str, now_ms: int, session_s: float) -> Session:
+def _begin(
+    db: Database, password: str, device: str, now_ms: int, session_s: float, actor: Actor
+) -> Session:
+    name = actor.name
     while True:
-        user = _who_knows(db, name, password, now_ms)
+        user, source = _who_knows(db, password, device, now_ms, actor)
         fresh = passwords.renewed(user.password_hash, password)
         token = secrets.token_urlsafe(32)
         expires_ms = now_ms + round(session_s * 1000)
         with db.write() as tx:
             # Others may have failed while this password was looked at.
-            passwords.require_no_pause(users.failures(tx, name), now_ms)
+            require_no_pause(tx, name, source, now_ms)
             if users.by_name(tx, name) != user:
                 # Another password, or the same one hashed anew beside this; another role, or none.
                 continue
-            users.purge(tx, now_ms, now_ms - 24 * 3600 * 1000)
-            users.forget_failures(tx, name)
+            users.purge(tx, now_ms)
+            forget_failures(tx, name, source)
             if fresh is not None:
                 users.set_password(tx, user.id, fresh)
-            users.add_session(tx, hash_of_key(token), user.id, now_ms, expires_ms)
-            note(tx, now_ms, Actor("user", name), "user.login", name)
-        return Session(token, name, user.role, expires_ms)
+            users.add_session(
+                tx, hash_of_key(token), user.id, now_ms, expires_ms, actor.address, actor.browser
+            )
+            note(tx, now_ms, actor, "user.login", name)
+        fresh_device = new_device(user.id, fresh or user.password_hash, now_ms)
+        return Session(token, name, user.role, expires_ms, fresh_device)
 
 
-def _who_knows(db: Database, name: str, password: str, now_ms: int) -> UserRow:
-    """Return the user as it was when the password was the right one."""
+def _who_knows(
+    db: Database, password: str, device: str, now_ms: int, actor: Actor
+) -> tuple[UserRow, str]:
+    """Return the user as it was when the password was the right one, and where it is counted."""
+    name = actor.name
     with db.read() as tx:
-        failed = users.failures(tx, name)
         user = users.by_name(tx, name)
-    passwords.require_no_pause(failed, now_ms)
+        source = known_device(user, device, now_ms) or source_of(actor.address)
+        require_no_pause(tx, name, source, now_ms)
     is_right = passwords.matches(user.password_hash if user is not None else None, password)
     if user is None or not is_right:
-        passwords.count_failure(db, name, now_ms)
+        count_failure(db, name, source, actor, now_ms)
         raise UnknownKeyError("user name or password is wrong")
     if user.disabled_ms is not None:
         raise ForbiddenError(f"user {name} is disabled; ask an administrator")
-    return user
+    return user, source
 
 
 def session_of(db: Database, token_hash: str, now_ms: int) -> SessionUser | None:
@@ -230,12 +252,15 @@ def session_of(db: Database, token_hash: str, now_ms: int) -> SessionUser | None
         return users.session_user(tx, token_hash, now_ms)
 
 
-def logout(db: Database, token_hash: str, now_ms: int) -> None:
+def logout(
+    db: Database, token_hash: str, now_ms: int, *, address: str = "", browser: str = ""
+) -> None:
     """End a session; one that is over already changes nothing."""
     with db.write() as tx:
         user = users.session_user(tx, token_hash, now_ms)
         if users.delete_session(tx, token_hash) and user is not None:
-            note(tx, now_ms, Actor("user", user.name), "user.logout", user.name)
+            actor = Actor("user", user.name, "", address, browser)
+            note(tx, now_ms, actor, "user.logout", user.name)
 
 
 def _named(tx: Transaction, name: str) -> UserRow:

@@ -31,6 +31,8 @@ HEADER: Final = (
     "detail",
     "alert",
     "request",
+    "address",
+    "browser",
 )
 
 
@@ -90,6 +92,8 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
                 row.detail,
                 row.alert,
                 row.request_id,
+                row.address,
+                row.browser,
             ]
         before = rows[-1].id
 

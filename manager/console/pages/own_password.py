@@ -9,6 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _
+from manager.console.pages.sessions import keep_device
 from manager.console.phrases import spoken
 from manager.console.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError
@@ -32,11 +33,11 @@ def _page(visit: Visit, refused: str = "", status: int = 200) -> Response:
 def change(visit: Visit) -> Response:
     """Set one's own password; what cannot be is said above the form."""
     assert visit.user is not None, "the page is for people who have logged in"
-    form, client = visit.form, visit.request.client
+    form = visit.form
     if form.get("password", "") != form.get("password_again", ""):
         return _page(visit, _("The new password was typed in two ways."), 400)
     try:
-        change_own_password(
+        device = change_own_password(
             visit.db,
             Holder("user", visit.user.name, visit.user.role, ""),
             hash_of_key(visit.token),
@@ -44,17 +45,18 @@ def change(visit: Visit) -> Response:
             form.get("password", ""),
             visit.actor,
             visit.now_ms,
-            address=client.host if client is not None else "-",
-            forwarded_for=visit.request.headers.get("x-forwarded-for", ""),
+            device=visit.device,
         )
     except (ForbiddenError, FormatError, SlowDownError) as error:
         status = 429 if isinstance(error, SlowDownError) else 400
         return _page(visit, figures.sentence(spoken(str(error))) + _("."), status)
     said = _("Your password is changed; you are logged out everywhere but here.")
-    return visit.go("/console/own-password", done=said)
+    response = visit.go("/console/own-password", done=said)
+    keep_device(visit, response, device)
+    return response
 
 
 PAGES: Final = (
     Page("GET", "/own-password", "viewer", show),
-    Page("POST", "/own-password", "viewer", change),
+    Page("POST", "/own-password", "viewer", change, looks_at_password=True),
 )

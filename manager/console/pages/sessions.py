@@ -18,9 +18,10 @@ from manager.console.phrases import spoken
 from manager.console.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations import users
+from manager.operations.devices import DEVICE_S
 from shared.wire.names import hash_of_key
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "keep_device"]
 
 KEPT: Final = "kept."
 
@@ -42,8 +43,10 @@ def login(visit: Visit) -> Response:
             visit.form.get("password", ""),
             visit.now_ms,
             session_s=visit.door.settings.console.session_s,
-            address=_address(visit),
-            forwarded_for=visit.request.headers.get("x-forwarded-for", ""),
+            address=visit.request.state.line.client,
+            browser=visit.browser,
+            device=visit.device,
+            request_id=str(visit.request.state.request_id),
         )
     except SlowDownError as error:
         return _again(visit, name, str(error), 429, {"Retry-After": str(error.retry_after_s)})
@@ -61,12 +64,14 @@ def login(visit: Visit) -> Response:
         tls=visit.tls,
     )
     cookies.forget_secret(response, cookies.visit_cookie(tls=visit.tls), tls=visit.tls)
+    keep_device(visit, response, session.device)
     return response
 
 
-def _address(visit: Visit) -> str:
-    client = visit.request.client
-    return client.host if client is not None else "-"
+def keep_device(visit: Visit, response: Response, device: str) -> None:
+    """Make the browser a known device of its user."""
+    name = cookies.device_cookie(tls=visit.tls)
+    cookies.set_secret(response, name, device, DEVICE_S, tls=visit.tls)
 
 
 def _kept(visit: Visit) -> tuple[str, dict[str, str]]:
@@ -95,7 +100,13 @@ def _again(visit: Visit, name: str, refused: str, status: int, headers: dict[str
 def _end_session_before(visit: Visit) -> None:
     before = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
     if before:
-        users.logout(visit.db, hash_of_key(before), visit.now_ms)
+        users.logout(
+            visit.db,
+            hash_of_key(before),
+            visit.now_ms,
+            address=visit.request.state.line.client,
+            browser=visit.browser,
+        )
 
 
 def _after_login(visit: Visit, session: users.Session) -> Response:
@@ -128,7 +139,7 @@ def choose_look(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/login", None, show_login),
-    Page("POST", "/login", None, login),
+    Page("POST", "/login", None, login, looks_at_password=True),
     Page("POST", "/logout", None, logout),
     Page("POST", "/look", None, choose_look),
 )

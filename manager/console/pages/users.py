@@ -45,7 +45,7 @@ KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "state": lambda user: (user.disabled_ms is not None, user.name),
 }
 HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
-SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)")
+SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)", "address", "browser")
 
 
 def _listing(visit: Visit) -> Listing:
@@ -139,7 +139,13 @@ def _user_page(visit: Visit, user: User) -> Response:
 def export_sessions(visit: Visit) -> Response:
     """Send where a user is logged in as CSV."""
     rows: list[list[Cell]] = [
-        [one.id, figures.iso(one.created_ms), figures.iso(one.expires_ms)]
+        [
+            one.id,
+            figures.iso(one.created_ms),
+            figures.iso(one.expires_ms),
+            one.address,
+            one.browser,
+        ]
         for one in list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)
     ]
     return csv_response("user-sessions", SESSIONS_HEADER, rows)

@@ -38,6 +38,8 @@ sessions: Final = sa.Table(
     sa.Column("user_id", Whole, sa.ForeignKey("users.id"), nullable=False, index=True),
     moment("created_ms", required=True),
     moment("expires_ms", required=True),
+    text("address"),
+    text("browser"),
 )
 
 # What scripts of a user show instead of a password.
@@ -56,7 +58,7 @@ api_tokens: Final = sa.Table(
     one_of("role", "viewer", "operator", "admin"),
 )
 
-# By name and not by user: a name that does not exist is slowed down as well.
+# name: `SOURCE BUCKET`; a bucket of names, so that names that are made up make no rows.
 login_failures: Final = sa.Table(
     "login_failures",
     metadata,
@@ -77,6 +79,8 @@ audit: Final = sa.Table(
     text("detail"),
     text("request_id"),
     flag("alert"),
+    text("address"),
+    text("browser"),
     one_of("actor_kind", "user", "agent", "client", "clock", "local"),
     sa.Index(None, "at_ms"),
     sa.Index(None, "subject", "id"),

@@ -69,7 +69,7 @@ def test_a_header_of_an_unknown_proxy_opens_the_line(name: str, value: str) -> N
         ("1.0", []),  # nginx's bare proxy_pass until 1.29.6
         ("1.1", [("Origin", "http://prsm.example.org")]),
         ("1.1", [("Referer", "http://prsm.example.org/console/login")]),
-        ("1.1", [CHROME]),  # Sec-Fetch-Site goes to addresses that are trusted only
+        ("1.1", [CHROME, ("Origin", "https://prsm.example.org:8443")]),
     ],
 )
 def test_a_bare_proxy_shows_itself(version: str, headers: list[tuple[str, str]]) -> None:

@@ -1,0 +1,101 @@
+"""The way to a look at a password: few at a time, few from one place, and nobody in a thread.
+
+A look takes a tenth of a second of a processor. Who waits for it waits here, as a coroutine, so
+that pages have their threads and processors; the places are bounded, by source first, so that one
+sender takes two and not all, and known devices have some of their own.
+Invariant: memory is bounded, and whoever is refused hears it with a time at which to come again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from manager.errors import BusyError, SlowDownError
+from manager.operations.login_failures import LoginWait
+from manager.operations.passwords import AT_ONCE
+
+__all__ = ["LoginGate", "RefusalHold"]
+
+PLACES: Final = 64
+RESERVED: Final = 16
+EACH: Final = 2
+SOON_S: Final = 2
+
+
+class RefusalHold:
+    """Holds the answers to senders who are refused often: they ask no more than once a second.
+
+    Of a good key nothing is held, also from the same address.
+    """
+
+    FREE: Final = 40
+    MINUTE_MS: Final = 60_000
+    SOURCES: Final = 10_000
+
+    def __init__(self, hold_s: float = 1.0, held_most: int = 200) -> None:
+        self._hold_s = hold_s
+        self._held_most = held_most
+        self._held = 0
+        self._refused: OrderedDict[str, tuple[int, int]] = OrderedDict()
+
+    async def refused(self, source: str, now_ms: int) -> None:
+        """Note a refusal, and wait before it is said where there were many."""
+        since_ms, count = self._refused.pop(source, (now_ms, 0))
+        if not 0 <= now_ms - since_ms < self.MINUTE_MS:
+            since_ms, count = now_ms, 0
+        self._refused[source] = (since_ms, count + 1)
+        if len(self._refused) > self.SOURCES:
+            self._refused.popitem(last=False)
+        if count < self.FREE or self._held >= self._held_most:
+            return
+        self._held += 1
+        try:
+            await asyncio.sleep(self._hold_s)
+        finally:
+            self._held -= 1
+
+
+class LoginGate:
+    """Lets logins to their look at a password."""
+
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+        self._strange = 0
+        self._known = 0
+        self._by_source: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def turn(self, wait: LoginWait) -> AsyncIterator[None]:
+        """Wait for a turn; the look is taken inside.
+
+        Raises SlowDownError (this source has as many under way as it may), BusyError (all places
+        are taken).
+        """
+        source, known = wait.source, wait.known
+        if self._by_source[source] >= EACH:
+            raise SlowDownError(
+                f"{EACH} logins from this address are under way: try again in {SOON_S} s", SOON_S
+            )
+        if self._known >= RESERVED if known else self._strange >= PLACES:
+            raise BusyError(f"logins: {PLACES} wait already; try again in {SOON_S} s", SOON_S)
+        self._count(source, 1, known=known)
+        try:
+            if wait.delay_s:
+                await asyncio.sleep(wait.delay_s)
+            async with self._turns:
+                yield
+        finally:
+            self._count(source, -1, known=known)
+
+    def _count(self, source: str, by: int, *, known: bool) -> None:
+        self._by_source[source] += by
+        if not self._by_source[source]:
+            del self._by_source[source]
+        if known:
+            self._known += by
+        else:
+            self._strange += by
