@@ -56,7 +56,7 @@ class AgentAnswer(BaseModel):
     generation_held: int
     list_sent_ms: int | None
     list_limit: Annotated[
-        int | None, Field(description="pages a unit of its next lists; 0: all, none: no order")
+        int | None, Field(description="pages a unit of its next list; 0: all, none: no order")
     ]
     permit_until_ms: int
     restart_ordered_ms: int | None
@@ -125,7 +125,7 @@ class Ordered(BaseModel):
 
 
 class ListLimit(BaseModel):
-    """pages: of each unit on the agent's next lists; 0: all; none: no order."""
+    """pages: of each unit on the agent's next list; 0: all; none: no order."""
 
     pages: int | None
 
@@ -239,7 +239,7 @@ async def refetches(door: Door, _: Viewer, name: str) -> Refetches:
 
 @router.post("/agents/{name}/list-limit", status_code=204)
 async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
-    """Set how many pages of each unit the agent's next lists allow."""
+    """Set how many pages of each unit the agent's next list allows."""
     await asyncio.to_thread(
         agents.set_next_list_limit, door.db, name, asked.pages, actor, door.now_ms()
     )

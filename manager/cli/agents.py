@@ -241,9 +241,9 @@ def _said(status: int | None, size_bytes: int) -> str:
 @click.argument("pages", type=click.IntRange(0))
 @pass_place
 def list_limit(place: Place, name: str, pages: int) -> None:
-    """Set how many PAGES of each unit the next lists of NAME allow; 0: all."""
+    """Set how many PAGES of each unit the next list of NAME allows; 0: all."""
     place.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
-    click.echo(f"{name}: next lists allow {_limit_text(pages)}")
+    click.echo(f"{name}: next list allows {_limit_text(pages)}")
 
 
 @agents.command("place")

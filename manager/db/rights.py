@@ -288,6 +288,15 @@ def set_limit(tx: Transaction, agent_id: int, max_transfer: int) -> None:
     tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
 
 
+def lift_limit(tx: Transaction, agent_id: int) -> None:
+    """Allow all pages of each unit that an agent crawls, in the list that is being made."""
+    tx.execute(
+        rights.update()
+        .where(rights.c.agent_id == agent_id, rights.c.kind == "crawl", rights.c.max_transfer > 0)
+        .values(max_transfer=0)
+    )
+
+
 def of_agent(tx: Transaction, agent_id: int) -> list[RightRow]:
     """Return all rights of an agent, by unit."""
     return tx.rows(

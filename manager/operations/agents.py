@@ -204,9 +204,9 @@ def set_next_list_limit(
     *,
     shown: int | None = None,
 ) -> None:
-    """Set how many pages of each unit an agent's next lists allow: 50, or 0 for all of them.
+    """Set how many pages of each unit an agent's next list allows: 50, or 0 for all of them.
 
-    None: no order, which is all. It holds until it is set again. Source: seed 004, 5.1.6, the
+    None: no order, which is all. It holds for one list. Source: seed 004, 5.1.6, the
     page that says whether the next list is limited to 50 pages. shown: what the person saw that it
     is, 0 for all. Raises NotFoundError, FormatError, ConflictError (it is not what was shown).
     """

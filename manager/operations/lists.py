@@ -66,6 +66,8 @@ def current_list(
         if row.list_outrun or (row.is_plain and row.list_changed):
             agents.raise_generation(tx, row.id)
             row = agents.by_id(tx, agent.id) or row
+        if row.list_limit is None and row.generation != row.list_sent_generation:
+            rights.lift_limit(tx, row.id)  # an order holds for one list, and that was sent
         if row.is_plain:
             rights.free(tx, now_ms, "acknowledged", agent_id=row.id, acknowledged=row.generation)
         agents.update(
@@ -76,6 +78,7 @@ def current_list(
             list_sent_ms=now_ms,
             list_sent_generation=row.generation,
             log_since_list=False,
+            list_limit=row.list_limit if row.list_changed else None,
             restart_ordered_ms=None,
             restart_handled_ms=now_ms if row.restart_ordered_ms else row.restart_handled_ms,
         )

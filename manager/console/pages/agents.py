@@ -81,7 +81,7 @@ HEADER: Final = (
     "restart ordered (UTC)",
     "restart asked (UTC)",
     "restart handled (UTC)",
-    "pages of a unit on its next lists",
+    "pages of a unit on its next list",
     "pages per second",
     "bytes per second",
     "disk free (bytes)",

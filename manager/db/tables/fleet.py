@@ -73,7 +73,7 @@ agents: Final = sa.Table(
     count("list_sent_generation"),
     flag("log_since_list"),  # plain agents: a log came after the list
     flag("says_finished"),  # plain agents: a log had `#Finished=`
-    sa.Column("list_limit", Whole),  # pages a unit of its next lists, 0: all, NULL: no order
+    sa.Column("list_limit", Whole),  # pages a unit of its next list, 0: all, NULL: no order
     # Its permit.
     count("permit_epoch"),
     flag("returned"),  # was lost or had left, and its units were not looked for yet

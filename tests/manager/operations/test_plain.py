@@ -170,6 +170,34 @@ def test_the_next_list_can_be_limited(database: Database) -> None:
     set_next_list_limit(database, "p", 50, ADMIN, world.now_ms)
     world.take_list("p")
     assert {work.max_transfer for work in world.agents["p"].listed.values()} == {50}
+    assert agent_detail(database, "p", world.now_ms).view.row.list_limit is None
     set_next_list_limit(database, "p", 0, ADMIN, world.now_ms)
     world.take_list("p")
     assert {work.max_transfer for work in world.agents["p"].listed.values()} == {0}
+
+
+@pytest.mark.parametrize("kind", ["plain", "sync"])
+def test_a_limit_holds_for_one_list(database: Database, kind: str) -> None:
+    """Asked for again it is the same list; the next one has all pages of what is open, and of what
+    is new."""
+    world = World(database)
+    world.join("p", kind=kind)
+    if kind == "plain":
+        world.take_list("p")
+    world.hosts("h1.jp", "h2.jp")
+    start_round(database, "random", ADMIN, world.now_ms, probe=False, policy=world.policy)
+
+    def limits() -> set[int]:
+        world.tick()
+        if kind == "sync":
+            world.sync("p")
+        world.take_list("p")
+        return {work.max_transfer for work in world.agents["p"].listed.values()}
+
+    assert limits() == {0}
+    set_next_list_limit(database, "p", 50, ADMIN, world.now_ms)
+    assert limits() == {50}
+    assert limits() == {50}
+    exclude_host(database, "h2.jp", "", ADMIN, world.now_ms)
+    assert limits() == {0}
+    assert limits() == {0}
