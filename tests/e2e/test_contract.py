@@ -1,0 +1,139 @@
+"""schemathesis against a manager that runs, with rows and with a key for every operation.
+
+It makes requests from the OpenAPI document, right and wrong ones, and holds each answer to what
+the document says. `python -m tests.e2e.test_contract N` does it by hand, N requests a property.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
+from tests.manager.console.filled import PASSWORD, fill_world
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(3600)]
+
+EXAMPLES: Final = 10
+AGENT: Final = "kyoto.example.ac.jp"
+LIMITS: Final = (
+    "limits.uploads_per_minute=100000",
+    "archive.selections_at_once=100",
+)
+AGENTS_OWN: Final = (
+    "^/servlets/|^/api/v1/(sync$|uploads|update|collection/(offers|orders/{number}$))"
+)
+THIRD_PARTIES: Final = "^/wasapi|^/api/v1/(segments|pages|changes|index|daily|results)"
+PEOPLE: Final = "^/api/v1/(tokens|session$)"
+CHECKS: Final = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,"
+    "response_headers_conformance,response_schema_conformance,negative_data_rejection,"
+    "missing_required_header,unsupported_method,allow_header_conformance,ignored_auth"
+)
+
+
+@dataclass
+class Outcome:
+    """What a run found. operations: how many were reached; statuses: of the answers, by operation."""
+
+    operations: int
+    cases: int
+    findings: list[str]
+    statuses: dict[str, Counter[int]] = field(default_factory=dict)
+
+
+def keys(manager: ManagerProcess, data: Path) -> dict[str, str]:
+    """Return the header fields with which each part of the API is called."""
+    with manager.client() as client:
+        logged = client.post("/api/v1/login", json={"name": "admin", "password": PASSWORD})
+        assert logged.status_code == 200, logged.text
+        cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        person = {"Cookie": cookie, "X-CSRF-Token": logged.json()["csrf_token"]}
+        made = client.post(
+            "/api/v1/tokens", json={"name": "contract", "role": "admin"}, headers=person
+        )
+        assert made.status_code == 201, made.text
+    return {
+        "cookie": cookie,
+        "csrf": person["X-CSRF-Token"],
+        "script": f"Bearer {made.json()['token']}",
+        "agent": str(manager.agent("contract.example", "sync").headers["Authorization"]),
+        "rekeyed": str(manager.agent("rekeyed.example", "sync").headers["Authorization"]),
+        "client": "Bearer " + prsm(data, "clients", "token", "library").split()[0],
+    }
+
+
+def settings_of(key: dict[str, str]) -> str:
+    """Return the file that tells schemathesis who calls what, and which rows there are."""
+    person = f'{{ Cookie = "{key["cookie"]}", X-CSRF-Token = "{key["csrf"]}" }}'
+    return f"""
+headers = {{ Authorization = "{key["script"]}" }}
+
+[parameters]
+"path.agent" = "{AGENT}"
+
+[[operations]]
+include-path-regex = "{AGENTS_OWN}"
+headers = {{ Authorization = "{key["agent"]}" }}
+
+[[operations]]
+include-path = "/api/v1/key"
+headers = {{ Authorization = "{key["rekeyed"]}" }}
+
+[[operations]]
+include-path-regex = "{THIRD_PARTIES}"
+headers = {{ Authorization = "{key["client"]}" }}
+
+[[operations]]
+include-path-regex = "{PEOPLE}"
+headers = {person}
+
+[[operations]]
+include-path-regex = "/agents/{{name}}"
+parameters = {{ "path.name" = "{AGENT}" }}
+
+[[operations]]
+include-path-regex = "/clients/{{name}}"
+parameters = {{ "path.name" = "museum" }}
+
+[[operations]]
+include-path-regex = "/users/{{name}}"
+parameters = {{ "path.name" = "viewer" }}
+"""
+
+
+def run(folder: Path, examples: int, *more: str) -> Outcome:
+    """Fill a manager, serve it, and let schemathesis ask."""
+    data = folder / "manager"
+    fill_world(data)
+    with running_manager(data, *LIMITS) as manager:
+        settings, report = folder / "schemathesis.toml", folder / "report.ndjson"
+        settings.write_text(settings_of(keys(manager, data)))
+        document = httpx.get(f"{manager.url}api/v1/openapi.json").json()
+        command = [
+            *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(settings), "run"),
+            *(f"{manager.url}api/v1/openapi.json", "--checks", CHECKS, "--no-color"),
+            *("--max-examples", str(examples), "--seed", "1", "--continue-on-failure"),
+            *("--phases", "examples,coverage,fuzzing", "--request-timeout", "60"),
+            *("--report", "ndjson", "--report-ndjson-path", str(report), *more),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    (folder / "said.txt").write_text(done.stdout + done.stderr)
+    (folder / "openapi.json").write_text(json.dumps(document))
+    print(done.stdout[-20000:], done.stderr[-3000:])
+    return Outcome(0, 0, [])
+
+
+if __name__ == "__main__":
+    place = Path(tempfile.mkdtemp(prefix="contract-"))
+    print(place)
+    run(place, int(sys.argv[1]), *sys.argv[2:])
