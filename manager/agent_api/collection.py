@@ -12,6 +12,7 @@ from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.operations.collection_orders import report_order
 from manager.operations.uploads import NewUpload
 from shared.wire.sync import EpochMs, OrderReport
+from shared.wire.sync_bounds import COUNT_END
 
 __all__ = ["router"]
 
@@ -24,9 +25,9 @@ class Offer(BaseModel):
 
     filename: Annotated[str, Field(max_length=200)]
     sha256: Annotated[str, Field(max_length=64)]
-    size_bytes: int
+    size_bytes: Annotated[int, Field(ge=0, lt=COUNT_END)]
     blocks: Annotated[Base64Bytes, Field(max_length=8192)] = b""
-    order: int | None = None
+    order: Annotated[int | None, Field(ge=0, lt=COUNT_END)] = None
     token: Annotated[str, Field(min_length=1, max_length=200)]
     until_ms: EpochMs
 

@@ -90,7 +90,7 @@ async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
     return await asyncio.to_thread(make)
 
 
-@router.get("/plans/{number}")
+@router.get("/plans/{number:int}")
 async def plan_detail(
     door: Door,
     _: Viewer,

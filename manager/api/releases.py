@@ -14,6 +14,7 @@ from manager.intake.receiving import Receiving, receive
 from manager.operations import release_views, releases, rollouts, update_reports
 from manager.operations.release_views import Releases
 from manager.operations.shown_offers import ShownOffer
+from shared.errors import Fault, FormatError
 
 __all__ = ["router"]
 
@@ -145,6 +146,8 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
         patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
     )
     try:
+        if not body.size_bytes:
+            raise FormatError("release: the body is empty", Fault.EMPTY_BODY)
         return TakenBundle(sha256=await asyncio.to_thread(door.bundles.take, body.path))
     finally:
         await asyncio.to_thread(body.discard)

@@ -183,7 +183,7 @@ async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
     return await asyncio.to_thread(round_report.round_report, door.db, number)
 
 
-@router.get("/rounds/{number}")
+@router.get("/rounds/{number:int}")
 async def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
     """Show a round and its progress."""
     return await asyncio.to_thread(rounds.round_detail, door.db, number)

@@ -29,7 +29,7 @@ LINES_BETWEEN_LOOKS: Final = 1_000
 
 TEXT_BODY: Final[dict[str, Any]] = {
     "requestBody": {
-        "required": True,
+        "required": False,  # an empty list is one
         "content": {
             "text/plain": {"schema": {"type": "string"}},
             "application/gzip": {},

@@ -35,7 +35,8 @@ _OF_TAG: Final[dict[str, tuple[int, ...]]] = {
     "the five messages": (409, 413, 429),
 }
 _OF_PATH: Final[dict[str, tuple[int, ...]]] = {
-    "/api/v1/login": (429,),
+    "/api/v1/enrol": (401, 403),
+    "/api/v1/login": (401, 403, 429),
     "/api/v1/sync": (409, 426, 429),
     "/servlets/record": (408,),
     "/servlets/submitlog": (408,),
@@ -101,6 +102,7 @@ def _complete(document: dict[str, Any]) -> None:
                 )
         _add_head(item)
     _close(document)
+    _widen_tuples(document)
 
 
 def _operations(item: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -219,6 +221,20 @@ def _close(document: dict[str, Any]) -> None:
         if one.get("type") == "object" and "properties" in one:
             one.setdefault("additionalProperties", False)
         waiting += one.values()
+
+
+def _widen_tuples(part: Any) -> None:
+    """Say of arrays with places what may stand in any of them: few readers know `prefixItems`."""
+    if isinstance(part, dict):
+        places = part.pop("prefixItems", None)
+        if places is not None:
+            part["items"] = (
+                places[0] if all(one == places[0] for one in places) else {"anyOf": places}
+            )
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            _widen_tuples(each)
 
 
 def _is_open(operation: dict[str, Any]) -> bool:

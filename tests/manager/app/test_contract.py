@@ -17,7 +17,7 @@ from shared.errors import FormatError
 from tests.manager.running import Running, running
 
 OPERATIONS = sorted(
-    (method, route.path)
+    (method, route.path_format)
     for route in ROUTES
     if isinstance(route, APIRoute)
     for method in route.methods or ()
@@ -191,7 +191,7 @@ def test_every_operation_is_documented(document: dict[str, Any]) -> None:
     """But for those of the web server in front, and leads to pages."""
     said = {(method.upper(), path) for path, item in document["paths"].items() for method in item}
     hidden = {
-        (method, route.path)
+        (method, route.path_format)
         for route in ROUTES
         if isinstance(route, APIRoute) and not route.include_in_schema
         for method in route.methods or ()
@@ -242,9 +242,9 @@ def test_what_is_declared_is_what_the_document_says(document: dict[str, Any]) ->
         if not isinstance(route, APIRoute) or not route.include_in_schema:
             continue
         for method in route.methods or ():
-            said = document["paths"][route.path][method.lower()].get("parameters", [])
+            said = document["paths"][route.path_format][method.lower()].get("parameters", [])
             names = {one["name"] for one in said if one["in"] == "query"}
-            assert names == set(declared(route).query), (method, route.path)
+            assert names == set(declared(route).query), (method, route.path_format)
 
 
 def test_a_query_of_a_job_is_held_to_the_same_rules() -> None:
