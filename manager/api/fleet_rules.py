@@ -63,7 +63,7 @@ async def remove(door: Door, actor: Operator, number: int) -> None:
 async def try_(
     door: Door,
     _: Viewer,
-    url: Annotated[str, Query(max_length=8000)],
+    url: Annotated[str, Query(max_length=4096)],
     pattern: Annotated[str, Query(max_length=1000)] = "",
 ) -> Tried:
     """Say which lines block a URL or a host; with a pattern, whether that does."""

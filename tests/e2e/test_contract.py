@@ -146,7 +146,7 @@ def run(folder: Path, examples: int, *more: str) -> Outcome:
             *("--phases", "examples,coverage,fuzzing", "--request-timeout", "60"),
             *("--report", "ndjson", "--report-ndjson-path", str(report), *more),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     (folder / "said.txt").write_text(done.stdout + done.stderr)
     return outcome_of(report, document)
 
@@ -174,10 +174,10 @@ def _read_event(
             continue
         recorder = said["recorder"]
         counts = reached.setdefault(recorder["label"], Counter())
-        for interaction in recorder["interactions"].values():
+        for interaction in recorder.get("interactions", {}).values():
             if interaction["response"] is not None:
                 counts[interaction["response"]["status_code"]] += 1
-        _read_failures(recorder["checks"], found)
+        _read_failures(recorder.get("checks"), found)
 
 
 def _read_failures(part: Any, found: dict[str, None]) -> None:

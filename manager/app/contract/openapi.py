@@ -20,10 +20,12 @@ from shared.errors import Fault
 __all__ = ["documented"]
 
 REFUSAL: Final = "Refusal"
+BAD_REQUEST: Final = 400
+HEAD_TOO_LARGE: Final = 431
 OUR_FAULT: Final = 500
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 
-_ALL: Final = (400, 405, 500, 503)
+_ALL: Final = (400, 405, 431, 500, 503)
 _KNOWN_CALLERS: Final = (401, 403)
 _WITH_INPUT: Final = (404,)
 _CHANGES: Final = (409, 413)
@@ -57,6 +59,7 @@ _SAID: Final[dict[int, str]] = {
     413: "It is larger than a limit.",
     415: "The body is of a media type that is not read here.",
     423: "Another request writes it; ask again in a few seconds.",
+    431: "The head of the request is larger than a server reads; ask for less in one address.",
     426: "This protocol version is no longer spoken.",
     429: "Too often; `Retry-After` says when it may be asked again.",
     460: "The bytes have another digest than was said.",
@@ -152,8 +155,10 @@ def _is_json(path: str) -> bool:
 
 def _response(path: str, status: int) -> dict[str, Any]:
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
-    if _is_json(path):
-        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{REFUSAL}"}}}
+    if _is_json(path) and status != HEAD_TOO_LARGE:
+        said = {"application/json": {"schema": {"$ref": f"#/components/schemas/{REFUSAL}"}}}
+        # What is no HTTP is answered before anybody knows what its address speaks.
+        content = {**said, **content} if status == BAD_REQUEST else said
     code = {"X-Error-Code": {"schema": {"type": "string"}, "description": "for programs"}}
     headers = {**code, **_HEADERS.get(status, {})}
     return {"description": _SAID[status], "headers": headers, "content": content}
