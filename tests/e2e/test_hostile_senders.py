@@ -73,7 +73,7 @@ def until(is_so: object) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "code"),
     [
-        ("servlets/record", bomb_of_comments(240 * MB), "decoded_ratio"),
+        ("servlets/record", bomb_of_comments(240 * MB), "too_many_lines"),
         ("servlets/submitlog", bomb_of_log("bad.example", 1, 2000 * MB), "decoded_ratio"),
         ("api/v1/sync", false_sync("bad.example"), "invalid_value"),
     ],
