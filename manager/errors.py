@@ -10,6 +10,7 @@
     ├── UnsupportedTypeError 415 the caller's: a body of a type that is not read here
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
     ├── BusyError           503  nobody's: the database does not answer now; try again later
+    │   ├── ForeignInstallationError  the agent is another installation's
     │   ├── NotLeadingError      another manager leads: the work is its own now
     │   └── DamagedDatabaseError the database is damaged: a person restores a backup
     ├── ConflictError       409  nobody's (shared)
@@ -29,6 +30,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from shared.errors import ConflictError, Fault, FormatError, LimitError, PrsmError
+from shared.wire.installation import FOREIGN, HOUR_S
 
 __all__ = [
     "BusyError",
@@ -36,6 +38,7 @@ __all__ = [
     "ConflictError",
     "DamagedDatabaseError",
     "ForbiddenError",
+    "ForeignInstallationError",
     "GoneError",
     "InsecureLineError",
     "LimitError",
@@ -119,6 +122,20 @@ class NotLeadingError(BusyError):
     """What only the leader does was begun by a manager that does not lead (any more)."""
 
     code = "not_leading"
+
+
+class ForeignInstallationError(BusyError):
+    """An agent of another installation calls, or any agent a manager that knows none."""
+
+    code = FOREIGN
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"{why}; nothing was taken, keep what you have. This manager's database was replaced, "
+            "or manager.url leads to another manager: its administrator is to look at `prsm "
+            "managers`",
+            retry_after_s=HOUR_S,
+        )
 
 
 class DamagedDatabaseError(BusyError):

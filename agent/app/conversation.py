@@ -156,7 +156,10 @@ class Conversation:
         try:
             answer = await self._client.sync(request)
         except LinkError as error:
-            self.refusal = error if isinstance(error, RefusedError) else None
+            # Another installation's no is none of this agent's matters.
+            self.refusal = None
+            if isinstance(error, RefusedError) and not error.is_foreign:
+                self.refusal = error
             if self.refusal is not None and self.refusal.status == CONFLICT:
                 self._moved.refused()
             actions = self.poller.failed(sequence, error, self._parts.clock.boottime_s())

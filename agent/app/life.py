@@ -41,6 +41,7 @@ from agent.control.stop import Stopping
 from agent.control.synced import note_synced
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
+from agent.link.installation import KnownInstallation
 from agent.link.keys import Identity
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
@@ -81,6 +82,7 @@ def client_of(settings: Settings, identity: Identity) -> ManagerClient:
         proxy=site.proxy,
         timeout_s=site.timeout_s,
         user_agent=user_agent(settings),
+        installation=KnownInstallation(Home(settings.home).installation, identity.manager),
     )
 
 

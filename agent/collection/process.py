@@ -33,6 +33,7 @@ from agent.collection.withdrawing import drop_hosts
 from agent.collection.withdrawn import doomed, note_dropped
 from agent.errors import HomeError
 from agent.link.client import ManagerClient
+from agent.link.installation import KnownInstallation
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
@@ -105,6 +106,7 @@ async def _collect(
         proxy=site.proxy,
         timeout_s=site.timeout_s,
         user_agent=user_agent,
+        installation=KnownInstallation(home.installation, identity.manager),
     )
     await asyncio.to_thread(_drop_withdrawn, home, holdings, say)
     async with manager:

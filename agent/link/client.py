@@ -20,7 +20,7 @@ import httpx
 
 from agent.errors import HomeError
 from agent.link.door import Door
-from agent.link.errors import LinkError
+from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,
     REASON_LIMIT_BYTES,
@@ -30,9 +30,11 @@ from agent.link.exchange import (
     json_object,
     read_body,
 )
+from agent.link.installation import KnownInstallation
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
 from shared.errors import FormatError
+from shared.wire.installation import HEADER
 from shared.wire.names import hash_of_key
 from shared.wire.positions import Position
 from shared.wire.sync_light import SyncAnswer, SyncRequest, said
@@ -42,6 +44,7 @@ __all__ = ["ManagerClient", "tls_context"]
 
 ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
 CONNECT_S: Final = 20.0
+UNKNOWN_KEY: Final = 401
 
 
 def tls_context(ca_file: Path | None, *, encrypted: bool = True) -> ssl.SSLContext:
@@ -74,9 +77,14 @@ class ManagerClient:
         timeout_s: float = 60.0,
         user_agent: str = "PRS",
         transport: httpx.AsyncBaseTransport | None = None,
+        installation: KnownInstallation | None = None,
     ) -> None:
-        """Make ready; nothing is sent. transport: another than the network, for tests."""
+        """Make ready; nothing is sent. transport: another than the network, for tests.
+
+        installation: whose agent this is, as far as it was learned; None: it is not kept.
+        """
         self._url = url.rstrip("/")
+        self._installation = installation or KnownInstallation(None, url)
         self._name = name
         near = is_loopback(urlsplit(url).hostname or "")
         headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
@@ -116,14 +124,21 @@ class ManagerClient:
 
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Send a sync and return the answer. Raises LinkError."""
-        body = await self._exchange("POST", "/api/v1/sync", json=said(request))
         try:
-            return read_answer(body)
+            async with self.asking("POST", "/api/v1/sync", json=said(request)) as got:
+                body = await read_body(got, ANSWER_LIMIT_BYTES)
+                shown = got.headers.get(HEADER, "")
+        except RefusedError as error:
+            raise self._judged(error) from error
+        try:
+            answer = read_answer(body)
         except FormatError as error:
             raise LinkError(
                 f"the manager's answer is no sync answer ({error}); is "
                 f"{self._url} a PRSM manager of this version?"
             ) from error
+        self._installation.learn(shown)
+        return answer
 
     async def take_list(self, target: Path, *, limit_bytes: int) -> int:
         """Stream M1, still compressed, into a new file; return its bytes.
@@ -163,18 +178,18 @@ class ManagerClient:
         """
         # Not said as null: managers of before do not know the word.
         said = {} if position is None else {"position": asdict(position)}
-        body = await self._exchange(
-            "POST",
-            "/api/v1/enrol",
-            json={
-                "agent": self._name,
-                "token": token,
-                "key_hash": hash_of_key(new_key),
-                "kind": "sync",
-                **said,
-            },
-        )
-        return json_object(body)
+        self._installation.id = ""  # the manager that is joined may be another
+        asked = {
+            "agent": self._name,
+            "token": token,
+            "key_hash": hash_of_key(new_key),
+            "kind": "sync",
+            **said,
+        }
+        async with self.asking("POST", "/api/v1/enrol", json=asked) as answer:
+            told = json_object(await read_body(answer, ANSWER_LIMIT_BYTES))
+            self._installation.join(answer.headers.get(HEADER, ""))
+        return told
 
     async def change_key(self, new_key: str) -> None:
         """Replace the key that this client shows by a new one. Raises LinkError."""
@@ -224,7 +239,29 @@ class ManagerClient:
 
     def asking(self, method: str, path: str, **how: Any) -> Asking:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
+        known = self._installation.id
+        if known:
+            how["headers"] = {**how.get("headers", {}), HEADER: known}
         return Asking(self._door, method, self._url + path, how)
+
+    def _judged(self, error: RefusedError) -> RefusedError:
+        """Return what a no to a sync means.
+
+        An unknown key is a matter for a person only where this agent's own installation says so.
+        """
+        known = self._installation.id
+        if error.status != UNKNOWN_KEY or (known and error.installation == known):
+            return error
+        shown = f"installation {error.installation}" if error.installation else "no id"
+        return RefusedError(
+            error.status,
+            f"{error.reason}; the manager that answers shows {shown}, which is not known to be "
+            "this agent's installation: the crawl goes on under its permit, and it is asked again "
+            "in an hour",
+            by_manager=error.by_manager,
+            installation=error.installation,
+            is_foreign=True,
+        )
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

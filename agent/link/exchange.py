@@ -20,6 +20,7 @@ import httpx
 from agent.link.door import Door, is_unbelieved
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.retry_after import date_s, retry_after_s
+from shared.wire.installation import HEADER, read_installation
 
 __all__ = [
     "CHUNK_BYTES",
@@ -87,7 +88,12 @@ async def _check(answer: httpx.Response) -> None:
     if status == 408 or status >= 500:
         raise FaultError(status, reason + _request_id(answer, reason))
     marked = _REQUEST_ID.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
-    raise RefusedError(status, reason + _request_id(answer, reason), by_manager=marked)
+    raise RefusedError(
+        status,
+        reason + _request_id(answer, reason),
+        by_manager=marked,
+        installation=read_installation(answer.headers.get(HEADER, "")),
+    )
 
 
 async def _reason(answer: httpx.Response) -> str:

@@ -37,6 +37,7 @@ from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.remedies import remedy
 from shared.frozen import frozen
+from shared.wire.installation import HOUR_S
 from shared.wire.sync_bounds import MAX_ITEMS
 from shared.wire.sync_light import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
@@ -324,7 +325,9 @@ class Poller:
         self.trouble = f"{error}{remedy(error)}"
         pause_s = self._backoff.pause_s(self._failures, self._chance)
         actions: list[Action] = []
-        if isinstance(error, RefusedError):
+        if isinstance(error, RefusedError) and error.is_foreign:
+            pause_s = HOUR_S + self._backoff.pause_s(1, self._chance)
+        elif isinstance(error, RefusedError):
             if error.status in _SLOW:
                 pause_s = self._backoff.most_s * (0.5 + self._chance.random() / 2)
             if error.status in _ENDS_PERMIT:

@@ -47,6 +47,11 @@ class Home:
         return self.path / "key.new.json"
 
     @property
+    def installation(self) -> Path:
+        """The id of the installation that this agent belongs to."""
+        return self.path / "installation.json"
+
+    @property
     def lock(self) -> Path:
         """Locked by the process that works here."""
         return self.path / "lock"

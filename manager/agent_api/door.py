@@ -6,6 +6,7 @@ in a request is never who the caller is; it must merely agree.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, Final
 
@@ -16,13 +17,18 @@ from manager.agent_api.keys import Keys
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 from manager.db import Database
-from manager.errors import ForbiddenError, UnknownKeyError
+from manager.errors import (
+    ForbiddenError,
+    ForeignInstallationError,
+    PrsmError,
+    UnknownKeyError,
+)
 from manager.intake.discovered import DiscoveredIntake
 from manager.intake.logs import LogIntake
 from manager.intake.readers import Reader
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
-from manager.operations.enrolment import AgentIdentity
+from manager.operations.enrolment import AgentIdentity, knows_agents
 from manager.operations.login_failures import source_of
 from manager.operations.login_gate import RefusalHold
 from manager.operations.policy import Policy
@@ -30,6 +36,7 @@ from manager.operations.transport import require_private
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
+from shared.wire.installation import HEADER, read_installation
 from shared.wire.names import check_agent_name, hash_of_key
 
 __all__ = [
@@ -38,6 +45,7 @@ __all__ = [
     "AgentDoor",
     "door_of",
     "hold_refusal",
+    "refusal",
     "require_private_line",
     "shown_key_hash",
     "unknown_key",
@@ -73,6 +81,7 @@ class AgentDoor:
     now_ms: Callable[[], int]
     bundles: Bundles
     hold: RefusalHold
+    installation: str
 
     @property
     def patience(self) -> Receiving:
@@ -95,6 +104,7 @@ def require_private_line(request: Request) -> None:
 def shown_key_hash(request: Request) -> str:
     """Return the hash of the key that a request carries; raises UnknownKeyError, ForbiddenError."""
     require_private_line(request)
+    _refuse_foreign(request)
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key:
@@ -113,6 +123,30 @@ async def hold_refusal(request: Request) -> None:
     await door.hold.refused(source_of(request.state.line.client), door.now_ms())
 
 
+def _refuse_foreign(request: Request) -> None:
+    """Raise ForeignInstallationError for an agent that shows another installation's id."""
+    shown = request.headers.get(HEADER)
+    own = request.app.state.agent_door.installation
+    if shown is not None and read_installation(shown) != own:
+        raise ForeignInstallationError(
+            f"this manager is of installation {own}, and the agent of {shown[:80]!a}"
+        )
+
+
+async def refusal(request: Request) -> PrsmError:
+    """Return what an agent with an unknown key is told; one who shows many waits for it.
+
+    Where no agent is known at all, the database is new: the agent is another installation's.
+    """
+    door = await door_of(request)
+    if await asyncio.to_thread(knows_agents, door.db):
+        await hold_refusal(request)
+        return unknown_key()
+    return ForeignInstallationError(
+        f"this manager is of installation {door.installation}, and knows no agent at all"
+    )
+
+
 def unknown_key() -> UnknownKeyError:
     """Return what who shows a key that nobody has is told."""
     return UnknownKeyError(
@@ -129,8 +163,7 @@ async def _agent_of(
     door = await door_of(request)
     known = await door.keys.whose(shown_key_hash(request))
     if known is None:
-        await hold_refusal(request)
-        raise unknown_key()
+        raise await refusal(request)
     if host is not None and check_agent_name(host) != known.name:
         raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
     return known

@@ -18,14 +18,7 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import (
-    KEY,
-    AgentDoor,
-    door_of,
-    hold_refusal,
-    shown_key_hash,
-    unknown_key,
-)
+from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.connected import while_connected
 from manager.intake.message_reading import MessageJob, check_sync
@@ -112,8 +105,7 @@ async def _answer(request: Request) -> Response:
     door = await door_of(request)
     agent = await door.keys.lately(key_hash)
     if agent is None:
-        await hold_refusal(request)
-        raise unknown_key()
+        raise await refusal(request)
     body = await request.body()
     if len(body) > LARGE_BYTES:
         job = MessageJob(agent.id, body, door.settings.message_cpu_s)

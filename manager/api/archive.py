@@ -20,6 +20,8 @@ from manager.operations.archive_figures import (
 from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
 from manager.operations.archive_mirrors import Mirror
 from manager.operations.downloads import DownloadRow, list_downloads
+from manager.operations.file_problems import ProblemRow, list_problems
+from manager.operations.scrubbing import ScrubProgress, scrub_now, scrub_progress
 from manager.operations.strays import TrashDay
 
 __all__ = ["router"]
@@ -85,6 +87,26 @@ async def mirrors(
 async def figures(door: Door, _: Viewer) -> ArchiveFigures:
     """Say how much the archive holds and gives away."""
     return await asyncio.to_thread(archive_size, door.db)
+
+
+@router.get("/scrub")
+async def scrub(door: Door, _: Viewer) -> ScrubProgress:
+    """Say how far the verification of all kept files is."""
+    return await asyncio.to_thread(scrub_progress, door.db, door.pace, door.now_ms())
+
+
+@router.post("/scrub", status_code=204)
+async def begin_scrub(door: Door, actor: Admin) -> None:
+    """Begin to verify all kept files now, not at the next time of the clock."""
+    await asyncio.to_thread(scrub_now, door.db, actor, door.now_ms())
+
+
+@router.get("/problems")
+async def problems(
+    door: Door, _: Viewer, before: Before = None, limit: Limit = 100
+) -> list[ProblemRow]:
+    """List kept files that are missing or damaged now, newest first."""
+    return await asyncio.to_thread(list_problems, door.db, limit, before)
 
 
 @router.get("/withdrawn")

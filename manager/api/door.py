@@ -24,12 +24,14 @@ from manager.operations.adoption import Adopted, IdOf
 from manager.operations.alert_views import AlertDesk
 from manager.operations.api_tokens import Holder, holder_of
 from manager.operations.archive_mirrors import Mirror
+from manager.operations.file_checks import FilePlaces
 from manager.operations.log_lines import LogLines
 from manager.operations.login_failures import source_of
 from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.scrubbing import Pace
 from manager.operations.strays import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.operations.users import ROLES, Role, session_of
@@ -98,6 +100,8 @@ class AdminDoor:
     read: Reader
     hold: RefusalHold
     logins: LoginGate
+    places: FilePlaces
+    pace: Pace
 
 
 def _door_of(request: Request) -> AdminDoor:

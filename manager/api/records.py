@@ -10,7 +10,14 @@ from pydantic import BaseModel
 
 from manager.api.door import Door, Viewer
 from manager.operations.audit import AuditRow, audit_page
-from manager.operations.checks import Finding, check
+from manager.operations.checks import (
+    FilesPage,
+    Finding,
+    check,
+    check_files,
+    check_page,
+    check_strays,
+)
 from manager.operations.reports import ReportRow, list_reports
 
 __all__ = ["router"]
@@ -61,8 +68,40 @@ class CheckAnswer(BaseModel):
 
 
 @router.get("/check")
-async def check_all(door: Door, _: Viewer) -> CheckAnswer:
-    """Check that the tables fit together, and that the files which they name are there."""
-    kept = door.layout.kept
-    findings = await asyncio.to_thread(check, door.db, lambda path: (kept / path).is_file())
-    return CheckAnswer(findings=findings)
+async def check_all(
+    door: Door,
+    _: Viewer,
+    deep: Annotated[bool, Query(description="read every byte of every file, too")] = False,
+) -> CheckAnswer:
+    """Check that the tables fit together, every file that a row names, and the row of every file.
+
+    With `deep` every byte is read, which takes hours where much is kept: `/check/files` does it
+    page by page.
+    """
+
+    def found() -> list[Finding]:
+        return [*check(door.db), *check_files(door.db, door.places, deep=deep)]
+
+    return CheckAnswer(findings=await asyncio.to_thread(found))
+
+
+@router.get("/check/files")
+async def check_some(
+    door: Door,
+    _: Viewer,
+    cursor: Annotated[str, Query(max_length=40, description="of the answer before")] = "",
+    deep: Annotated[bool, Query(description="read every byte")] = False,
+) -> FilesPage:
+    """Check the next files that rows name; `cursor` is empty behind the last ones.
+
+    The last answer also names the files without a row.
+    """
+
+    def found() -> FilesPage:
+        page = check_page(door.db, door.places, cursor, deep=deep)
+        if page.cursor:
+            return page
+        strays = check_strays(door.db, door.places)
+        return FilesPage([*page.findings, *strays], "", page.files, page.bytes)
+
+    return await asyncio.to_thread(found)

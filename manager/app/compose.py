@@ -35,6 +35,7 @@ from manager.intake.segments import SegmentIntake
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
 from manager.operations.file_lease import FileLease
+from manager.operations.file_problems import problem_troubles
 from manager.operations.installation import (
     MarkedFiles,
     mark_files,
@@ -44,6 +45,7 @@ from manager.operations.installation import (
 from manager.operations.learning import Learner, Learning
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
+from manager.operations.scrubbing import scrub_troubles
 from manager.operations.standing import Standing, how_it_stands
 from manager.settings import Settings
 from manager.signing import SigningClient
@@ -310,7 +312,11 @@ def _put_together(
             settings,
             standing,
             lambda: [certificate.expiry()] if certificate else [],
-            self_check.troubles,
+            lambda: [
+                *self_check.troubles(),
+                *problem_troubles(db),
+                *scrub_troubles(db, archive.pace),
+            ],
             ways(settings.alerts, settings.server.public_url, now_ms),
         ),
         certificate,

@@ -28,6 +28,7 @@ from manager.intake.receiving import SlowSenderError, check_rate
 from manager.operations.transport import Line, LineKind, Network, networks, seen_line
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
+from shared.wire.installation import HEADER
 
 __all__ = ["Connection", "Entrance"]
 
@@ -59,13 +60,14 @@ class Entrance:
     """By which listener a request came.
 
     behind_tls_proxy: a proxy ends TLS, from one of the addresses of `proxies`. hsts_s: for how long
-    browsers are told to use TLS only; 0: not told.
+    browsers are told to use TLS only; 0: not told. installation: the id that each answer has.
     """
 
     local: bool
     behind_tls_proxy: bool = False
     proxies: tuple[Network, ...] = LOOPBACK
     hsts_s: int = 0
+    installation: str = ""
 
 
 class Connection:
@@ -110,7 +112,7 @@ class Connection:
             receive, self._body_limit(path), headers, kinds, self._idle_s, self._least_bytes_per_s
         )
         hsts_s = self._entrance.hsts_s if line.is_tls else 0
-        said = _Answer(send, body, request_id, hsts_s).send
+        said = _Answer(send, body, request_id, hsts_s, self._entrance.installation).send
         asked = b"" if path.startswith(PAGES) else scope["query_string"]
         if "\0" in path or b"%00" in asked:
             sentence = f"the address of this request holds {NUL}"
@@ -214,10 +216,14 @@ class _Body:
 class _Answer:
     """The answer as the client sees it, with the headers that every answer has."""
 
-    def __init__(self, send: Send, body: _Body, request_id: str, hsts_s: int) -> None:
+    def __init__(
+        self, send: Send, body: _Body, request_id: str, hsts_s: int, installation: str
+    ) -> None:
         self._send = send
         self._body = body
         self._added = [(b"x-request-id", request_id.encode())]
+        if installation:
+            self._added.append((HEADER.lower().encode(), installation.encode()))
         if hsts_s:
             self._added.append((b"strict-transport-security", b"max-age=%d" % hsts_s))
         self._closing = False

@@ -19,9 +19,12 @@ from manager.operations.adoption import Adopted, Adoption, IdOf, adopt
 from manager.operations.archive_accepting import Examine, Reading
 from manager.operations.archive_making import Making
 from manager.operations.archive_mirrors import Mirror, mirrors
+from manager.operations.archive_repair import rebuild_index
 from manager.operations.archive_upkeep import Rewrite
 from manager.operations.downloads import forget_downloads
+from manager.operations.file_checks import FileFinding, FilePlaces
 from manager.operations.installation import MarkedFiles
+from manager.operations.scrubbing import Pace, Scrubber
 from manager.operations.segment_adoption import Rebuild
 from manager.operations.strays import TrashDay
 from manager.operations.trash_purging import purge_trash
@@ -38,6 +41,7 @@ from shared.frozen import frozen
 __all__ = ["Archive", "Readers", "open_archive", "store_of"]
 
 USAGE_S = 10.0
+SCRUB_S = 10.0
 JOBS_S = 2.0
 HOUR_S = 3600.0
 DAY_S = 86_400.0
@@ -90,6 +94,26 @@ class Archive:
         """Return what lies in the trash by day."""
         return strays.trash_days(self.reading, self.settings.trash_s)
 
+    @property
+    def places(self) -> FilePlaces:
+        """Return where kept files lie."""
+        return FilePlaces(self.making.layout, self.store)
+
+    @property
+    def pace(self) -> Pace:
+        """Return how fast kept files are verified."""
+        return Pace(self.settings.scrub_days, self.settings.scrub_bytes_per_s)
+
+    def scrubber(self) -> Scrubber:
+        """Return who verifies kept files in the background."""
+        making = self.making
+
+        def rebuild(found: FileFinding) -> bool:
+            assert found.segment_id is not None, "it is the index of a segment"
+            return rebuild_index(making.db, self.reading, found.segment_id, making.now_ms())
+
+        return Scrubber(making.db, self.places, self.pace, making.now_ms, rebuild)
+
     def mirrors(self, share: float, limit: int) -> list[Mirror]:
         """Return hosts that show what others show."""
         return mirrors(self.making, share, limit)
@@ -121,8 +145,11 @@ class Archive:
             self.making.db, self.reading, settings.trash_s, settings.trash_share, time.time()
         )
 
-    def begin(self, clock: Clock, leadership: Leadership, led: Database) -> None:
-        """Declare what happens when; the leader goes on where the one before ended."""
+    def begin(self, clock: Clock, leadership: Leadership, led: Database) -> Scrubber:
+        """Declare what happens when; the leader goes on where the one before ended.
+
+        Returns who verifies files, to be ended before the clock.
+        """
         ours, only = self.of(led), leadership.only
         clock.every(USAGE_S, "usage", self.write_down)
         again = partial(archive_results.begin_again, led)
@@ -134,6 +161,9 @@ class Archive:
         clock.every(self.settings.compact_s, "compaction", only(ours.compact))
         clock.every(DAY_S, "archive tidying", only(ours.tidy))
         clock.every(HOUR_S, "archive trash", only(ours.empty_trash))
+        scrubber = ours.scrubber()
+        clock.every(SCRUB_S, "scrub", only(scrubber.run))
+        return scrubber
 
 
 def store_of(settings: ArchiveSettings, layout: Layout) -> SegmentStore:

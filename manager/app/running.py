@@ -42,6 +42,7 @@ from manager.operations.log_forgetting import forget_logs
 from manager.operations.login_failures import purge_failures
 from manager.operations.releases import prune_bundles, renew_timestamp
 from manager.operations.round_progress import begin_crawl
+from manager.operations.scrubbing import Scrubber
 from manager.operations.tick import tick
 from manager.operations.upload_ends import expire_uploads
 from manager.settings import Settings
@@ -132,7 +133,8 @@ def _serve(
 ) -> None:
     """Serve until a signal. thinking: what the clock's jobs may wait minutes for."""
     listeners = open_listeners(manager.settings.server, _socket_path(manager))
-    clocks = _clocks(manager, workers)
+    reading: list[Scrubber] = []
+    clocks = _clocks(manager, workers, reading)
     stop_metrics = manager.metrics.serve(manager.settings.server)
     try:
         app = build_app(manager)
@@ -162,16 +164,20 @@ def _serve(
         for one in thinking:
             one.end()
         manager.db.end_examining()
+        for scrubber in reading:
+            scrubber.end()
         for clock in clocks:
             clock.stop()
         stop_metrics()
         listeners.close()
 
 
-def _clocks(manager: Manager, workers: BodyWorkers) -> list[Clock]:
+def _clocks(
+    manager: Manager, workers: BodyWorkers, ending: list[Scrubber] | None = None
+) -> list[Clock]:
     """Return the clock, and one beside it for what happens while the database hangs.
 
-    All threads of the first may wait for it then.
+    All threads of the first may wait for it then. ending: see `_clock`.
     """
     leadership, settings = manager.leadership, manager.settings.alerts
     alerts = Alerts(manager.led, manager.alerts, manager.now_ms)
@@ -185,7 +191,10 @@ def _clocks(manager: Manager, workers: BodyWorkers) -> list[Clock]:
     outages = Outages(
         manager.db, alerts, signs, settings.database_s, settings.resend_s, manager.now_ms
     )
-    clock, beside = _clock(manager, workers), Clock(manager.metrics.timed)
+    clock, beside = (
+        _clock(manager, workers, [] if ending is None else ending),
+        Clock(manager.metrics.timed),
+    )
     clock.every(settings.look_s, "alerts", leadership.only(alerts.look))
     clock.every(settings.look_s, "silences", outages.remember)
     beside.every(settings.look_s, "outages", outages.look)
@@ -193,8 +202,11 @@ def _clocks(manager: Manager, workers: BodyWorkers) -> list[Clock]:
     return [clock, beside]
 
 
-def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
-    """Declare what happens when. What is done once for a database, only the leader does."""
+def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Clock:
+    """Declare what happens when. What is done once for a database, only the leader does.
+
+    ending: gets what reads for hours, and is to be ended before the clock.
+    """
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
     batch = manager.settings.naming.batch
     clock = Clock(manager.metrics.timed)
@@ -220,7 +232,7 @@ def _clock(manager: Manager, workers: BodyWorkers) -> Clock:
     clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
-    manager.archive.begin(clock, manager.leadership, db)
+    ending.append(manager.archive.begin(clock, manager.leadership, db))
     once(BEAT_S, "file lease", manager.lease.renew)
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)

@@ -20,6 +20,7 @@ from manager.console import ConsoleDoor, console
 from manager.distribution import DistributionDoor, Selections
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
+from manager.operations.installation import installation_id
 from manager.operations.log_lines import LogLines
 from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.scratch import Scratch
@@ -60,6 +61,7 @@ def build_app(manager: Manager) -> FastAPI:
     hold = RefusalHold()
     logins = LoginGate()
     limits = manager.settings.limits
+    installation = app.state.installation = installation_id(manager.db)
     app.state.agent_door = AgentDoor(
         manager.db,
         manager.policy,
@@ -90,6 +92,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
         manager.bundles,
         hold,
+        installation,
     )
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
     log_lines = LogLines(manager.layout)
@@ -114,6 +117,8 @@ def build_app(manager: Manager) -> FastAPI:
         manager.read,
         hold,
         logins,
+        manager.archive.places,
+        manager.archive.pace,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -186,7 +191,11 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
 
     server = manager.settings.server
     entrance = Entrance(
-        local, server.behind_tls_proxy, networks(server.proxy_addresses), server.hsts_s
+        local,
+        server.behind_tls_proxy,
+        networks(server.proxy_addresses),
+        server.hsts_s,
+        app.state.installation,
     )
     return Connection(
         manager.metrics.counted(agent_api.SyncLane(app, answer_to, Methods(app, app))),

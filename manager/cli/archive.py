@@ -90,6 +90,67 @@ def _job(one: dict[str, Any]) -> tuple[object, ...]:
     return tuple(one[name] for name in names)
 
 
+@archive.command()
+@click.option("--now", is_flag=True, help="Begin a pass over all kept files now.")
+@json_option
+@pass_place
+def scrub(place: Place, now: bool, as_json: bool) -> None:
+    """How far the verification of all kept files is (archive.scrub_days)."""
+    if now:
+        place.calls.post("/archive/scrub")
+    found = place.calls.get("/archive/scrub")
+    if as_json:
+        showing.as_json(found)
+        return
+    share = found["bytes"] / found["total_bytes"] if found["total_bytes"] else 0.0
+    running = (
+        f"{found['files']} of {found['total_files']} files, {share:.0%}, at "
+        f"{showing.bytes_text(found['rate_bytes_per_s'])}/s"
+    )
+    showing.facts(
+        (
+            ("pass", running if found["running"] else "none runs now"),
+            ("begun", showing.time_text(found["begun_ms"])),
+            ("ends about", showing.time_text(found["ends_ms"])),
+            ("next", showing.time_text(found["next_ms"])),
+            ("last pass ended", showing.time_text(found["last_ended_ms"])),
+            ("files of the last pass", found["last_files"]),
+            ("missing or damaged now", found["problems"]),
+        )
+    )
+    if found["too_slow"]:
+        click.echo("too slow for archive.scrub_days: raise archive.scrub_bytes_per_s")
+
+
+@archive.command()
+@click.option("--before", type=click.IntRange(1), help="Only those before this number.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def problems(place: Place, before: int | None, limit: int, as_json: bool) -> None:
+    """Kept files that are missing or damaged, and what is done about each."""
+    found = place.calls.get("/archive/problems", before=before, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("number", "file", "kind", "problem", "found", "answer", "detail"),
+        (
+            (
+                one["id"],
+                one["subject"],
+                one["kind"],
+                one["problem"].replace("_", " "),
+                showing.time_text(one["found_ms"]),
+                one["answer"].replace("_", " "),
+                one["detail"],
+            )
+            for one in found
+        ),
+        "No kept file is known to be missing or damaged.",
+    )
+
+
 @archive.command("remove-job")
 @click.argument("number", type=int)
 @pass_place

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import click
 
 from manager.cli import showing
@@ -88,16 +91,47 @@ def reports(place: Place, limit: int, agent: str, before: int | None, as_json: b
 
 
 @click.command()
+@click.option("--deep", is_flag=True, help="Read every byte of every file; takes hours for much.")
 @json_option
 @pass_place
-def check(place: Place, as_json: bool) -> None:
-    """Check that the tables fit together; exit code 1 where they do not."""
+def check(place: Place, deep: bool, as_json: bool) -> None:
+    """Check that tables and files fit together; exit code 1 where they do not.
+
+    Every file that a row names must be there and of its size, and every file must have its row.
+    With --deep each is read and compared with its digest.
+    """
     found = place.calls.get("/check")
+    findings = list(found["findings"])
+    if deep:
+        findings += _read_all(place, {_key(one) for one in findings}, quiet=as_json)
     if as_json:
-        showing.as_json(found)
-    for finding in [] if as_json else found["findings"]:
-        click.echo(f"{finding['subject']}: {finding['problem']}", err=True)
-    if found["findings"]:
-        raise RefusedError(f"{len(found['findings'])} things are not as they must be")
+        showing.as_json({"findings": findings})
+    for finding in [] if as_json else findings:
+        more = f" ({finding['detail']})" if finding["detail"] else ""
+        click.echo(f"{finding['subject']}: {finding['problem']}{more}", err=True)
+    if findings:
+        raise RefusedError(f"{len(findings)} things are not as they must be")
     if not as_json:
         click.echo("all is as it should be")
+
+
+def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:
+    """Return the findings of reading every file that are not known yet."""
+    findings: list[dict[str, Any]] = []
+    files = size_bytes = 0
+    cursor = ""
+    while True:
+        page = place.calls.get("/check/files", cursor=cursor, deep="true")
+        findings += [one for one in page["findings"] if _key(one) not in known]
+        files, size_bytes = files + page["files"], size_bytes + page["bytes"]
+        cursor = page["cursor"]
+        if not quiet and sys.stderr.isatty():
+            click.echo(
+                f"\r{files} files, {showing.bytes_text(size_bytes)}", nl=not cursor, err=True
+            )
+        if not cursor:
+            return findings
+
+
+def _key(finding: dict[str, Any]) -> tuple[str, str]:
+    return finding["code"], finding["subject"]

@@ -306,6 +306,10 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("how many units may change hands in a day before an alert"),
     lazy("some do as agents come and go"),
     lazy("an alert is sent when the centre's disk has less than this left"),
+    lazy("within how many days every kept file is read again and compared with its digest"),
+    lazy("0: never"),
+    lazy("how fast kept files are read at most to verify them"),
+    lazy("the disk is for others, too"),
     lazy("an alert is sent when the centre's disk has fewer free inodes than this"),
     lazy("0: no alert before none is left"),
     lazy(

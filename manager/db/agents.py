@@ -19,6 +19,7 @@ __all__ = [
     "add",
     "add_load",
     "all_agents",
+    "any_agent",
     "by_id",
     "by_ids",
     "by_key",
@@ -160,6 +161,11 @@ def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:
         rows = tx.rows(AgentRow, _BY_IDS, {"ids": part})
         found.update({row.id: row for row in rows})
     return found
+
+
+def any_agent(tx: Transaction) -> bool:
+    """Return whether there is any agent."""
+    return tx.value(sa.select(agents.c.id).limit(1)) is not None
 
 
 def by_name(tx: Transaction, name: str) -> AgentRow | None:

@@ -42,6 +42,7 @@ class NewReport:
     until_ms: int | None
     received_ms: int
     path: str
+    file_sha256: str = ""
 
 
 @frozen

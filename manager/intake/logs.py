@@ -9,6 +9,7 @@ transaction is open while a body comes in or a child works.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -203,6 +204,8 @@ class LogIntake:
     ) -> Accepted:
         """Put the rows where they stay and enter the sums; where that fails, take them away."""
         target = self._layout.log_file(agent.id, body.sha256)
+        with rows.open("rb") as file:
+            file_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         durable.move(rows, target)
         try:
             return accept_log(
@@ -232,6 +235,7 @@ class LogIntake:
                         FinishedUnit(one.unit, one.round, one.kind) for one in parsed.finished
                     ),
                     says_finished=parsed.says_finished,
+                    file_sha256=file_sha256,
                 ),
                 self._now_ms(),
                 self._policy,

@@ -14,6 +14,7 @@ from manager.operations.archive_accepting import (
     accept_segment,
     known_segment,
 )
+from manager.operations.archive_repair import accept_again, damaged_segments
 from manager.operations.enrolment import AgentIdentity
 
 __all__ = ["SegmentIntake"]
@@ -31,8 +32,15 @@ class SegmentIntake:
     def accept(self, agent: AgentIdentity, arrived: Arrived) -> Outcome:
         """Keep a segment, or say why not; see `accept_segment`."""
         with self._turns[agent.id]:
+            damaged = damaged_segments(self._db, agent.id, arrived.sha256)
+            if damaged:
+                return accept_again(
+                    self._db, self._reading, agent, arrived, damaged, self._now_ms()
+                )
             return accept_segment(self._db, self._reading, agent, arrived, self._now_ms())
 
     def known(self, agent: AgentIdentity, sha256: str) -> Outcome | None:
-        """Return what was answered to these bytes before, or None."""
+        """Return what was answered to these bytes before; None: they are wanted (again)."""
+        if damaged_segments(self._db, agent.id, sha256):
+            return None
         return known_segment(self._db, agent, sha256)

@@ -56,6 +56,10 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
         "look at what it finds, or raise limits.discoveries_per_day",
     ),
     "segment.refuse": ("a file of captures was refused", _MORE),
+    "file.damaged": (
+        "a kept file is missing or damaged",
+        "`prsm archive problems` says which, and whether its agent was asked for it",
+    ),
     "segment.accept": (
         "captures came of hosts that were not their agent's then",
         "they are set apart",

@@ -41,8 +41,11 @@ __all__ = [
     "Reading",
     "Refused",
     "accept_segment",
+    "enter_part",
     "holding_kind",
+    "keep_files",
     "known_segment",
+    "segment_job",
 ]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,180}\.warc\.gz")
@@ -142,7 +145,7 @@ def accept_segment(
     try:
         with full_disk_said(folder.parent):
             folder.mkdir(mode=0o700)
-        found = reading.examine(_job(db, reading, agent, arrived, folder, now_ms))
+        found = reading.examine(segment_job(db, reading, agent, arrived, folder, now_ms))
         if isinstance(found, RefusedSegment):
             _note_refusal(db, agent, arrived, found.message, now_ms)
             return Refused(f"{arrived.name}: {found.message}")
@@ -168,7 +171,7 @@ def _name_taken(db: Database, agent: AgentIdentity, arrived: Arrived) -> Refused
     )
 
 
-def _job(
+def segment_job(
     db: Database,
     reading: Reading,
     agent: AgentIdentity,
@@ -176,6 +179,7 @@ def _job(
     folder: Path,
     now_ms: int,
 ) -> SegmentJob:
+    """Return what is to be examined of a file, by what its agent held in its time."""
     begun_ms = _begun_ms(arrived.name)
     # A name from a clock that ran ahead says nothing of when the first capture was made.
     since_ms = begun_ms if begun_ms <= now_ms else 0

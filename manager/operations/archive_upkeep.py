@@ -24,7 +24,15 @@ from manager.store.segment_parts import Part
 from manager.store.segment_rewriting import RewriteJob
 from manager.store.segment_store import segment_key
 
-__all__ = ["Rewrite", "compact", "forget_changes", "remove_strays"]
+__all__ = [
+    "Rewrite",
+    "compact",
+    "forget_changes",
+    "local_copy",
+    "next_name",
+    "remove_files",
+    "remove_strays",
+]
 
 STRAY_S: Final = 24 * 3600.0
 """A file without a row is nobody's after a day: an arrival puts it there before its row."""
@@ -74,10 +82,10 @@ def _replaced(
             folder.mkdir(mode=0o700)
         part = rewrite(
             RewriteJob(
-                source=_here(reading, row, folder),
+                source=local_copy(reading, row, folder),
                 index=reading.layout.index_file(row.key),
                 folder=folder,
-                name=_next_name(row),
+                name=next_name(row),
                 kind=row.kind,
                 without=tuple(without),
                 memory_bytes=reading.memory_bytes,
@@ -96,11 +104,11 @@ def _replaced(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if key != row.key:
-        _remove(db, reading, row.key)
+        remove_files(db, reading, row.key)
     return part is not None
 
 
-def _here(reading: Reading, row: SegmentRow, folder: Path) -> Path:
+def local_copy(reading: Reading, row: SegmentRow, folder: Path) -> Path:
     """Return a file with the segment's bytes; from an object store it is fetched."""
     path = reading.store.path(row.key)
     if path is not None:
@@ -115,7 +123,8 @@ def _here(reading: Reading, row: SegmentRow, folder: Path) -> Path:
     return fetched
 
 
-def _next_name(row: SegmentRow) -> str:
+def next_name(row: SegmentRow) -> str:
+    """Return the name of the next rewriting of a segment."""
     stem = row.name.removesuffix(".warc.gz")
     before = f"-r{row.revision}"
     if row.revision and stem.endswith(before):
@@ -125,7 +134,7 @@ def _next_name(row: SegmentRow) -> str:
     return f"{stem}-r{number}.warc.gz"
 
 
-def _remove(db: Database, reading: Reading, key: str) -> bool:
+def remove_files(db: Database, reading: Reading, key: str) -> bool:
     """Remove the files of a key that no row names; who does not lead any more is refused."""
     with db.write() as tx:
         if archive_withdrawing.is_in_use(tx, key):

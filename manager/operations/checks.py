@@ -7,25 +7,53 @@ agents half way through anything. A finding is a defect of PRSM or of the disk, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Final
 
 from manager.db import checks
 from manager.db.engine import Database
+from manager.operations.file_checks import (
+    FileFinding,
+    FileKind,
+    FilePlaces,
+    examine_file,
+    files_after,
+    is_needed,
+    no_throttle,
+    stray_files,
+)
+from manager.store.verification import FileProblem, Throttle
 from shared.frozen import frozen
 
-__all__ = ["Finding", "check"]
+__all__ = ["FilesPage", "Finding", "check", "check_files", "check_page", "check_strays"]
 
 FilesExist = Callable[[str], bool]
 BATCH: Final = 1_000
 FINDINGS_MOST: Final = 200
+DEEP_BATCH: Final = 5
+"""Rows whose files are read whole in one call: segments of 1 GB take seconds each."""
+NO_ROWS: Final = "report was accepted, but its rows are gone"
+
+_TEXTS: Final[dict[FileProblem, str]] = {
+    FileProblem.MISSING: "the file of this {kind} is missing",
+    FileProblem.WRONG_SIZE: "the file of this {kind} has another size than when it was kept",
+    FileProblem.WRONG_DIGEST: "the file of this {kind} has another digest than when it was kept",
+    FileProblem.UNREADABLE: "the file of this {kind} cannot be read",
+    FileProblem.NO_ROW: "file of kind {kind} that no row names (`prsm archive adopt`)",
+}
 
 
 @frozen
 class Finding:
-    """Something that must not be, and where. subject: a unit, a host, an agent, a file."""
+    """Something that must not be, and where. subject: a unit, a host, an agent, a file.
+
+    code: for programs; empty: of the tables. detail: in which way.
+    """
 
     problem: str
     subject: str
+    code: str = field(default="", compare=False)
+    detail: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.problem}"
@@ -55,9 +83,72 @@ def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
         if not page:
             break
         after = page[-1][0]
-        missing += [
-            Finding("report was accepted, but its rows are gone", path)
-            for _, path in page
-            if not file_exists(path)
-        ]
+        missing += [Finding(NO_ROWS, path) for _, path in page if not file_exists(path)]
     return missing
+
+
+@frozen
+class FilesPage:
+    """The findings about some files, and the cursor behind them; empty: these were the last."""
+
+    findings: list[Finding]
+    cursor: str
+    files: int
+    bytes: int
+
+
+def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list[Finding]:
+    """Check every file that a row names, and every file for its row; at most FINDINGS_MOST.
+
+    deep: all bytes are read. Raises BusyError where an object store is away.
+    """
+    findings: list[Finding] = []
+    sizes = None if deep else places.store.sizes()
+    cursor = ""
+    while len(findings) < FINDINGS_MOST:
+        page = _page(db, places, cursor, deep=deep, sizes=sizes, throttle=no_throttle)
+        findings += page.findings
+        cursor = page.cursor
+        if not cursor:
+            break
+    findings += check_strays(db, places)
+    return findings[:FINDINGS_MOST]
+
+
+def check_page(db: Database, places: FilePlaces, cursor: str, *, deep: bool) -> FilesPage:
+    """Check the files of the next rows behind a cursor. Raises FormatError, BusyError."""
+    return _page(db, places, cursor, deep=deep, sizes=None, throttle=no_throttle)
+
+
+def check_strays(db: Database, places: FilePlaces) -> list[Finding]:
+    """Return the files without a row, and files of lists and days that are not whole."""
+    return [_finding(one) for one in stray_files(db, places)]
+
+
+def _page(
+    db: Database,
+    places: FilePlaces,
+    cursor: str,
+    *,
+    deep: bool,
+    sizes: dict[str, int] | None,
+    throttle: Throttle,
+) -> FilesPage:
+    page = files_after(db, places, cursor, DEEP_BATCH if deep else BATCH)
+    findings, size_bytes = [], 0
+    for file in page.files:
+        verdict = examine_file(file, places, deep=deep, sizes=sizes, throttle=throttle)
+        size_bytes += verdict.size_bytes
+        if verdict.problem is not None and is_needed(db, file, places):
+            found = FileFinding(
+                file.kind, file.place, file.subject, verdict.problem, verdict.detail
+            )
+            findings.append(_finding(found))
+    return FilesPage(findings, page.cursor, len(page.files), size_bytes)
+
+
+def _finding(found: FileFinding) -> Finding:
+    problem = _TEXTS.get(found.problem, str(found.problem)).format(kind=found.kind.value)
+    if (found.kind, found.problem) == (FileKind.LOG, FileProblem.MISSING):
+        problem = NO_ROWS
+    return Finding(problem, found.subject, f"{found.kind}_{found.problem}", found.detail)

@@ -43,6 +43,7 @@ __all__ = [
     "enrol",
     "identity_by_id",
     "issue_join_token",
+    "knows_agents",
     "replace_key",
     "revoke_join_token",
 ]
@@ -224,6 +225,12 @@ def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
     if row is None:
         raise ForbiddenError(f"agent {agent_id} does not exist any more")
     return _identity(row)
+
+
+def knows_agents(db: Database) -> bool:
+    """Return whether any agent ever joined."""
+    with db.read() as tx:
+        return agents.any_agent(tx)
 
 
 def authenticate(db: Database, key_hashes: Collection[str]) -> dict[str, AgentIdentity]:

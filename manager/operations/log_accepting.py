@@ -99,6 +99,7 @@ def accept_log(
                 until_ms=summary.until_ms,
                 received_ms=now_ms,
                 path=summary.path,
+                file_sha256=summary.file_sha256,
             ),
         )
         _take_sums(tx, row, summary, now_ms)

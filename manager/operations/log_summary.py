@@ -74,7 +74,7 @@ class LogSummary:
     units, directories: only lines that the agent held; `quarantined` counts the others. drawn: to
     be fetched again by others. refetched: (url, status, bytes) of pages that others crawled.
     finished: what its sender says to have no page left; says_finished: it tells such units.
-    path: where the rows lie, for who reads them later.
+    path: where the rows lie, for who reads them later. file_sha256: of that file.
     """
 
     name: str
@@ -91,3 +91,4 @@ class LogSummary:
     refetched: tuple[tuple[str, int | None, int], ...] = ()
     finished: tuple[FinishedUnit, ...] = ()
     says_finished: bool = False
+    file_sha256: str = ""

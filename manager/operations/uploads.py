@@ -10,8 +10,8 @@ import re
 import secrets
 from typing import Final
 
-from manager.db import transfers
-from manager.db.engine import Database
+from manager.db import integrity, transfers
+from manager.db.engine import Database, Transaction
 from manager.db.transfers import ListedTransfer, TransferRow
 from manager.errors import (
     ConflictError,
@@ -92,12 +92,12 @@ def begin_upload(
     """
     asked.check(settings)
     with db.read() as tx:
-        known = transfers.same_file(tx, agent.id, asked.filename, asked.sha256)
+        known = _known_file(tx, agent, asked)
         outstanding_bytes = transfers.outstanding_bytes(tx)
     if known is None:
         parts.check_room(outstanding_bytes + asked.size_bytes)
     with db.write() as tx:
-        known = transfers.same_file(tx, agent.id, asked.filename, asked.sha256)
+        known = _known_file(tx, agent, asked)
         if known is not None:
             if known.size_bytes != asked.size_bytes:
                 raise ConflictError(
@@ -112,7 +112,7 @@ def begin_upload(
                 60,
             )
         other = transfers.accepted_name(tx, agent.id, asked.filename)
-        if other is not None:
+        if other is not None and other.sha256 != asked.sha256:
             raise ConflictError(
                 f"{asked.filename}: another file of this name was accepted, with SHA-256 "
                 f"{other.sha256}; a sealed segment never changes"
@@ -136,6 +136,15 @@ def begin_upload(
             begun_ms=now_ms,
             changed_ms=now_ms,
         )
+
+
+def _known_file(tx: Transaction, agent: AgentIdentity, asked: NewUpload) -> TransferRow | None:
+    """Return the upload of this file; None: there is none, or its segment is damaged here."""
+    known = transfers.same_file(tx, agent.id, asked.filename, asked.sha256)
+    settled = known is not None and known.state not in transfers.OPEN
+    if settled and integrity.damaged_of_arrival(tx, agent.id, asked.sha256):
+        return None
+    return known
 
 
 def known_upload(db: Database, agent: AgentIdentity, key: str) -> TransferRow:

@@ -237,6 +237,21 @@ class ArchiveSettings:
         most=HOUR_S,
         reason="how long a third party may take nothing of its download before it is given up",
     )
+    scrub_days: float = setting(
+        30.0,
+        unit="days",
+        least=0,
+        most=3650,
+        reason="within how many days every kept file is read again and compared with its digest; "
+        "0: never",
+    )
+    scrub_bytes_per_s: int = setting(
+        20 * MB,
+        unit="bytes/s",
+        least=100 * KB,
+        most=100 * GB,
+        reason="how fast kept files are read at most to verify them; the disk is for others, too",
+    )
     front: str = setting(
         "",
         unit="path",

@@ -78,6 +78,26 @@ class ObjectStore:
                 retry_after_s=60,
             )
 
+    def replace(self, source: Path, key: str) -> None:
+        """Upload a file over what there is: an object is replaced when its upload is complete."""
+        self.put(source, key)
+
+    def size(self, key: str) -> int | None:
+        """Return the size of an object."""
+        try:
+            with self._as_busy("look at", key):
+                return int(obstore.head(self._store, key)["size"])
+        except FileNotFoundError:
+            return None
+
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of all objects."""
+        found: dict[str, int] = {}
+        with self._as_busy("list", ""):
+            for batch in obstore.list(self._store, chunk_size=1000):
+                found.update({one["path"]: int(one["size"]) for one in batch})
+        return found
+
     def open(self, key: str) -> BinaryIO:
         """Return a file that asks for the ranges that are read."""
         try:

@@ -14,11 +14,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
-from manager.store.durable import full_disk_said, sync_folder, write_whole
+from manager.store.durable import PART, full_disk_said, sync_folder, write_whole
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 
-__all__ = ["KEY", "DirectoryStore", "SegmentStore", "link_into", "segment_key"]
+__all__ = [
+    "KEY",
+    "DirectoryStore",
+    "SegmentStore",
+    "link_into",
+    "replace_file",
+    "segment_key",
+]
 
 READ_BYTES: Final = 1024**2
 KEY: Final = re.compile(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz")
@@ -41,12 +48,27 @@ class SegmentStore(Protocol):
         """
         ...
 
+    def replace(self, source: Path, key: str) -> None:
+        """Put the bytes of a complete file in place of damaged ones, at once; the file stays.
+
+        Raises StoreFullError, BusyError: what was there stays.
+        """
+        ...
+
     def open(self, key: str) -> BinaryIO:
         """Return a file to seek and read in; raises StoreError where the key is not there."""
         ...
 
     def has(self, key: str) -> bool:
         """Return whether the bytes of a key are here. Raises BusyError."""
+        ...
+
+    def size(self, key: str) -> int | None:
+        """Return how many bytes lie under a key; None: none do. Raises BusyError."""
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """Return the size of everything that is kept, by key. Raises BusyError."""
         ...
 
     def path(self, key: str) -> Path | None:
@@ -73,6 +95,25 @@ class DirectoryStore:
     def put(self, source: Path, key: str) -> None:
         """Keep a file, by a link where it lies in the same file system."""
         link_into(source, self._at(key), self._access)
+
+    def replace(self, source: Path, key: str) -> None:
+        """Replace a file by a link, or by a copy from another file system."""
+        replace_file(source, self._at(key), self._access)
+
+    def size(self, key: str) -> int | None:
+        """Return the size of the file."""
+        try:
+            return self._at(key).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of all files."""
+        found = {}
+        for path in self._root.glob("*/*.warc.gz"):
+            with contextlib.suppress(FileNotFoundError):
+                found[f"{path.parent.name}/{path.name}"] = path.stat().st_size
+        return found
 
     def open(self, key: str) -> BinaryIO:
         """Return the file."""
@@ -125,6 +166,20 @@ def link_into(source: Path, target: Path, access: GroupAccess) -> None:
                 raise
             write_whole(target, _chunks(source))
         access.give(target)
+
+
+def replace_file(source: Path, target: Path, access: GroupAccess) -> None:
+    """Put a synced file in place of another one, durably; readers see the one or the other."""
+    access.make_folder(target.parent)
+    beside = target.with_name(f"{target.name}.{os.getpid()}{PART}")
+    beside.unlink(missing_ok=True)
+    link_into(source, beside, access)
+    try:
+        with full_disk_said(target.parent):
+            beside.replace(target)
+            sync_folder(target.parent)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

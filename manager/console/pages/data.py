@@ -18,6 +18,8 @@ from manager.operations.archive_figures import archive_size
 from manager.operations.archive_jobs import list_jobs
 from manager.operations.clients import DAY_MS, ClientDetail, list_clients, register_client
 from manager.operations.downloads import list_downloads
+from manager.operations.file_problems import ANSWERS, list_problems
+from manager.operations.scrubbing import Pace, scrub_now, scrub_progress
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -127,7 +129,21 @@ def show(visit: Visit) -> Response:
         size=visit.door.archive_size.get(visit.now_ms, lambda: archive_size(visit.db)),
         downloads=list_downloads(visit.db, visit.now_ms, state="going", limit=SHOWN),
         jobs=open_jobs[:SHOWN],
+        scrub=scrub_progress(visit.db, _pace(visit), visit.now_ms),
+        problems=list_problems(visit.db, SHOWN),
+        answers=ANSWERS,
     )
+
+
+def _pace(visit: Visit) -> Pace:
+    archive = visit.door.settings.archive
+    return Pace(archive.scrub_days, archive.scrub_bytes_per_s)
+
+
+def scrub(visit: Visit) -> Response:
+    """Begin a pass over all kept files."""
+    scrub_now(visit.db, visit.actor, visit.now_ms)
+    return visit.go(HERE, done=_("All kept files are being verified."))
 
 
 def export(visit: Visit) -> Response:
@@ -181,6 +197,7 @@ def register(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/data", "viewer", show),
     Page("GET", "/data.csv", "viewer", export),
+    Page("POST", "/scrub", "admin", scrub),
     Page("GET", "/new-client", "admin", show_new),
     Page("POST", "/new-client", "admin", register),
 )

@@ -7,7 +7,7 @@ all agents keep to; `hosts` hosts, units,
 addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
 orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
 round; `records` reports and the sums made from them; `collection` what agents send to the centre,
-and when; `releases` versions of the agent.
+and when; `releases` versions of the agent; `integrity` which kept files are missing or damaged.
 Invariants that the database itself holds are written as constraints; the rest in `checks`.
 """
 
@@ -31,6 +31,7 @@ from manager.db.tables.columns import metadata
 from manager.db.tables.fleet import agents, clock, join_tokens
 from manager.db.tables.fleet_rules import blocked_urls, fleet_limits
 from manager.db.tables.hosts import host_addresses, hosts, start_pages, units
+from manager.db.tables.integrity import file_problems, scrubs
 from manager.db.tables.managers import (
     alert_silences,
     alerts_told,
@@ -84,6 +85,7 @@ __all__ = [
     "distance_model",
     "distances",
     "downloads",
+    "file_problems",
     "fleet_limits",
     "holdings",
     "host_addresses",
@@ -110,6 +112,7 @@ __all__ = [
     "rights",
     "round_schedules",
     "rounds",
+    "scrubs",
     "segment_hosts",
     "segments",
     "sessions",

@@ -25,6 +25,7 @@ reports: Final = sa.Table(
     moment("until_ms"),
     moment("received_ms", required=True),
     text("path"),
+    text("file_sha256"),  # of the file with its rows; empty: it was not read since it came
     sa.UniqueConstraint("agent_id", "sha256"),
     sa.UniqueConstraint("agent_id", "name"),
     sa.Index(None, "received_ms"),

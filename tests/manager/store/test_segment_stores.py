@@ -12,13 +12,16 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from manager.errors import BusyError
+from manager.operations.checks import check_files
 from manager.operations.clients import issue_token, register_client
+from manager.operations.file_problems import list_problems
+from manager.operations.scrubbing import scrub_now
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 from manager.store.object_store import ObjectStore
 from manager.store.segment_store import DirectoryStore, SegmentStore, segment_key
 from shared.errors import SettingError
-from tests.manager.archived import collected, hold, page
+from tests.manager.archived import arrived, collected, hold, page, segment_bytes
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, running
 
@@ -70,6 +73,66 @@ def test_what_is_put_is_read(store: SegmentStore, tmp_path: Path, size_bytes: in
         assert file.read(10) == data[size_bytes // 2 :][:10]
         file.seek(0, os.SEEK_END)
         assert (file.tell(), file.read(1)) == (size_bytes, b"")
+
+
+def test_damaged_bytes_are_replaced_and_sizes_told(store: SegmentStore, tmp_path: Path) -> None:
+    """Whatever lay under the key, or nothing."""
+    path, key, data = file_of(tmp_path, 5000)
+    assert store.size(key) is None
+    assert store.sizes() == {}
+    path.write_bytes(data[:4000])
+    store.put(path, key)
+    assert (store.size(key), store.sizes()) == (4000, {key: 4000})
+    whole = tmp_path / "whole"
+    whole.write_bytes(data)
+    for _ in range(2):
+        store.replace(whole, key)
+    assert whole.exists()
+    with store.open(key) as file:
+        assert file.read() == data
+    assert (store.size(key), store.sizes()) == (5000, {key: 5000})
+    store.delete(key)
+    store.replace(whole, key)
+    assert store.sizes() == {key: 5000}
+
+
+def test_a_segment_in_an_object_store_is_checked_and_replaced(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Missing, and with other bytes of the same length."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    overrides = (
+        'archive.store="s3://captures/checked"',
+        f'archive.store_endpoint="{s3}"',
+        'archive.store_region="us-east-1"',
+    )
+    with running(tmp_path, *overrides) as prsm:
+        manager = prsm.manager
+        agent = prsm.agent(kind="sync")
+        hold(prsm, agent, "http://www.example.jp:80/")
+        collected(prsm, agent, [page()], "x.warc.gz")
+        ((key, size_bytes),) = manager.store.sizes().items()
+        with manager.store.open(key) as file:
+            data = file.read()
+        other = tmp_path / "other"
+        for is_missing in (True, False):
+            other.write_bytes(data[:-1] + b"x")
+            if is_missing:
+                manager.store.delete(key)
+            else:
+                manager.store.replace(other, key)
+            assert check_files(manager.db, manager.archive.places, deep=True)
+            scrub_now(manager.db, LOCAL, prsm.clock())
+            manager.archive.scrubber().run()
+            (problem,) = list_problems(manager.db)
+            assert problem.place == key
+            manager.segments.accept(
+                agent.identity, arrived(tmp_path, segment_bytes([page()]), "x.warc.gz")
+            )
+            assert manager.store.sizes() == {key: size_bytes}
+            assert check_files(manager.db, manager.archive.places, deep=True) == []
+            assert list_problems(manager.db) == []
 
 
 def test_what_is_deleted_is_gone(store: SegmentStore, tmp_path: Path) -> None:

@@ -1,0 +1,126 @@
+"""Verification of one file: is it there, of its size, readable, with its digest."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import pyarrow.parquet as pq
+from pyarrow import ArrowException
+
+from shared.frozen import frozen
+
+__all__ = [
+    "FileProblem",
+    "Verdict",
+    "verified",
+    "verified_gzip",
+    "verified_parquet",
+    "verified_size",
+]
+
+READ_BYTES: Final = 1024**2
+DETAIL: Final = 200
+
+Throttle = Callable[[int], None]
+"""Called with the bytes that were read; it waits, or raises to end the reading."""
+
+
+class FileProblem(StrEnum):
+    """A way in which a kept file is not as it must be."""
+
+    MISSING = "missing"
+    WRONG_SIZE = "wrong_size"
+    WRONG_DIGEST = "wrong_digest"
+    UNREADABLE = "unreadable"
+    NO_ROW = "no_row"
+
+
+@frozen
+class Verdict:
+    """The result of a verification. problem: None: the file is sound. sha256: as it was read."""
+
+    problem: FileProblem | None
+    detail: str = ""
+    sha256: str = ""
+    size_bytes: int = 0
+
+
+def verified_size(found: int | None, expected: int | None) -> Verdict:
+    """Return the verdict on a file by its size; found: None: there is none; expected: any."""
+    if found is None:
+        return Verdict(FileProblem.MISSING)
+    if expected is not None and found != expected:
+        detail = f"{found} bytes instead of {expected}"
+        return Verdict(FileProblem.WRONG_SIZE, detail, size_bytes=found)
+    return Verdict(None, size_bytes=found)
+
+
+def verified(
+    open_file: Callable[[], BinaryIO], size_bytes: int | None, sha256: str, throttle: Throttle
+) -> Verdict:
+    """Read a file whole and return the verdict. sha256: empty: any digest is right.
+
+    What `throttle` raises goes on to the caller.
+    """
+    digest, read = hashlib.sha256(), 0
+    try:
+        file = open_file()
+    except FileNotFoundError:
+        return Verdict(FileProblem.MISSING)
+    except OSError as error:
+        return Verdict(FileProblem.UNREADABLE, _words(error))
+    with file:
+        while True:
+            try:
+                data = file.read(READ_BYTES)
+            except OSError as error:
+                return Verdict(FileProblem.UNREADABLE, _words(error), size_bytes=read)
+            if not data:
+                break
+            digest.update(data)
+            read += len(data)
+            throttle(len(data))
+    by_size = verified_size(read, size_bytes)
+    if by_size.problem is not None:
+        return by_size
+    found = digest.hexdigest()
+    if sha256 and found != sha256:
+        detail = f"SHA-256 {found} instead of {sha256}"
+        return Verdict(FileProblem.WRONG_DIGEST, detail, found, read)
+    return Verdict(None, sha256=found, size_bytes=read)
+
+
+def verified_parquet(path: Path) -> Verdict:
+    """Return whether all rows of a Parquet file can be read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for _ in file.iter_batches():
+                pass
+    except FileNotFoundError:
+        return Verdict(FileProblem.MISSING)
+    except (ArrowException, OSError, ValueError) as error:
+        return Verdict(FileProblem.UNREADABLE, _words(error))
+    return Verdict(None, size_bytes=path.stat().st_size)
+
+
+def verified_gzip(path: Path) -> Verdict:
+    """Return whether a gzip file can be read to its end."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(READ_BYTES):
+                pass
+    except FileNotFoundError:
+        return Verdict(FileProblem.MISSING)
+    except (OSError, EOFError, zlib.error) as error:
+        return Verdict(FileProblem.UNREADABLE, _words(error))
+    return Verdict(None)
+
+
+def _words(error: Exception) -> str:
+    return " ".join((getattr(error, "strerror", None) or str(error)).split())[:DETAIL]
