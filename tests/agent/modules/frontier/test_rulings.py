@@ -38,7 +38,8 @@ def test_a_crawl_delay_is_honoured_up_to_its_cap_and_said(
     politeness: Politeness, asked_s: int, kept_s: int
 ) -> None:
     """Up to a day, or what is set, a Crawl-delay is kept; if one is cut, the status tells."""
-    world = world_of("a", pages=1, politeness=politeness)
+    patient = replace(ANY_NAME, crawl_patience_s=100_000.0)
+    world = world_of("a", pages=1, politeness=politeness, limits=patient)
     rules = f"User-agent: *\nCrawl-delay: {asked_s}\n".encode()
     world.web["http://a.example/robots.txt"] = Page(body=rules)
     world.give_list([order(A)])
