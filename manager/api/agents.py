@@ -14,6 +14,8 @@ from manager.assignment import LivenessState
 from manager.operations import agents, capture_checks
 from manager.operations.agents import AgentView, CommandName
 from manager.operations.capture_checks import CaptureCheck
+from manager.operations.claim_review import believe_agent
+from manager.operations.claims import Evidence, Fault, doubts_of
 from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
 from manager.operations.positions import set_position
 from manager.operations.refetch_results import Refetches, refetches_of
@@ -24,6 +26,17 @@ from shared.wire.sync import SendingLimits
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["agents"])
+
+
+class DoubtAnswer(BaseModel):
+    """A fault of an agent's claims, which are kept and move nothing while it is doubted."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    fault: Annotated[Fault, Field(description="what is wrong")]
+    factor: Annotated[float, Field(description="claimed over expected; 1: some units, not a scale")]
+    units: Annotated[int, Field(description="compared")]
+    evidence: Annotated[Evidence, Field(description="what they were compared with")]
 
 
 class AgentAnswer(BaseModel):
@@ -70,6 +83,9 @@ class AgentAnswer(BaseModel):
     suspect_since_ms: int | None
     suspect_reason: Annotated[
         str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
+    ]
+    doubted: Annotated[
+        list[DoubtAnswer], Field(description="why its claims do not count now; empty: they do")
     ]
     refetches: Annotated[bool, Field(description="it fetches pages again when it is ordered to")]
     refetch_round: int
@@ -208,6 +224,12 @@ async def order_command(door: Door, actor: Operator, name: str, asked: NewComman
     return Ordered(command_id=command_id)
 
 
+@router.post("/agents/{name}/believe", status_code=204)
+async def believe(door: Door, actor: Operator, name: str) -> None:
+    """Take all that an agent has claimed as true; later claims are judged by that."""
+    await asyncio.to_thread(believe_agent, door.db, name, actor, door.now_ms())
+
+
 @router.post("/agents/{name}/compare")
 async def compare(
     door: Door,
@@ -270,6 +292,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "units_owned": view.units_owned,
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,
+            "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
             "sending": sending_of(row),
             "sending_said": spoken_limits(sending_of(row)),
         }

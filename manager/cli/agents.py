@@ -79,6 +79,7 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("clock ahead", showing.ms_text(agent["skew_ms"])),
             ("two machines", agent["clone_reason"]),
             ("suspect", _suspect_text(agent)),
+            ("doubted", _doubt_text(agent)),
             ("fetched again", _refetch_text(agent)),
             ("sends", agent["sending_said"]),
         )
@@ -89,6 +90,13 @@ def _suspect_text(agent: dict[str, Any]) -> str:
     if agent["suspect_since_ms"] is None:
         return ""
     return f"{agent['suspect_reason']} since {showing.time_text(agent['suspect_since_ms'])}"
+
+
+def _doubt_text(agent: dict[str, Any]) -> str:
+    if not agent["doubted"]:
+        return ""
+    faults = ", ".join(one["fault"] for one in agent["doubted"])
+    return f"{faults}; its claims do not count; `prsm agents believe {agent['name']}` ends that"
 
 
 def _refetch_text(agent: dict[str, Any]) -> str:
@@ -154,6 +162,18 @@ def retire(place: Place, name: str, yes: bool) -> None:
         click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
     place.calls.post(f"/agents/{name}/retire")
     click.echo(f"{name} is retired; a new join token would bring it back")
+
+
+@agents.command()
+@click.argument("name")
+@yes_option
+@pass_place
+def believe(place: Place, name: str, yes: bool) -> None:
+    """Take what the agent NAME has claimed so far as true, and count by it from now on."""
+    if not yes:
+        click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
+    place.calls.post(f"/agents/{name}/believe")
+    click.echo(f"{name} is believed; later claims are judged by those of today")
 
 
 @agents.command()

@@ -68,6 +68,7 @@ def _about(_language: str) -> dict[str, str]:
 def _acts(_language: str) -> dict[str, str]:
     return {
         # Agents
+        "agent.believe": pgettext("act", "agent believed"),
         "agent.clone": pgettext("act", "key of one agent on two machines"),
         "agent.command": pgettext("act", "agent given a command"),
         "agent.command-done": pgettext("act", "command carried out"),
@@ -151,6 +152,7 @@ def _acts(_language: str) -> dict[str, str]:
         "export.log-sums": pgettext("act", "sums of the logs exported"),
         "export.volumes": pgettext("act", "volumes exported"),
         "report.accept": pgettext("act", "log taken in"),
+        "report.impossible": pgettext("act", "log with impossible lines"),
         "report.forget": pgettext("act", "old logs forgotten"),
         "transfer.cancel": pgettext("act", "transfer cancelled"),
         # Hosts and units

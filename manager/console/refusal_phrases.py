@@ -22,6 +22,7 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("agent %(name)s was retired: pin to one that takes part"),
     lazy("agent %(name)s was retired and calls no more"),
     lazy("agent %(name)s takes no part now: it probes nothing"),
+    lazy("agent %(name)s: all that it claims is believed already"),
     lazy("agent %(name)s: its name cannot be a file's"),
     lazy("retire it"),
     lazy("agent %(name)s: there is none of that name"),

@@ -86,6 +86,9 @@ class AgentRow:
     load_ms: float
     suspect_since_ms: int | None
     suspect_reason: str
+    doubts: str
+    believed_age: int
+    history_age: int
     refetches: bool
     refetch_round: int
     refetch_compared: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -26,11 +26,13 @@ __all__ = [
     "distances_of_units",
     "reasons_said",
     "rounds_of_agent",
+    "sample_sums",
     "set_distances",
     "set_sums",
     "set_volumes",
     "sums_of_agent",
     "sums_of_units",
+    "units_since",
 ]
 
 
@@ -54,6 +56,9 @@ class SumRow:
     slowest_bytes: int
     first_ms: int | None
     last_ms: int
+    odd_lines: int = 0
+    odd_bytes: int = 0
+    odd_ms: int = 0
 
 
 @frozen
@@ -122,6 +127,34 @@ def sums_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[SumRow]:
             .order_by(host_sums.c.unit_id, host_sums.c.round.desc(), host_sums.c.kind),
         )
     return found
+
+
+def sample_sums(
+    tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int
+) -> list[SumRow]:
+    """Return sums of an agent in a round, of some units at random, the same each time."""
+    return tx.rows(
+        SumRow,
+        sa.select(host_sums)
+        .where(
+            host_sums.c.round == round_number,
+            host_sums.c.kind == kind,
+            host_sums.c.agent_id == agent_id,
+            host_sums.c.response_bytes > 0,
+        )
+        .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
+        .limit(limit),
+    )
+
+
+def units_since(tx: Transaction, agent_id: int, round_number: int) -> list[int]:
+    """Return the units that an agent measured in a round or later."""
+    return tx.values(
+        sa.select(host_sums.c.unit_id)
+        .where(host_sums.c.agent_id == agent_id, host_sums.c.round >= round_number)
+        .distinct()
+        .order_by(host_sums.c.unit_id)
+    )
 
 
 def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled:
@@ -201,10 +234,11 @@ def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) 
     return found
 
 
-def set_volumes(tx: Transaction, sums: Sequence[SumRow]) -> None:
+def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int, float]) -> None:
     """Make the volume of units, and what their crawl took, from the sums of a round.
 
-    A volume of a newer round stays.
+    volume_kb: what counts of units where that is not what the sums say. A volume of a newer round
+    stays.
     """
     if not sums:
         return
@@ -212,7 +246,7 @@ def set_volumes(tx: Transaction, sums: Sequence[SumRow]) -> None:
         {
             "unit": row.unit_id,
             "in_round": row.round,
-            "kb": row.response_bytes / 1000,
+            "kb": volume_kb.get(row.unit_id, row.response_bytes / 1000),
             "fetched": row.pages,
             "size": row.response_bytes,
             "took": row.ms,

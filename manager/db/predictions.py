@@ -13,6 +13,7 @@ from shared.frozen import frozen
 __all__ = [
     "ModelAge",
     "ModelRow",
+    "forget_model",
     "model_age",
     "newest_report",
     "probes_to_learn_from",
@@ -65,6 +66,11 @@ def stored_model(tx: Transaction) -> ModelRow | None:
 def set_model(tx: Transaction, row: ModelRow) -> None:
     """Keep a model in the place of the one before."""
     tx.upsert(distance_model, [{"id": 1, **values_of(row)}], ["id"])
+
+
+def forget_model(tx: Transaction) -> None:
+    """Forget the model, as what it was learned from counts no more."""
+    tx.execute(distance_model.delete())
 
 
 def newest_report(tx: Transaction) -> int:

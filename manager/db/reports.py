@@ -23,6 +23,7 @@ __all__ = [
     "log_paths_since",
     "logs_before",
     "newest",
+    "senders_since",
     "with_lines_before",
 ]
 
@@ -78,6 +79,11 @@ def by_name(tx: Transaction, agent_id: int, name: str) -> ReportRow | None:
 def add(tx: Transaction, report: NewReport) -> None:
     """Keep a report."""
     tx.insert(reports, [values_of(report)])
+
+
+def senders_since(tx: Transaction, report_id: int) -> list[int]:
+    """Return the agents whose reports came after one."""
+    return tx.values(sa.select(reports.c.agent_id).where(reports.c.id > report_id).distinct())
 
 
 def last_until(tx: Transaction, agent_id: int) -> int | None:

@@ -24,6 +24,7 @@ __all__ = [
     "enter_all",
     "fetched_among",
     "finish_units",
+    "finished_by",
     "finishers",
     "hand_over",
     "progress_by_agent",
@@ -247,6 +248,19 @@ def begun(tx: Transaction, number: int, unit_ids: Collection[int]) -> set[int]:
             )
         )
     return found
+
+
+def finished_by(tx: Transaction, number: int, agent_id: int) -> list[int]:
+    """Return the units that an agent finished in a round."""
+    return tx.values(
+        sa.select(unit_rounds.c.unit_id)
+        .where(
+            unit_rounds.c.round == number,
+            unit_rounds.c.agent_id == agent_id,
+            unit_rounds.c.state == "finished",
+        )
+        .order_by(unit_rounds.c.unit_id)
+    )
 
 
 def finishers(tx: Transaction, number: int) -> dict[int, int]:

@@ -3,18 +3,29 @@
 `measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
 `prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;
 `graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
-agent can claim, `controls` compares agents over a few hosts that all of them probe.
+agent can claim, `controls` compares agents over a few hosts that all of them probe, `doubts` finds
+claims that fit neither an agent's past nor what the others see.
 """
 
 from __future__ import annotations
 
 from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
+from manager.distance.doubts import (
+    Claim,
+    Doubt,
+    Evidence,
+    Fault,
+    Reference,
+    find_doubts,
+    reference_of,
+)
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.lessons import Lesson, Taught, learn
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
+from manager.distance.ratios import spoken_times
 from manager.distance.spread import (
     BINS_AN_OCTAVE,
     LEAST_MS_PER_KB,
@@ -28,8 +39,12 @@ __all__ = [
     "BINS_AN_OCTAVE",
     "LEAST_MS_PER_KB",
     "Believed",
+    "Claim",
     "ControlProbe",
     "DistanceError",
+    "Doubt",
+    "Evidence",
+    "Fault",
     "Lesson",
     "Measured",
     "Model",
@@ -37,11 +52,13 @@ __all__ = [
     "Places",
     "Probes",
     "Quartiles",
+    "Reference",
     "SpanningTree",
     "Spread",
     "State",
     "Taught",
     "believed",
+    "find_doubts",
     "fit",
     "landmarks",
     "learn",
@@ -51,7 +68,9 @@ __all__ = [
     "network_distance",
     "odd_agents",
     "on_the_whole",
+    "reference_of",
     "sick_hosts",
     "spanning_tree",
+    "spoken_times",
     "too_near",
 ]

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from manager.distance.ratios import spoken_times
 from shared.frozen import frozen
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
@@ -53,8 +54,8 @@ class Odd:
         if math.isinf(self.times):
             return f"none of its {self.hosts} control hosts answers it, and they answer {whom}"
         if self.times >= 1:
-            return f"its control hosts are {self.times:,.0f} times slower than for {whom}"
-        return f"its control hosts are {1 / self.times:,.0f} times faster than for {whom}"
+            return f"its control hosts are {spoken_times(self.times)} times slower than for {whom}"
+        return f"its control hosts are {spoken_times(self.times)} times faster than for {whom}"
 
 
 def odd_agents(

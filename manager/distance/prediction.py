@@ -42,6 +42,10 @@ SUSPECT_FACTOR: Final = 4.0
 """A probe is an outlier when it is 4 standard deviations and 4 times off what others predict."""
 
 
+MOST_APART: Final = math.log(1e6)
+"""Farther from what is expected than a million times is no better known."""
+
+
 @dataclass(frozen=True)
 class Probes:
     """Measured distances: agent, unit (probes,) indices; ms_per_kb (probes,) finite, >= 0."""
@@ -117,7 +121,7 @@ class Model:
         apart = (rest - fitted) / (1 - share)
         spread = np.sqrt(self.noise + own / (1 - share))
         odd = (np.abs(apart) > SUSPECT_SD * spread) & (np.abs(apart) > math.log(SUSPECT_FACTOR))
-        return np.exp(apart), odd
+        return np.exp(np.clip(apart, -MOST_APART, MOST_APART)), odd
 
 
 def fit(probes: Probes, agents: int, units: int, *, rank: int = RANK) -> Model | None:

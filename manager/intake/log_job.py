@@ -10,7 +10,8 @@ from manager.assignment.holdings import Held
 from manager.intake.body_decoding import DecodingLimits
 from manager.intake.drawing import DrawnLine
 from manager.intake.sections import LogKind, Section
-from manager.store import LogDirectory, LogSum
+from manager.store import LineBounds, LogDirectory, LogSum
+from manager.store.log_files import NO_BOUNDS
 from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
 
@@ -34,6 +35,7 @@ class LogJob:
     memory_bytes: int
     cpu_s: float
     draw: int = 0  # pages at most
+    bounds: LineBounds = NO_BOUNDS  # lines beyond them count in no sum
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
     last_round: int | None = None  # the newest one; None: not known
     sender: int = 0

@@ -45,7 +45,16 @@ from manager.operations.log_summary import (
 from manager.operations.policy import Policy
 from manager.operations.reports import held_during
 from manager.settings import IntakeSettings, LimitSettings
-from manager.store import Layout, LogDirectory, LogSum, Rejected, Spool, Spooled, durable
+from manager.store import (
+    Layout,
+    LineBounds,
+    LogDirectory,
+    LogSum,
+    Rejected,
+    Spool,
+    Spooled,
+    durable,
+)
 from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
 
@@ -197,6 +206,7 @@ class LogIntake:
             size_bytes=body.size_bytes,
             ratio=self._limits.decoded_ratio,
             lines=self._limits.log_lines,
+            bounds=LineBounds(self._settings.line_bytes, round(self._settings.line_s * 1000)),
         )
 
     def _enter(
@@ -281,6 +291,9 @@ def _unit_sum(one: LogSum) -> UnitSum:
         one.slowest_ms,
         one.slowest_bytes,
         one.spread,
+        one.odd_lines,
+        one.odd_bytes,
+        one.odd_ms,
     )
 
 

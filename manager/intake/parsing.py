@@ -78,11 +78,19 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
             reading.write_to(file, _gzip_part(job.body))
         # A folder of its own: DuckDB names its files alike in each process.
         spill = job.target.parent / f"{SPILL}{os.getpid()}"
-        sums = tuple(read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill))
+        sums = tuple(
+            read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill, bounds=job.bounds)
+        )
         directories: tuple[LogDirectory, ...] = ()
         if _has_big(sums, job.big):
             directories = tuple(
-                read_directories(job.target, job.big, memory_bytes=job.memory_bytes, spill=spill)
+                read_directories(
+                    job.target,
+                    job.big,
+                    memory_bytes=job.memory_bytes,
+                    spill=spill,
+                    bounds=job.bounds,
+                )
             )
         return reading.result(sums, directories)
     except (FormatError, LimitError) as error:

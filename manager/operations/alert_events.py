@@ -50,6 +50,10 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
         "what an agent says does not fit to what the others say",
         "its page says more, and when it is sound again",
     ),
+    "report.impossible": (
+        "a log has lines that cannot be: too large, too long or too fast",
+        "they are kept and count in no sum; ask the agent's site",
+    ),
     "agent.compare": ("an agent's captures are otherwise than those of others", _MORE),
     "agent.discovered-too-much": (
         "an agent found more new hosts in a day than are taken",

@@ -16,7 +16,8 @@ from manager.db import agents, measurements, ordering
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
 from manager.db.probes import cut_short
-from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
+from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State, spoken_times
+from manager.operations.claims import Period, age_of, periods_of, reason_of
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from shared.frozen import frozen
@@ -37,7 +38,8 @@ class DistanceView:
     of which `failed` had no answer. The quartiles are of single requests, ms per KByte.
     expected_ms_per_kb: what the distances of the others predict. outlier: it is far from that, or
     one request decides it. unreachable_since_ms: of the first measurement in a row that brought
-    nothing. reason: all of this in words. said: what the agent said when it had finished.
+    nothing. reason: all of this in words. said: what the agent said when it had finished. doubted:
+    the claim is doubted, and ms_per_kb is what counts in its place; the other numbers are claimed.
     """
 
     unit_id: int
@@ -61,6 +63,7 @@ class DistanceView:
     said: str
     expected_ms_per_kb: float | None = None
     off_by: float | None = None
+    doubted: bool = False
 
 
 @frozen
@@ -73,18 +76,21 @@ class _Found:
     ms_per_kb: float | None
     said: str
     explained: str
+    doubts: str = ""
 
 
 def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> list[DistanceView]:
     """Return all distances to some units, by unit and agent, and then the nearest predicted."""
     said = measurements.reasons_said(tx, unit_ids)
     cut = cut_short(tx, unit_ids)
+    periods = {row.id: periods_of(row) for row in agents.all_agents(tx) if row.doubts}
     found = [
         _found(
             row,
             policy,
             said.get((row.unit_id, row.agent_id, row.round, row.kind), ""),
             is_cut=row.kind == "probe" and (row.unit_id, row.agent_id, row.round) in cut,
+            doubts=_doubts(periods.get(row.agent_id, []), row),
         )
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
@@ -157,7 +163,13 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
     )
 
 
-def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> _Found:
+def _doubts(periods: Sequence[Period], row: DistanceRow) -> str:
+    """Return why a distance is not believed as it was claimed; empty: it is."""
+    age = age_of(row.round, row.kind)
+    return next((reason_of(one) for one in periods if one.covers(age)), "")
+
+
+def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool, doubts: str) -> _Found:
     """Return what was measured. is_cut: the probe ended, or will end, before it saw all."""
     measured = Measured(
         lines=row.lines,
@@ -171,7 +183,8 @@ def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool) -> _Fou
         complete=row.kind == "crawl" or (row.lines < policy.probe_pages and not is_cut),
     )
     explains = is_cut or measured.state is State.UNREACHABLE
-    return _Found(row, measured, measured.ms_per_kb, said, said if explains else "")
+    ms_per_kb = row.ms_per_kb if doubts else measured.ms_per_kb
+    return _Found(row, measured, ms_per_kb, said, said if explains else "", doubts)
 
 
 def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
@@ -184,12 +197,14 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
     reason, expected, odd = measured.reason, None, False
     if found.explained:
         reason += f"; the agent said: {found.explained}"
+    if found.doubts:
+        reason += f"; doubted: {found.doubts}"
     if beside is not None and found.ms_per_kb is not None:
         factor, odd = beside
         expected = max(found.ms_per_kb, LEAST_MS_PER_KB) / factor
         if odd:
-            times, word = (factor, "farther") if factor > 1 else (1 / factor, "nearer")
-            reason += f"; {times:,.0f} times {word} than the other agents' distances make expect"
+            times, word = spoken_times(factor), "farther" if factor > 1 else "nearer"
+            reason += f"; {times} times {word} than the other agents' distances make expect"
     return DistanceView(
         unit_id=row.unit_id,
         agent_id=row.agent_id,
@@ -206,9 +221,10 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
         first_quartile=row.first_quartile,
         median=row.median,
         third_quartile=row.third_quartile,
-        outlier=odd or measured.one_line_decides,
+        outlier=odd or measured.one_line_decides or bool(found.doubts),
         unreachable_since_ms=row.unreachable_since_ms,
         reason=reason,
         said=found.said,
         expected_ms_per_kb=expected,
+        doubted=bool(found.doubts),
     )

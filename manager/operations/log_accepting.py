@@ -103,6 +103,7 @@ def accept_log(
             ),
         )
         _take_sums(tx, row, summary, now_ms)
+        _note_impossible(tx, agent, summary, now_ms)
         _take_pages(tx, row, summary, now_ms, policy)
         agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
         if row.is_plain:
@@ -129,6 +130,9 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             **_counted(one),
             failed=one.failed,
             spread=one.spread,
+            odd_lines=one.odd_lines,
+            odd_bytes=one.odd_bytes,
+            odd_ms=one.odd_ms,
             slowest_ms=one.slowest_ms,
             slowest_bytes=one.slowest_bytes,
             first_ms=min(summary.since_ms, last_ms),
@@ -176,6 +180,25 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             crawled[one.round].append(one.unit_id)
     for number, unit_ids in crawled.items():
         refresh_volumes(tx, number, unit_ids)
+
+
+def _note_impossible(
+    tx: Transaction, agent: AgentIdentity, summary: LogSummary, now_ms: int
+) -> None:
+    """Alert of lines that say what no line can; they are kept and count in no sum."""
+    odd = [one for one in summary.units if one.odd_lines]
+    if odd:
+        note(
+            tx,
+            now_ms,
+            agent.actor,
+            "report.impossible",
+            agent.name,
+            alert=True,
+            lines=sum(one.odd_lines for one in odd),
+            unit=odd[0].unit,
+            report=summary.name,
+        )
 
 
 def _counted(one: UnitSum | DirectorySum) -> dict[str, Any]:

@@ -12,7 +12,8 @@ class UnitSum:
     """The held lines of one unit in one round. kind: `probe` or `crawl`. ms: sum of elapsed.
 
     failed: requests without an answer. slowest_ms, slowest_bytes: of the line that took longest.
-    spread: of the others, as `manager.distance.Spread` writes it.
+    spread: of the others, as `manager.distance.Spread` writes it. odd_lines, odd_bytes, odd_ms:
+    lines that say what no line can, in none of the other numbers.
     """
 
     unit: str
@@ -28,6 +29,9 @@ class UnitSum:
     slowest_ms: int = 0
     slowest_bytes: int = 0
     spread: str = ""
+    odd_lines: int = 0
+    odd_bytes: int = 0
+    odd_ms: int = 0
 
 
 @frozen

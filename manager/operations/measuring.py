@@ -5,20 +5,47 @@ the agent that finished the unit; so the order in which logs and reports of fini
 decides nothing. Only since when a unit is unreachable is remembered from one to the next.
 - distance = sum of ms / sum of KBytes of the newest probe or crawl (of one round, the crawl).
 - volume = KBytes of the newest crawl, as its finisher's log says.
-A KByte is 1,000 bytes.
+A KByte is 1,000 bytes. Claims that are doubted move neither (`claims`); a single unit whose bytes a
+line are far from what the others see counts within a bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
-from manager.db import measurements
+from manager.db import agents, measurements
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow, SumRow
 from manager.distance import Spread, merged, ms_per_kbyte
+from manager.operations.claims import (
+    BYTE_FAULTS,
+    Period,
+    age_of,
+    claim_of,
+    counted_ms,
+    periods_of,
+    put_right,
+    references,
+    size_put_right,
+)
 
-__all__ = ["add_sums", "note_unreachable", "refresh_distances", "refresh_volumes"]
+__all__ = [
+    "add_sums",
+    "counted_totals",
+    "note_unreachable",
+    "refresh_distances",
+    "refresh_volumes",
+]
+
+SIZE_FACTOR: Final = 10.0
+"""Bytes a line of a crawl over those of the others' probes: a crawl sees other pages."""
+LOOKED_AT: Final = 50
+"""Units of one agent that are compared with what the others see without further ado."""
 
 
 def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> list[SumRow]:
@@ -58,17 +85,41 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
         slowest_bytes=slowest.slowest_bytes,
         first_ms=min(began, default=None),
         last_ms=max(new.last_ms, old.last_ms),
+        odd_lines=new.odd_lines + old.odd_lines,
+        odd_bytes=new.odd_bytes + old.odd_bytes,
+        odd_ms=new.odd_ms + old.odd_ms,
     )
 
 
 def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) -> None:
     """Make an agent's distances to some units anew from all its sums of them."""
-    newest: dict[int, SumRow] = {}
+    periods = _periods(tx, agent_id)
+    sound: dict[int, SumRow] = {}
+    doubted: dict[int, SumRow] = {}
     for row in sums:
-        other = newest.get(row.unit_id)
+        if row.odd_lines and not row.requests:
+            continue  # all that it says is impossible: that is no distance
+        kept = doubted if _period_of(periods, row) is not None else sound
+        other = kept.get(row.unit_id)
         if other is None or _age(row) > _age(other):
-            newest[row.unit_id] = row
-    _set(tx, agent_id, [_distance(row) for row in newest.values()])
+            kept[row.unit_id] = row
+    alone = [row for unit, row in doubted.items() if unit not in sound]
+    seen = references(tx, agent_id, [row.unit_id for row in alone]) if alone else {}
+    right = []
+    for row in alone:
+        period = _period_of(periods, row)
+        assert period is not None, "it is doubted"
+        right.append(put_right(_distance(row), period, seen))
+    _set(tx, agent_id, [*map(_distance, sound.values()), *right])
+
+
+def _periods(tx: Transaction, agent_id: int) -> list[Period]:
+    row = agents.by_id(tx, agent_id)
+    return periods_of(row) if row is not None else []
+
+
+def _period_of(periods: Sequence[Period], row: SumRow) -> Period | None:
+    return next((one for one in periods if one.covers(_age(row))), None)
 
 
 def _distance(row: SumRow) -> DistanceRow:
@@ -115,7 +166,94 @@ def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
 
 def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
     """Make the volumes of units that were finished in a round anew, where logs came."""
-    measurements.set_volumes(tx, measurements.crawled_sums(tx, round_number, unit_ids))
+    rows = measurements.crawled_sums(tx, round_number, unit_ids)
+    measurements.set_volumes(tx, rows, _volumes(tx, rows))
+
+
+def _volumes(tx: Transaction, rows: Sequence[SumRow]) -> dict[int, float]:
+    """Return the KBytes that count of units where that is not what their finishers claim."""
+    of_agent: dict[int, list[SumRow]] = defaultdict(list)
+    for row in rows:
+        of_agent[row.agent_id].append(row)
+    found: dict[int, float] = {}
+    for agent_id, mine in of_agent.items():
+        periods = _periods(tx, agent_id)
+        wrong = [
+            (row, period)
+            for row in mine
+            if (period := _period_of(periods, row)) is not None and period.has(*BYTE_FAULTS)
+        ]
+        if wrong:
+            found |= _put_right(tx, agent_id, wrong)
+        else:
+            found |= _bounded(tx, agent_id, mine)
+    return found
+
+
+def _put_right(
+    tx: Transaction, agent_id: int, wrong: Sequence[tuple[SumRow, Period]]
+) -> dict[int, float]:
+    """Return volumes in the place of doubted ones: what a crawl before says, or the others."""
+    units = [row.unit_id for row, _ in wrong]
+    seen = references(tx, agent_id, units)
+    before = _crawled_before(tx, {row.unit_id: row.round for row, _ in wrong})
+    found = {}
+    for row, period in wrong:
+        claim = claim_of(row)
+        if row.unit_id in before:
+            found[row.unit_id] = before[row.unit_id].response_bytes / 1000
+        elif claim is not None:
+            found[row.unit_id] = size_put_right(claim, period, seen.get(row.unit_id)) / 1000
+    return found
+
+
+def _crawled_before(tx: Transaction, before: Mapping[int, int]) -> dict[int, SumRow]:
+    """Return of units the newest crawl before a round that nobody doubts."""
+    periods = {row.id: periods_of(row) for row in agents.all_agents(tx)}
+    found: dict[int, SumRow] = {}
+    for row in measurements.sums_of_units(tx, before):
+        if (
+            row.kind == "crawl"
+            and row.round < before[row.unit_id]
+            and row.response_bytes
+            and row.unit_id not in found
+            and _period_of(periods.get(row.agent_id, []), row) is None
+        ):
+            found[row.unit_id] = row
+    return found
+
+
+def _bounded(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> dict[int, float]:
+    """Return volumes within a factor of what the others see, where they are beyond it.
+
+    Of many units only those are looked at whose bytes a line are unlike those of most.
+    """
+    claims = {row.unit_id: claim for row in rows if (claim := claim_of(row)) is not None}
+    sizes = {unit: claim.size_bytes / claim.lines for unit, claim in claims.items()}
+    if len(sizes) > LOOKED_AT:
+        usual = statistics.median(sizes.values())
+        sizes = {
+            unit: size
+            for unit, size in sizes.items()
+            if not usual / SIZE_FACTOR < size < usual * SIZE_FACTOR
+        }
+    found = {}
+    for unit, reference in references(tx, agent_id, sizes).items() if sizes else ():
+        least, most = (math.exp(one[2]) for one in (reference.low, reference.high))
+        within = min(max(sizes[unit], least / SIZE_FACTOR), most * SIZE_FACTOR)
+        if within != sizes[unit]:
+            found[unit] = within * claims[unit].lines / 1000
+    return found
+
+
+def counted_totals(tx: Transaction, round_number: int) -> list[tuple[int, int, int]]:
+    """Return (agent, ms, response bytes) that count of the crawl of a round."""
+    rows = {row.id: row for row in agents.all_agents(tx)}
+    age = age_of(round_number, "crawl")
+    return [
+        (agent, counted_ms(rows, agent, age, ms), size)
+        for agent, ms, size in measurements.agent_totals(tx, round_number, "crawl")
+    ]
 
 
 def note_unreachable(
@@ -150,5 +288,5 @@ def note_unreachable(
     )
 
 
-def _age(row: SumRow) -> tuple[int, bool]:
-    return row.round, row.kind == "crawl"
+def _age(row: SumRow) -> int:
+    return age_of(row.round, row.kind)

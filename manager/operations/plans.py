@@ -24,6 +24,7 @@ from manager.operations.plan_moves import Move
 from manager.operations.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.problems import DEAL, Loaded, load_all
+from manager.operations.watching import watch_agents
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -84,6 +85,7 @@ def make_plan(
     FormatError for another share.
     """
     check_moves(moves)
+    watch_agents(db, now_ms, policy, everybody=True)
     with db.read() as tx:
         current = rounds.open_round(tx)
         # What is found during a round is placed by the tick, when it was probed.

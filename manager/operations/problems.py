@@ -38,6 +38,9 @@ WIDE: Final = 20_000_000
 DEAL: Final = "random"
 """The method that asks no distance, so that no prediction moves anything: it may go by them."""
 
+PROBE_FACTOR: Final = 10.0
+"""Largest probe of a unit over the next."""
+
 PIECES: Final = -(1 << 40)
 """Numbers of atoms below this one are pieces; those of groups and of what agents own are above."""
 
@@ -131,15 +134,21 @@ def _load(
     probed_kb = np.zeros(len(units))
     probed_urls = np.zeros(len(units))
     whole = np.zeros(len(units), dtype=np.bool_)
+    seen: dict[int, list[tuple[float, int, bool]]] = {}
     for unit, agent, ms_per_kb, size_bytes, lines in known:
         column = column_of.get(unit)
         if column is None:
             continue
         distance[row_of[agent], column] = np.inf if ms_per_kb is None else ms_per_kb
-        if size_bytes / 1000 > probed_kb[column]:
-            probed_kb[column] = size_bytes / 1000
-            probed_urls[column] = lines
-            whole[column] = lines < policy.probe_pages and (unit, agent) not in cut_short
+        seen.setdefault(column, []).append(
+            (
+                size_bytes / 1000,
+                lines,
+                lines < policy.probe_pages and (unit, agent) not in cut_short,
+            )
+        )
+    for column, probes in seen.items():
+        probed_kb[column], probed_urls[column], whole[column] = _largest_probe(probes)
     volume_kb = _volumes(units, probed_kb, whole)
     matrix = complete(distance, model, policy.distance_trust)
     names = tuple(agent.name for agent in agents)
@@ -176,6 +185,17 @@ def _load(
         work,
         remarks,
     )
+
+
+def _largest_probe(probes: list[tuple[float, int, bool]]) -> tuple[float, int, bool]:
+    """Return (KBytes, lines, saw all) of the probe that saw most of a unit.
+
+    One that claims ten times what the next one saw is no measure of the unit.
+    """
+    largest, *others = sorted(probes, reverse=True)
+    if others and others[0][0] > 0 and largest[0] > PROBE_FACTOR * others[0][0]:
+        return others[0]
+    return largest
 
 
 def _work(

@@ -11,7 +11,6 @@ from manager.db import (
     agents,
     asked_probes,
     hosts,
-    measurements,
     pins,
     plans,
     probes,
@@ -27,12 +26,14 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.applying import apply_moves
 from manager.operations.giving import members
 from manager.operations.learning import IsLearned, learned_here
+from manager.operations.measuring import counted_totals
 from manager.operations.planners import Solver
 from manager.operations.plans import rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.problems import DEAL, Loaded, load_all
 from manager.operations.sharing import spread_distances
 from manager.operations.verifying import verify_predictions
+from manager.operations.watching import watch_agents
 
 __all__ = ["begin_crawl", "finish_round"]
 
@@ -56,12 +57,14 @@ def begin_crawl(
     the second one only; where owners changed meanwhile, or a kill came in between, the next call
     makes another. Without an agent that takes part the round waits.
     """
-    if not is_learned(db, now()):
-        return False
     with db.read() as tx:
         current = rounds.open_round(tx)
         if current is None or current.state != "probing" or probes.any_open(tx, current.number):
+            is_learned(db, now())
             return False
+    watch_agents(db, now(), policy, everybody=True)
+    if not is_learned(db, now()):
+        return False
     spread_distances(db)
 
     def plan_of(loaded: Loaded) -> Plan:
@@ -132,7 +135,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
         again = rounds.open_round(tx)
         if again is None or not _is_over(tx, again, now_ms, policy):
             return False
-        totals = measurements.agent_totals(tx, again.number, "crawl")
+        totals = counted_totals(tx, again.number)
         longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
         last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
         _end_probes(tx, again.number, now_ms)

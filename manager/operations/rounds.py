@@ -15,7 +15,6 @@ from manager.db import (
     agents,
     asked_probes,
     hosts,
-    measurements,
     plans,
     probes,
     refetching,
@@ -31,6 +30,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.applying import apply_plan
 from manager.operations.asked_probes import next_round
 from manager.operations.giving import members
+from manager.operations.measuring import counted_totals
 from manager.operations.plans import check_moves, make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import order_probes_of_round
@@ -251,7 +251,7 @@ class _HowFar:
 def _how_far(db: Database, number: int) -> _HowFar:
     """Return how far a round is; all of its units are counted."""
     with db.read() as tx:
-        totals = measurements.agent_totals(tx, number, "crawl")
+        totals = counted_totals(tx, number)
         return _HowFar(
             probes.counts(tx, number),
             round_units.progress_by_agent(tx, number),

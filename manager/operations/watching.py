@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from manager.db import agents, clock, controls, measurements, planning, predictions
+from manager.db import agents, clock, controls, measurements, planning, predictions, reports
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.distance import ControlProbe, odd_agents, sick_hosts, too_near
+from manager.distance import (
+    ControlProbe,
+    ms_per_kbyte,
+    odd_agents,
+    sick_hosts,
+    spoken_times,
+    too_near,
+)
 from manager.operations.actor import CLOCK, note
+from manager.operations.claim_review import review_agents
+from manager.operations.claims import open_period, reason_of
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from manager.operations.refetch_results import tally_of
@@ -28,13 +37,20 @@ class _Verdict:
     since_ms: int
 
 
-def watch_agents(db: Database, now_ms: int, policy: Policy) -> int:
-    """Judge the agents anew where reports came; return of how many the verdict changed."""
+def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool = False) -> int:
+    """Judge the agents anew where reports came; return of how many the verdict changed.
+
+    everybody: review the claims of all agents, as before a plan; else of those that reported, and
+    of those that are doubted.
+    """
     with db.read() as tx:
         newest = predictions.newest_report(tx)
-        if newest == clock.watched_report(tx):
+        watched = clock.watched_report(tx)
+        if newest == watched and not everybody:
             return 0
     with db.write() as tx:
+        senders = set(reports.senders_since(tx, watched or 0))
+        _review(tx, senders, policy, everybody=everybody)
         rows = {row.id: row for row in agents.all_agents(tx) if row.takes_part}
         probes = _control_probes(tx, rows, now_ms, policy)
         _retire_sick_controls(tx, probes, now_ms)
@@ -44,13 +60,25 @@ def watch_agents(db: Database, now_ms: int, policy: Policy) -> int:
     return changed
 
 
+def _review(tx: Transaction, senders: set[int], policy: Policy, *, everybody: bool) -> None:
+    rows = [
+        row
+        for row in agents.all_agents(tx)
+        if row.takes_part and (everybody or row.id in senders or open_period(row) is not None)
+    ]
+    if review_agents(tx, rows, policy):
+        # What is doubted now has no say any more about the others.
+        again = [row.id for row in rows]
+        review_agents(tx, agents.by_ids(tx, again).values(), policy)
+
+
 def _control_probes(
     tx: Transaction, rows: dict[int, AgentRow], now_ms: int, policy: Policy
 ) -> list[ControlProbe]:
     """Return what agents measured of control hosts lately: sickness is of now."""
     since_ms = now_ms - 2 * round(policy.control_fresh_s * 1000)
     return [
-        ControlProbe(row.agent_id, row.unit_id, row.ms_per_kb, row.measured_ms)
+        ControlProbe(row.agent_id, row.unit_id, ms_per_kbyte(row.ms, row.bytes), row.measured_ms)
         for row in measurements.distances_of_units(tx, controls.all_controls(tx))
         if row.agent_id in rows and row.measured_ms >= since_ms
     ]
@@ -83,6 +111,10 @@ def _verdicts(
         for odd in odd_agents(probes, neighbours, policy.control_factor)
     }
     for row in rows.values():
+        period = open_period(row)
+        if period is not None and row.id not in verdicts:
+            verdicts[row.id] = _Verdict(reason_of(period), now_ms)
+    for row in rows.values():
         tally = tally_of(row)
         if tally.is_suspect and row.id not in verdicts:
             verdicts[row.id] = _Verdict(tally.reason, now_ms)
@@ -92,7 +124,10 @@ def _verdicts(
         near = too_near(learned.model, learned.known, policy.distance_trust)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times and agent not in verdicts:
-                reason = f"it claims to be {times:,.0f} times nearer to hosts than most others are"
+                reason = (
+                    f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
+                    "are"
+                )
                 verdicts[agent] = _Verdict(reason, now_ms)
     return verdicts
 

@@ -119,6 +119,22 @@ class IntakeSettings:
         reason="how much processor time may be spent on one log; enough for 20 million lines; a "
         "decompression bomb must not hold a worker",
     )
+    line_bytes: int = setting(
+        100 * MB,
+        unit="bytes",
+        least=MB,
+        most=1000 * GB,
+        reason="largest answer that a line of a crawl log can be about; a larger one is kept and "
+        "set apart in all sums; agents keep 20 MB of a page unless their limits.body_bytes is more",
+    )
+    line_s: float = setting(
+        7200.0,
+        unit="s",
+        least=1,
+        most=3650 * DAY_S,
+        reason="longest request that a line of a crawl log can be about; a longer one is kept and "
+        "set apart in all sums; agents give a request up after an hour at most",
+    )
     keep_logs_s: float = setting(
         0.0,
         unit="s",

@@ -11,7 +11,7 @@ from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
 from manager.store.log_compare import Comparison, Contradiction, compare_logs
 from manager.store.log_directories import LogDirectory, read_directories
-from manager.store.log_files import LogFile, LogRow, LogSum, read_sums
+from manager.store.log_files import LineBounds, LogFile, LogRow, LogSum, read_sums
 from manager.store.log_merge import merge_logs
 from manager.store.rejected import Rejected
 from manager.store.spool import SPILL, Spool, Spooled, SpoolWriter
@@ -23,6 +23,7 @@ __all__ = [
     "Comparison",
     "Contradiction",
     "Layout",
+    "LineBounds",
     "ListFiles",
     "LogDirectory",
     "LogFile",

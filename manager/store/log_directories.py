@@ -5,7 +5,8 @@ of a host is as deep as it must be, and no deeper: a directory is named if it ho
 host's lines in the log, and ten; what is smaller counts for the directory around it. So however
 hostile the paths are, a host has at most 500 directories of each depth, and a log no more than a
 tenth of its lines times `DEPTH`. Query and fragment are no part of a path's directories.
-Invariant: the sums of a host's directories together are those of its held lines.
+Invariant: the sums of a host's directories together are those of its held lines, but for lines that
+say what no line can.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 
 from manager.store.connections import kept_connection
 from manager.store.log_errors import IS_ERROR
+from manager.store.log_files import NO_BOUNDS, LineBounds
 from shared.frozen import frozen
 
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
@@ -71,6 +73,8 @@ WITH big AS (
            sum(elapsed_ms)::BIGINT AS ms
     FROM read_parquet($path)
     WHERE held AND kind <> 'refetch' AND host IN (SELECT host FROM big)
+        AND NOT (response_bytes > $most_bytes OR elapsed_ms > $most_ms
+            OR response_bytes * $quickest > 1000.0 * greatest(elapsed_ms, 1))
     GROUP BY ALL
 ), sized AS (
     SELECT * EXCLUDE (leaf), string_split(leaf, '/')[:-2] AS names,
@@ -100,16 +104,29 @@ ORDER BY ALL
 
 
 def read_directories(
-    path: Path, hosts: Sequence[str], *, memory_bytes: int, spill: Path
+    path: Path,
+    hosts: Sequence[str],
+    *,
+    memory_bytes: int,
+    spill: Path,
+    bounds: LineBounds = NO_BOUNDS,
 ) -> Iterator[LogDirectory]:
     """Yield the directories of the big hosts of a log, by host and path.
 
     hosts: those that are big by what earlier logs said. spill: a folder for what does not fit in
-    memory_bytes.
+    memory_bytes. bounds: lines beyond them count in no directory.
     """
     with kept_connection(memory_bytes, spill) as connection:
         found = connection.execute(
-            _DIRECTORIES, {"path": str(path), "big": BIG_HOST_LINES, "hosts": list(hosts)}
+            _DIRECTORIES,
+            {
+                "path": str(path),
+                "big": BIG_HOST_LINES,
+                "hosts": list(hosts),
+                "quickest": bounds.ms_per_kb,
+                "most_bytes": bounds.size_bytes,
+                "most_ms": bounds.elapsed_ms,
+            },
         )
         while rows := found.fetchmany(10_000):
             for row in rows:

@@ -23,8 +23,10 @@ from manager.store.log_errors import IS_ERROR
 from shared.frozen import frozen
 
 __all__ = [
+    "NO_BOUNDS",
     "SCHEMA",
     "WRITTEN",
+    "LineBounds",
     "LogFile",
     "LogRow",
     "LogSum",
@@ -169,6 +171,25 @@ class LogSum:
     slowest_ms: int = 0  # of the line that took longest
     slowest_bytes: int = 0
     spread: str = ""  # as `manager.distance.Spread` writes it
+    odd_lines: int = 0  # set apart, as no line can be; in none of the numbers above
+    odd_bytes: int = 0
+    odd_ms: int = 0
+
+
+@frozen
+class LineBounds:
+    """Bounds of one line; a line beyond them is kept, and set apart in all sums.
+
+    size_bytes: of an answer. elapsed_ms: of a request. ms_per_kb: least, by default a gigabyte a
+    second; 0 ms count as 1.
+    """
+
+    size_bytes: int
+    elapsed_ms: int
+    ms_per_kb: float = LEAST_MS_PER_KB
+
+
+NO_BOUNDS: Final = LineBounds(2**62, 2**62, 0.0)
 
 
 _SUMS: Final = rf"""
@@ -179,12 +200,14 @@ WITH lines AS (
            ) AS INTEGER) END AS bin,
            coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
            {IS_ERROR} AS is_error,
-           request_bytes, response_bytes, elapsed_ms
+           request_bytes, response_bytes, elapsed_ms,
+           response_bytes > $most_bytes OR elapsed_ms > $most_ms
+               OR response_bytes * $quickest > 1000.0 * greatest(elapsed_ms, 1) AS odd
     FROM read_parquet($path)
     WHERE held AND kind <> 'refetch'
 ), bins AS (
     SELECT unit, round, kind, bin, count(*) AS lines
-    FROM lines WHERE bin IS NOT NULL
+    FROM lines WHERE bin IS NOT NULL AND NOT odd
     GROUP BY ALL
 ), spreads AS (
     SELECT unit, round, kind, string_agg(bin || ':' || lines, ' ' ORDER BY bin) AS spread
@@ -192,20 +215,24 @@ WITH lines AS (
     GROUP BY ALL
 ), sums AS (
     SELECT unit, host, round, kind,
-           count(*) AS requests,
-           count(*) FILTER (is_page) AS pages,
-           count(*) FILTER (is_error) AS errors,
-           sum(request_bytes)::BIGINT AS request_bytes,
-           sum(response_bytes)::BIGINT AS response_bytes,
-           sum(elapsed_ms)::BIGINT AS ms,
-           count(*) FILTER (response_bytes = 0) AS failed,
-           max(elapsed_ms) AS slowest_ms,
-           arg_max(response_bytes, elapsed_ms) AS slowest_bytes
+           count(*) FILTER (NOT odd) AS requests,
+           count(*) FILTER (is_page AND NOT odd) AS pages,
+           count(*) FILTER (is_error AND NOT odd) AS errors,
+           coalesce(sum(request_bytes) FILTER (NOT odd), 0)::BIGINT AS request_bytes,
+           coalesce(sum(response_bytes) FILTER (NOT odd), 0)::BIGINT AS response_bytes,
+           coalesce(sum(elapsed_ms) FILTER (NOT odd), 0)::BIGINT AS ms,
+           count(*) FILTER (response_bytes = 0 AND NOT odd) AS failed,
+           coalesce(max(elapsed_ms) FILTER (NOT odd), 0) AS slowest_ms,
+           coalesce(arg_max(response_bytes, elapsed_ms) FILTER (NOT odd), 0) AS slowest_bytes,
+           count(*) FILTER (odd) AS odd_lines,
+           coalesce(sum(response_bytes) FILTER (odd), 0)::BIGINT AS odd_bytes,
+           coalesce(sum(elapsed_ms) FILTER (odd), 0)::BIGINT AS odd_ms
     FROM lines
     GROUP BY unit, host, round, kind
 )
 SELECT sums.unit, host, sums.round, sums.kind, requests, pages, errors, request_bytes,
-       response_bytes, ms, failed, slowest_ms, slowest_bytes, coalesce(spread, '')
+       response_bytes, ms, failed, slowest_ms, slowest_bytes, coalesce(spread, ''),
+       odd_lines, odd_bytes, odd_ms
 FROM sums
 LEFT JOIN spreads ON spreads.unit = sums.unit
     AND spreads.round = sums.round AND spreads.kind = sums.kind
@@ -213,10 +240,12 @@ ORDER BY ALL
 """  # noqa: S608  # a constant of ours
 
 
-def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]:
+def read_sums(
+    path: Path, *, memory_bytes: int, spill: Path, bounds: LineBounds = NO_BOUNDS
+) -> Iterator[LogSum]:
     """Yield the sums of each unit, in one pass.
 
-    spill: a folder for what does not fit in memory_bytes.
+    bounds: lines beyond them are set apart. spill: a folder for what does not fit in memory_bytes.
     """
     with kept_connection(memory_bytes, spill) as connection:
         found = connection.execute(
@@ -225,6 +254,9 @@ def read_sums(path: Path, *, memory_bytes: int, spill: Path) -> Iterator[LogSum]
                 "path": str(path),
                 "octave": BINS_AN_OCTAVE,
                 "least": LEAST_MS_PER_KB,
+                "most_bytes": bounds.size_bytes,
+                "most_ms": bounds.elapsed_ms,
+                "quickest": bounds.ms_per_kb,
             },
         )
         while rows := found.fetchmany(10_000):

@@ -16,6 +16,8 @@ from manager.console.visit import Question, Visit, link, whole_number
 from manager.operations.agent_rounds import rounds_of_agent
 from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
 from manager.operations.audit import audit_page
+from manager.operations.claim_review import believe_agent
+from manager.operations.claims import doubts_of
 from manager.operations.host_views import HostFilter, list_hosts
 from manager.operations.positions import position_as_shown, set_position
 from manager.operations.refetch_results import refetches_of
@@ -98,6 +100,7 @@ def show(visit: Visit) -> Response:
         "agent.html",
         view=detail.view,
         row=detail.view.row,
+        is_doubted=bool(doubts_of(detail.view.row)),
         counters={name: one for name, one in detail.counters.items() if name != "stopped"},
         stopped=detail.counters.get("stopped", []),
         orders=detail.orders,
@@ -194,6 +197,29 @@ def retire_agent(visit: Visit) -> Response:
     return visit.go(here, done=_("%(agent)s is retired; its units go to other agents.", agent=name))
 
 
+def believe(visit: Visit) -> Response:
+    """Take what an agent has claimed so far as true."""
+    name = visit.form.get("name", "")
+    here = link("agent", name=name)
+    if not visit.is_confirmed:
+        agent_detail(visit.db, name, visit.now_ms, visit.policy)
+        return visit.ask(
+            Question(
+                _("Believe %(agent)s?", agent=name),
+                (
+                    _("Its times and bytes count again: plans go by them."),
+                    _("Later claims are judged by those of today."),
+                ),
+                _("Believe"),
+                "/console/agent/believe",
+                here,
+                {"name": name},
+            )
+        )
+    believe_agent(visit.db, name, visit.actor, visit.now_ms)
+    return visit.go(here, done=_("%(agent)s is believed.", agent=name))
+
+
 def limit_list(visit: Visit) -> Response:
     """Set how many pages of each unit the agent's next lists allow."""
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
@@ -272,6 +298,7 @@ PAGES: Final = (
     Page("GET", "/agent", "viewer", show),
     Page("POST", "/agent/command", "operator", command),
     Page("POST", "/agent/retire", "admin", retire_agent),
+    Page("POST", "/agent/believe", "operator", believe),
     Page("POST", "/agent/list-limit", "operator", limit_list),
     Page("POST", "/agent/sending", "operator", limit),
     Page("POST", "/agent/position", "operator", place),

@@ -85,6 +85,9 @@ agents: Final = sa.Table(
     # Sick, or a liar: since when and why; see `operations.watching`.
     moment("suspect_since_ms"),
     text("suspect_reason"),
+    text("doubts"),  # JSON: when its claims are not believed, and why; see `operations.claims`
+    count("believed_age"),  # up to here a person believes its claims ...
+    count("history_age"),  # ... and what it claimed before this is no measure of them
     # Where it may be fetched from, if it serves its segments (`prs serve`).
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal

@@ -58,6 +58,9 @@ host_sums: Final = sa.Table(
     count("slowest_bytes"),
     moment("first_ms"),
     moment("last_ms", required=True),
+    count("odd_lines"),  # that say what no line can; in none of the numbers above
+    count("odd_bytes"),
+    count("odd_ms"),
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "round", "kind", "agent_id"),
     sa.Index(None, "unit_id"),

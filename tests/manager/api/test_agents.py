@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.manager.operations.doubted import doubt
 from tests.manager.running import Running
 
 
@@ -91,3 +92,17 @@ def test_the_next_list_is_limited(prsm: Running) -> None:
         shown = prsm.local.get("/api/v1/agents/a.example").json()["agent"]
         assert shown["list_limit"] == pages
     assert prsm.local.post("/api/v1/agents/a.example/list-limit", json={}).status_code == 400
+
+
+def test_a_doubted_agent_says_why_and_can_be_believed(prsm: Running) -> None:
+    """The faults are typed, with their parameters; believing ends them, once."""
+    prsm.agent("a.example")
+    doubt(prsm.manager.db, "a.example")
+    shown = prsm.local.get("/api/v1/agents/a.example").json()["agent"]
+    assert shown["doubted"] == [
+        {"fault": "times", "factor": 9.7, "units": 40, "evidence": "others"}
+    ]
+    assert prsm.local.post("/api/v1/agents/a.example/believe").status_code == 204
+    assert prsm.local.get("/api/v1/agents/a.example").json()["agent"]["doubted"] == []
+    assert prsm.local.post("/api/v1/agents/a.example/believe").status_code == 409
+    assert prsm.local.post("/api/v1/agents/nobody/believe").status_code == 404

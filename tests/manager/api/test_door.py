@@ -78,6 +78,7 @@ NEEDS = [
     ("POST", "/api/v1/agents/a.example/command", {"command": "restart"}, "operator"),
     ("POST", "/api/v1/agents/a.example/list-limit", {"pages": 50}, "operator"),
     ("POST", "/api/v1/agents/a.example/compare", {}, "operator"),
+    ("POST", "/api/v1/agents/a.example/believe", {}, "operator"),
     ("POST", "/api/v1/hosts/move", PIN, "operator"),
     ("POST", "/api/v1/hosts/pin", PIN, "operator"),
     ("POST", "/api/v1/hosts/pin-many", {"units": [PIN["unit"]], "agent": PIN["agent"]}, "operator"),

@@ -22,6 +22,7 @@ from tests.manager.console.filled import HOSTS, PASSWORD
 from tests.manager.console.markup import read
 from tests.manager.console.test_joining import shown_token
 from tests.manager.operations.big_host import know_directories
+from tests.manager.operations.doubted import doubt
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
@@ -151,6 +152,19 @@ def test_retiring_an_agent(prsm: Running, person: Visitor) -> None:
     assert _last(prsm) == ("admin", "agent.retire", KYOTO)
     assert not browser.page(AGENT).has_form("/console/agent/retire")
     assert KYOTO not in browser.page("/console/agents").text
+
+
+def test_believing_an_agent(prsm: Running, person: Visitor) -> None:
+    """The button is there while an agent is doubted; it asks first, and says what follows."""
+    browser = person("operator")
+    assert not browser.page(AGENT).has_form("/console/agent/believe")
+    doubt(prsm.manager.db, KYOTO)
+    asked = browser.act(AGENT, "/console/agent/believe")
+    assert "plans go by them" in read(asked.text).text
+    said = _confirm(browser, AGENT, "/console/agent/believe", {})
+    assert said.strip().startswith(f"{KYOTO} is believed")
+    assert _last(prsm)[1:] == ("agent.believe", KYOTO)
+    assert not browser.page(AGENT).has_form("/console/agent/believe")
 
 
 def test_limiting_the_next_lists(prsm: Running, person: Visitor) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
-from manager.store import LogFile, read_sums
+from manager.store import LineBounds, LogFile, read_sums
 from manager.store.connections import kept_connection
 from manager.store.log_files import SCHEMA, LogRow
 
@@ -86,6 +86,29 @@ def test_lines_and_sums_agree(
     for each in sums_read:
         assert (each.slowest_bytes, each.slowest_ms) in lines_of
         assert Spread.of_text(each.spread) == spreads[each.unit, each.round, each.kind]
+
+
+def test_lines_that_cannot_be_count_in_no_sum(tmp_path: Path) -> None:
+    """Too large, too long, too fast: they stay in the file and stand beside the sums."""
+    host = "http://a.example:80/"
+
+    def line(number: int, size: int, ms: int) -> LogRow:
+        return (number, host, host, "/", 200, 100, size, ms, b"", 1, "crawl", True, host)
+
+    good = [line(2, 5_000, 20), line(3, 0, 30), line(4, 900_000, 0)]
+    odd = [line(5, 10**12, 1), line(6, 5_000, 10**12), line(7, 3_000_000, 0)]
+    path = write(tmp_path / "log.parquet", [*good, *odd])
+    bounds = LineBounds(100_000_000, 7_200_000)
+    (found,) = read_sums(path, memory_bytes=MEMORY_BYTES, spill=tmp_path, bounds=bounds)
+    assert (found.requests, found.pages, found.failed) == (3, 3, 1)
+    assert (found.response_bytes, found.ms, found.slowest_ms) == (905_000, 50, 30)
+    assert Spread.of_text(found.spread).lines == 2
+    assert (found.odd_lines, found.odd_bytes, found.odd_ms) == (3, 10**12 + 3_005_000, 10**12 + 1)
+    assert pq.read_table(path).num_rows == 6
+    path = write(tmp_path / "odd.parquet", odd)
+    (found,) = read_sums(path, memory_bytes=MEMORY_BYTES, spill=tmp_path, bounds=bounds)
+    assert (found.requests, found.response_bytes, found.ms, found.spread) == (0, 0, 0, "")
+    assert found.odd_lines == 3
 
 
 def test_an_empty_log_is_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,232 @@
+"""A fleet whose truth is known: its logs go through the manager's intake, its plans are real.
+
+Each host has pages of known sizes, each agent a known distance to each host; a request takes its
+page's size times the distance, with noise. What an agent writes in its log may be a lie. Owners
+and plans come from the database; what a plan costs is counted by the truth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import math
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.lying.lies import HONEST, Lie, Seen
+from manager.db import hosts, planning, plans
+from manager.db.engine import Database
+from manager.intake.logs import LogIntake
+from manager.operations.agents import agent_detail, list_agents
+from manager.operations.audit import audit_page
+from manager.operations.contact import unsubscribe
+from manager.operations.rounds import current_round, make_plan, start_round
+from manager.settings import read_settings
+from manager.store import Layout, Rejected, Spool
+from shared.wire.sync import FinishedUnit
+from tests.manager.operations.world import ADMIN, POLICY, World
+from tests.manager.running import read_here
+
+__all__ = ["Fleet", "Truth", "draw_truth"]
+
+Floats = npt.NDArray[np.float64]
+
+PROBE_PAGES: Final = 20
+NOISE: Final = 0.3
+"""Of one request, in natural logarithms."""
+PLANNED_BY: Final = "prices"
+
+FLEET_POLICY: Final = replace(POLICY, probe_pages=PROBE_PAGES, probes_at_once=1000, batch=5000)
+
+
+_STATE: Final = ("agents", "address", "true_ms", "_closed", "_rng")
+
+
+class Truth:
+    """sizes: of each host, bytes of its pages. distance: (agents, hosts) ms per KByte."""
+
+    def __init__(self, sizes: list[npt.NDArray[np.int64]], distance: Floats) -> None:
+        self.sizes = sizes
+        self.distance = distance
+        self.volume_kb: Floats = np.array([pages.sum() / 1000 for pages in sizes])
+
+    @property
+    def hosts(self) -> list[str]:
+        """Return their names."""
+        return [f"h{number}.jp" for number in range(len(self.sizes))]
+
+    @property
+    def agents(self) -> list[str]:
+        """Return their names."""
+        return [f"agent{number}" for number in range(len(self.distance))]
+
+    def makespan_ms(self, owner: dict[str, str]) -> float:
+        """Return the greatest true cost of an agent, by unit and owner."""
+        load = dict.fromkeys(self.agents, 0.0)
+        for number, host in enumerate(self.hosts):
+            name = owner[f"http://{host}:80/"]
+            agent = self.agents.index(name)
+            load[name] += self.volume_kb[number] * self.distance[agent, number]
+        return max(load.values())
+
+
+def draw_truth(agents: int, hosts: int, seed: int) -> Truth:
+    """Draw a world as the source's, smaller: agents differ by levels, pairs by noise of 0.5."""
+    rng = np.random.default_rng(seed)
+    sizes = []
+    for _ in range(hosts):
+        pages = int(np.clip(round(math.exp(rng.normal(3.2, 0.3))), 8, 80))
+        mean = 10_000 * math.exp(rng.normal(0, 0.4))
+        sizes.append(np.maximum(200, mean * np.exp(rng.normal(0, 0.7, pages))).astype(np.int64))
+    level = rng.normal(math.log(20), 0.35, (agents, 1))
+    distance = np.exp(level + rng.normal(0, 0.5, hosts) + rng.normal(0, 0.5, (agents, hosts)))
+    return Truth(sizes, distance)
+
+
+class Fleet(World):
+    """Agents that crawl a truth and log it, one of them with a lie."""
+
+    def __init__(self, db: Database, folder: Path, truth: Truth, seed: int) -> None:
+        super().__init__(db, FLEET_POLICY)
+        self.folder = folder
+        self.seed = seed
+        self.truth = truth
+        self.lies: dict[str, Lie] = {}
+        self._rng = np.random.default_rng([seed, 1])
+        self._lines: dict[str, list[tuple[str, int, int, list[Seen]]]] = {}
+        self._closed: dict[str, int] = {}
+        settings = read_settings(folder, overrides=["limits.reserve_bytes=0"])
+        layout = Layout(folder)
+        layout.create()
+        spool = Spool(layout.spool)
+        self._intake = LogIntake(
+            db,
+            layout,
+            spool,
+            Rejected(layout.rejected, 1, 1),
+            read_here,
+            policy=self.policy,
+            limits=settings.limits,
+            settings=settings.intake,
+            now_ms=lambda: self.now_ms,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return what the fleet knows beside the database."""
+        return {name: getattr(self, name) for name in _STATE}
+
+    def go_on_from(self, state: dict[str, Any]) -> None:
+        """Know what another fleet knew."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def begin(self) -> None:
+        """Enrol the agents and import the hosts."""
+        self.join(*self.truth.agents)
+        self.hosts(*self.truth.hosts)
+
+    def fetch(self, name: str, unit: str, kbytes: int = 0) -> None:
+        """Fetch what the list orders of a unit, and keep the lines for the log."""
+        agent = self.agents[name]
+        work = agent.fetchable(self.true_ms)[unit]
+        number = self.truth.hosts.index(unit.removeprefix("http://").removesuffix(":80/"))
+        sizes = self.truth.sizes[number]
+        count = min(len(sizes), work.max_transfer) if work.max_transfer else len(sizes)
+        distance = self.truth.distance[self.truth.agents.index(name), number]
+        noise = np.exp(self._rng.normal(-(NOISE**2) / 2, NOISE, count))
+        ms = np.round(sizes[:count] / 1000 * distance * noise).astype(int)
+        lie = self.lies.get(name, HONEST)
+        lines = [
+            line
+            for request in range(count)
+            for line in lie(Seen(unit, request, int(sizes[request]), int(ms[request])))
+        ]
+        self._lines.setdefault(name, []).append((unit, work.round, work.max_transfer, lines))
+        agent.done.add((unit, work.key, work.round))
+        claim = FinishedUnit(
+            unit=unit,
+            kind="probe" if work.max_transfer else "crawl",
+            round=work.round,
+            pages=count,
+            response_bytes=sum(line.size_bytes for line in lines),
+        )
+        agent.unanswered.append(claim)
+        agent.claims[unit, work.kind, work.round] = claim
+        agent.requests += count
+
+    def report(self, name: str) -> None:
+        """Send what an agent has fetched as a log, through the manager's intake."""
+        units = self._lines.pop(name, [])
+        if not units:
+            return
+        self._closed[name] = minute = self._closed.get(name, 0) + 1
+        closed = datetime(2001, 9, 1, tzinfo=UTC) + timedelta(minutes=minute)
+        body = f"{name}.{closed:%Y%m%d%H%M}\n".encode() + gzip.compress(_text(units), 1)
+        identity = self.agents[name].identity
+
+        async def chunks() -> AsyncIterator[bytes]:
+            yield body
+
+        asyncio.run(self._intake.take(identity, chunks(), len(body)))
+
+    def crawl_round(self, method: str = PLANNED_BY) -> None:
+        """Run a round, from its probes to its last log."""
+        start_round(self.db, method, ADMIN, self.now_ms, policy=self.policy)
+        self.run(turns=400)
+        if current_round(self.db) is not None:
+            raise AssertionError("the round did not end")
+
+    def owners(self) -> dict[str, str]:
+        """Return who owns which unit."""
+        names, keys = self._names()
+        with self.db.read() as tx:
+            rows = planning.plan_units(tx, states=("placed", "probing"))
+        return {keys[row.unit_id]: names[row.owner or 0] for row in rows}
+
+    def planned(self, method: str = PLANNED_BY) -> float:
+        """Return the true makespan of a plan that the manager makes now; nothing moves."""
+        number = make_plan(self.db, method, ADMIN, self.now_ms, policy=self.policy)
+        names, keys = self._names()
+        owner = self.owners()
+        with self.db.read() as tx:
+            for unit, _, to_agent in plans.moves_of(tx, number):
+                owner[keys[unit]] = names[to_agent]
+        return self.truth.makespan_ms(owner)
+
+    def _names(self) -> tuple[dict[int, str], dict[int, str]]:
+        """Return agents by number, and units by number."""
+        with self.db.read() as tx:
+            ids = hosts.ids_of_units(tx, [f"http://{host}:80/" for host in self.truth.hosts])
+        names = {one.row.id: one.row.name for one in list_agents(self.db, self.now_ms)}
+        return names, {number: key for key, number in ids.items()}
+
+    def leave(self, name: str) -> None:
+        """Unsubscribe an agent."""
+        unsubscribe(self.db, self.agents[name].identity, self.now_ms)
+
+    def suspicion(self, name: str) -> str:
+        """Return why an agent is suspect, or that it was named in an alert; empty: neither."""
+        reason = agent_detail(self.db, name, self.now_ms).view.row.suspect_reason
+        rows = audit_page(self.db, limit=1000, subject=name)
+        alerts = {row.action for row in rows if row.alert and row.action == "report.impossible"}
+        return reason or ", ".join(alerts)
+
+    def before_call(self) -> None:
+        """Do nothing: the clock stands still while agents call."""
+
+
+def _text(units: list[tuple[str, int, int, list[Seen]]]) -> bytes:
+    parts = []
+    for unit, number, limit, lines in units:
+        parts.append(f"#Round={number}\n#MaxTransfer={limit}\n")
+        parts += (
+            f'"{unit}p{line.request}",100,{line.size_bytes},{line.ms},"HTTP/1.1 200 OK\\r\\n"\n'
+            for line in lines
+        )
+    return "".join(parts).encode()

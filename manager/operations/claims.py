@@ -1,0 +1,236 @@
+"""Claims that are not believed: of an agent, in which rounds, why, and what counts in their place.
+
+A claim is what an agent's logs say of a unit in one round and kind; its age is one number for both,
+so that a probe comes before the crawl of its round. Claims of a doubted age are kept as they came
+and move nothing: what counts is the agent's newest earlier claim of the unit, or, where there is
+none, the claim put right by the factor that it is wrong by, and by what the others see.
+Invariants: of an agent at most one period is open, the last. What counts is a function of the sums
+and of the periods.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from manager.db import agents, measurements
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.measurements import DistanceRow, SumRow
+from manager.distance import (
+    Claim,
+    Doubt,
+    Evidence,
+    Fault,
+    Reference,
+    reference_of,
+    spoken_times,
+)
+from shared.frozen import frozen
+
+__all__ = [
+    "Evidence",
+    "Fault",
+    "Period",
+    "age_of",
+    "claim_of",
+    "counted_ms",
+    "doubts_of",
+    "open_period",
+    "periods_of",
+    "put_right",
+    "reason_of",
+    "references",
+    "size_put_right",
+    "written",
+]
+
+NEAR_FACTOR: Final = 10.0
+"""A time that is put right counts as it is within this factor of what the others see."""
+TIMES_MOST: Final = 50.0
+"""Of times that are wrong by more nothing is left that could be put right."""
+BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES)
+
+
+@frozen
+class Period:
+    """Ages of which an agent's claims are doubted; last_age None: from then on."""
+
+    first_age: int
+    last_age: int | None
+    doubts: tuple[Doubt, ...]
+
+    def covers(self, age: int) -> bool:
+        """Return whether claims of an age are doubted."""
+        return self.first_age <= age and (self.last_age is None or age <= self.last_age)
+
+    def factor(self, fault: Fault) -> float:
+        """Return by how much claims are wrong in one way; 1 where they are not.
+
+        Beside the others an agent's true level is not known: its factor is the power of ten next
+        to what was found, as wrong units are.
+        """
+        for one in self.doubts:
+            if one.fault is fault:
+                return one.factor if one.evidence is Evidence.HISTORY else _power_of_ten(one.factor)
+        return 1.0
+
+    def has(self, *faults: Fault) -> bool:
+        """Return whether claims are wrong in one of some ways."""
+        return any(one.fault in faults for one in self.doubts)
+
+
+def _power_of_ten(factor: float) -> float:
+    exponent = round(math.log10(factor)) or int(math.copysign(1, math.log10(factor)))
+    return float(10.0**exponent)
+
+
+def age_of(round_number: int, kind: str) -> int:
+    """Return the age of claims: greater is newer."""
+    return 2 * round_number + (kind == "crawl")
+
+
+def periods_of(row: AgentRow) -> list[Period]:
+    """Return when claims of an agent are doubted, oldest first."""
+    return [
+        Period(
+            one["first"],
+            one["last"],
+            tuple(
+                Doubt(Fault(fault), factor, units, Evidence(evidence))
+                for fault, factor, units, evidence in one["doubts"]
+            ),
+        )
+        for one in (json.loads(row.doubts) if row.doubts else ())
+    ]
+
+
+def written(periods: Sequence[Period]) -> str:
+    """Return periods as the column keeps them."""
+    if not periods:
+        return ""
+    return json.dumps(
+        [
+            {
+                "first": one.first_age,
+                "last": one.last_age,
+                "doubts": [
+                    (doubt.fault, doubt.factor, doubt.units, doubt.evidence) for doubt in one.doubts
+                ],
+            }
+            for one in periods
+        ]
+    )
+
+
+def open_period(row: AgentRow) -> Period | None:
+    """Return the doubts that an agent is under now, or None."""
+    periods = periods_of(row)
+    return periods[-1] if periods and periods[-1].last_age is None else None
+
+
+def doubts_of(row: AgentRow) -> tuple[Doubt, ...]:
+    """Return the doubts that an agent is under now."""
+    period = open_period(row)
+    return () if period is None else period.doubts
+
+
+def claim_of(row: SumRow | DistanceRow) -> Claim | None:
+    """Return what logs say of a unit; None where nothing came back."""
+    size, lines = _measured(row)
+    return Claim(lines, size, row.ms) if size > 0 and lines > 0 else None
+
+
+def _measured(row: SumRow | DistanceRow) -> tuple[int, int]:
+    if isinstance(row, SumRow):
+        return row.response_bytes, row.requests - row.failed
+    return row.bytes, row.lines - row.failed
+
+
+def references(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> dict[int, Reference]:
+    """Return what the other agents say of units; agents under doubt have no say."""
+    doubted = {row.id for row in agents.all_agents(tx) if open_period(row) is not None}
+    of_unit: dict[int, list[Claim]] = {}
+    for row in measurements.distances_of_units(tx, unit_ids):
+        claim = claim_of(row)
+        if claim is not None and row.agent_id != agent_id and row.agent_id not in doubted:
+            of_unit.setdefault(row.unit_id, []).append(claim)
+    found = {unit: reference_of(claims) for unit, claims in of_unit.items()}
+    return {unit: one for unit, one in found.items() if one is not None}
+
+
+def put_right(row: DistanceRow, period: Period, references: Mapping[int, Reference]) -> DistanceRow:
+    """Return a doubted distance with the number that counts; all else stays as it was claimed."""
+    claim = claim_of(row)
+    if claim is None:
+        return row
+    reference = references.get(row.unit_id)
+    size = size_put_right(claim, period, reference)
+    factor = period.factor(Fault.TIMES)
+    ms_per_kb = claim.elapsed_ms / factor * 1000 / size
+    if reference is not None and period.has(Fault.TIMES, Fault.SCATTERED_TIMES):
+        # Of scattered times nobody knows which are true; what looks nearest is the worst lie.
+        expected = reference.ms_per_kb
+        is_lost = period.has(Fault.SCATTERED_TIMES) or not 1 / TIMES_MOST <= factor <= TIMES_MOST
+        is_near = expected / NEAR_FACTOR <= ms_per_kb <= expected * NEAR_FACTOR
+        if is_lost or not is_near:
+            ms_per_kb = expected
+    return replace(row, ms_per_kb=ms_per_kb, first_quartile=None, median=None, third_quartile=None)
+
+
+def size_put_right(claim: Claim, period: Period, reference: Reference | None) -> float:
+    """Return the bytes that count of a doubted claim."""
+    if not period.has(*BYTE_FAULTS):
+        return claim.size_bytes
+    if reference is not None:
+        return reference.bytes_per_line * claim.lines
+    return max(1.0, claim.size_bytes / period.factor(Fault.BYTES))
+
+
+def counted_ms(rows: Mapping[int, AgentRow], agent_id: int, age: int, claimed_ms: int) -> int:
+    """Return what counts of the time that an agent claims for all units of an age together."""
+    row = rows.get(agent_id)
+    for period in periods_of(row) if row is not None else ():
+        if period.covers(age):
+            return round(claimed_ms / period.factor(Fault.TIMES))
+    return claimed_ms
+
+
+def reason_of(period: Period) -> str:
+    """Return in words why claims are doubted."""
+    return "; ".join(map(_sentence, period.doubts))
+
+
+def _sentence(doubt: Doubt) -> str:
+    count, times = f"{doubt.units:,}", spoken_times(doubt.factor)
+    before = doubt.evidence is Evidence.HISTORY
+    match doubt.fault, doubt.factor > 1:
+        case Fault.TIMES, True:
+            if before:
+                return f"its times of {count} units are {times} times longer than its own of before"
+            return f"its times of {count} units are {times} times longer than those of the others"
+        case Fault.TIMES, False:
+            if before:
+                return (
+                    f"its times of {count} units are {times} times shorter than its own of before"
+                )
+            return f"its times of {count} units are {times} times shorter than those of the others"
+        case Fault.BYTES, True:
+            if before:
+                return f"its bytes of {count} units are {times} times more than its own of before"
+            return f"its bytes of {count} units are {times} times more than those of the others"
+        case Fault.BYTES, False:
+            if before:
+                return f"its bytes of {count} units are {times} times fewer than its own of before"
+            return f"its bytes of {count} units are {times} times fewer than those of the others"
+        case Fault.SCATTERED_TIMES, _:
+            if before:
+                return f"its times of {count} units are partly far from its own of before"
+            return f"its times of {count} units are partly far from those of the others"
+        case _:
+            if before:
+                return f"its bytes of {count} units are partly far from its own of before"
+            return f"its bytes of {count} units are partly far from those of the others"
