@@ -23,15 +23,15 @@ settings.register_profile("others", print_blob=True, deadline=None, max_examples
 settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
 
 
-_terminal: pytest.TerminalReporter | None = None
-"""Where the run is shown; None in the worker processes."""
+_config: pytest.Config | None = None
+"""Of the process that shows the run; None in the worker processes."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember where the run is shown."""
-    global _terminal
+    """Remember whose terminal shows the run."""
+    global _config
     if not hasattr(config, "workerinput"):
-        _terminal = config.pluginmanager.get_plugin("terminalreporter")
+        _config = config
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,9 +73,10 @@ def pytest_runtest_makereport(
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Name a failed test at once; the rest of the suite may take minutes more."""
-    if report.failed and _terminal is not None:
+    terminal = _config and _config.pluginmanager.get_plugin("terminalreporter")
+    if report.failed and terminal is not None:
         lines = str(report.longrepr).strip().splitlines() or [""]
-        _terminal.write_line(f"\nFAILED {report.nodeid} ({report.when}): {lines[-1]}", red=True)
+        terminal.write_line(f"\nFAILED {report.nodeid} ({report.when}): {lines[-1]}", red=True)
 
 
 def _forbids(report: pytest.TestReport) -> str:
