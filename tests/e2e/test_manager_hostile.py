@@ -34,7 +34,7 @@ def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess
 @pytest.fixture(scope="module")
 def agent(manager: ManagerProcess) -> Iterator[httpx.Client]:
     """Return an agent that has joined."""
-    with manager.agent("a.example") as client:
+    with manager.agent("a.example", "sync") as client:
         yield client
 
 

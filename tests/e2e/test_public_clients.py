@@ -90,6 +90,7 @@ def test_tuspy_uploads_and_resumes(uploads: Uploads) -> None:
     uploads.wait_for_verdict()
 
 
+@pytest.mark.slow  # npm brings it: `make test-packages ARGS=all`
 @pytest.mark.parametrize("override", ["no", "yes"])
 def test_tus_js_client_uploads_and_resumes(uploads: Uploads, override: str) -> None:
     """Also by POST alone, for proxies that block PATCH; no byte is sent twice."""
