@@ -90,10 +90,11 @@ join() {
     [ -s "$key_file" ] || od -An -N32 -tx1 /dev/urandom | tr -d ' \n' |
         sed 's/.*/header = "Authorization: Bearer &"/' >"$key_file"
     hash=$(sed 's/.*Bearer \(.*\)"/\1/' "$key_file" | tr -d '\n' | sha256sum | cut -d ' ' -f 1)
+    # The token does not stay on the disk, whatever the answer is.
+    trap 'rm -f "$state/enrol"' EXIT
     printf '{"agent": "%s", "token": "%s", "key_hash": "%s", "kind": "plain"}' \
         "$name" "$token" "$hash" >"$state/enrol"
     ask /api/v1/enrol -H 'Content-Type: application/json' --data-binary "@$state/enrol" || exit 1
-    rm -f "$state/enrol"
     mv "$key_file" "$state/key.conf"
     say "$name has joined"
 }

@@ -40,6 +40,7 @@ def _about(_language: str) -> dict[str, str]:
         "clock.": pgettext("about", "the clock"),
         "collection.": pgettext("about", "collection and its schedules"),
         "export.": pgettext("about", "exports"),
+        "file.": pgettext("about", "kept files"),
         "fleet.": pgettext("about", "politeness of all agents"),
         "host.": pgettext("about", "hosts"),
         "index.": pgettext("about", "indexes of segments"),

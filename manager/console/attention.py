@@ -157,7 +157,7 @@ def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice
 def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
     """Yield what is wrong with one agent; one that retired or left has nothing wrong."""
     row, how = view.row, view.liveness
-    if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
+    if row.retired_ms is not None or how.state is LivenessState.LEFT:
         return
     url = link("agent", name=row.name)
     if how.attention:

@@ -91,12 +91,13 @@ class ObjectStore:
             return None
 
     def sizes(self) -> dict[str, int]:
-        """Return the sizes of all objects."""
+        """Return the sizes of all segments."""
         found: dict[str, int] = {}
         with self._as_busy("list", ""):
             for batch in obstore.list(self._store, chunk_size=1000):
                 found.update({one["path"]: int(one["size"]) for one in batch})
-        return found
+        # Marks of the installation and the trash lie beside them.
+        return {key: size for key, size in found.items() if KEY.fullmatch(key)}
 
     def open(self, key: str) -> BinaryIO:
         """Return a file that asks for the ranges that are read."""

@@ -47,6 +47,10 @@ EXPRESSIONS: Final = {
 """SPDX expressions of what older wheels write."""
 
 
+UNDECLARED: Final = {"chardetng-py": "MIT"}
+"""Licences that only a README and a licence file tell."""
+
+
 class LicenceError(Exception):
     """A component has no licence that we know; the message names it."""
 
@@ -126,6 +130,8 @@ def _of_wheel(wheel: Path, opened: zipfile.ZipFile) -> Component:
 def _expression(about: Message) -> str:
     if about["License-Expression"]:
         return str(about["License-Expression"])
+    if str(about["Name"]) in UNDECLARED:
+        return UNDECLARED[str(about["Name"])]
     classified = [
         str(line).rpartition(" :: ")[2]
         for line in about.get_all("Classifier", [])

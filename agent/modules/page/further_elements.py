@@ -29,7 +29,7 @@ _OPEN: Final = re.compile(r"<(?:!(--)?|([a-zA-Z][^ \t\n\f\r/>]*)|/([a-zA-Z][^ \t
 _COMMENT_END: Final = re.compile(r"--!?>")
 _ATTRIBUTE: Final = re.compile(
     r"""([ \t\n\f\r/]*+)(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)[ \t\n\f\r]*+(?:"""
-    r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?+(?!\Z))"""
+    r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?)"""
 )
 _LOADS: Final = re.compile(r"(?:url|src|image-set)\(|@import", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile("[\0-\4]")
@@ -140,7 +140,7 @@ class _Reader:
                 if match[1].endswith("/"):
                     found["/"] = None
                 return found
-            if match[7]:  # a quote that nothing ends
+            if match[7] or self._at == len(self._text):  # a quote that nothing ends, or the page
                 break
             value = None
             if match[4]:

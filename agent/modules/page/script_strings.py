@@ -25,7 +25,7 @@ _LONGEST: Final = 500
 
 # A string that nothing ends is passed as a whole, so that each character is looked at once.
 _STRING: Final = re.compile(
-    r""""((?:[^"\\\n]|\\.)*+)("?)|'((?:[^'\\\n]|\\.)*+)('?)|`((?:[^`\\]|\\.)*+)(`?)""",
+    r""""((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|`((?:[^`\\]|\\.)*)(`?)""",
     re.DOTALL,
 )
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)

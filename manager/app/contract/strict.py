@@ -32,9 +32,11 @@ ANY_TYPE: Final = "*/*"
 _JSON_TYPES: Final = re.compile(r"application/[a-z0-9!#$&^_.-]+\+json")
 NOTHING: Final = frozenset({b"", b"{}"})
 SHOWN: Final = 60
+MOST_DIGITS: Final = 20
+"""Of a whole number with its sign; the database refuses the largest of them itself."""
 _SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
     bool: (re.compile(r"true|false"), "true or false"),
-    int: (re.compile(r"-?[0-9]{1,19}"), "a whole number, as 50"),
+    int: (re.compile(r"-?[0-9]+"), "a whole number, as 50"),
     float: (re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"), "a number, as 0.5"),
 }
 
@@ -141,6 +143,12 @@ class _Strict:
         pattern, wanted = _SPELLINGS[kind]
         if not pattern.fullmatch(value):
             raise FormatError(f"{name} = {value[:SHOWN]!a}: must be {wanted}", Fault.INVALID_VALUE)
+        if kind is int and len(value) > MOST_DIGITS:
+            raise FormatError(
+                f"{name} = {value[:SHOWN]!a}: is larger than {2**63 - 1}, the largest that is "
+                "kept; say a smaller one",
+                Fault.INVALID_VALUE,
+            )
 
     def _check_type(self, request: Request) -> None:
         """Raise UnsupportedTypeError where a body is said to be what the route does not read."""

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared.wire.crawl_log import LogLine, LogName, decode, decode_name
+from shared.wire.installation import HEADER
 from shared.wire.names import hash_of_key
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import UrlLine, encode
@@ -27,6 +28,7 @@ from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
 __all__ = ["MARK", "Call", "FakeManager", "answer", "hang_up", "refuse", "take_and_hang_up"]
 
 MARK = "0123456789abcdef"
+INSTALLATION = "11111111-2222-4333-8444-555555555555"
 """As a manager names each request."""
 
 Fault = Callable[["Handler", str, bytes], bool]
@@ -202,6 +204,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Request-Id", MARK)
+        self.send_header(HEADER, INSTALLATION)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()

@@ -17,6 +17,7 @@ from manager.operations.rounds import current_round, round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
 
 HOSTS = tuple(f"h{number}.jp" for number in range(12))
+SYNCING = ("a", "b", "c")
 ODD = {"alembic_version"}
 
 
@@ -36,11 +37,11 @@ def test_a_crawl_goes_on_after_the_upgrade(database: Database, tmp_path: Path) -
     source.close()
     assert check(database) == []
     world.db = database
-    world.run()
+    world.run(names=SYNCING)
     assert current_round(database) is None
     assert round_detail(database, 2).round.state == "finished"
     start_round(database, "default", ADMIN, world.now_ms, policy=world.policy)
-    world.run()
+    world.run(names=SYNCING)
     assert round_detail(database, 3).round.state == "finished"
     assert check(database) == []
 
@@ -48,18 +49,18 @@ def test_a_crawl_goes_on_after_the_upgrade(database: Database, tmp_path: Path) -
 def half_a_round(source: Database) -> World:
     """Return a world with a finished round, and another of which some units are crawled."""
     world = World(source)
-    world.join("a", "b", "c")
-    world.join("plain", kind="plain")
+    world.join(*SYNCING)
+    world.join("plain", kind="plain")  # it has not called yet
     world.hosts(*HOSTS)
     world.hosts("x1.jp", "x2.jp", address="192.0.2.9")
     start_round(source, "random", ADMIN, world.now_ms, policy=world.policy)
-    world.run()
+    world.run(names=SYNCING)
     exclude_host(source, "h3.jp", "asked for", ADMIN, world.now_ms)
     start_round(source, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
     for _ in range(3):
         world.wait(world.policy.tick_s)
         world.tick()
-        for name in world.agents:
+        for name in SYNCING:
             world.call(name)
             world.work(name, most=1)
     assert round_detail(source, 2).units.keys() >= {"granted", "finished"}

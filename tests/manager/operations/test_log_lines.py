@@ -89,7 +89,7 @@ REFUSED = (
     (Wanted(host="x" * 300 + "\u202e"), FormatError),
     (Wanted(host="a b"), FormatError),
     (Wanted(status="six"), FormatError),
-    (Wanted(status="999"), FormatError),
+    (Wanted(status="9999"), FormatError),
     (Wanted(kind="crawling"), FormatError),
     (Wanted(agent="nobody"), NotFoundError),
 )
