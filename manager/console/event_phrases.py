@@ -177,6 +177,8 @@ EVENT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("look at what it finds, or raise limits.discoveries_per_day"),
     lazy("they are set apart"),
     lazy("another takes its place by itself"),
+    lazy("a kept file is missing or damaged"),
+    lazy("`prsm archive problems` says which, and whether its agent was asked for it"),
     lazy("exclude again what was excluded since, and revoke again tokens"),
     lazy("keep it right by NTP"),
     lazy("%(number)s times in all"),

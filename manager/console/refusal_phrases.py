@@ -230,6 +230,7 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("manager %(name)s: there is none"),
     lazy("manager %(name)s: gave a sign of life %(time)s ago"),
     lazy("end it first, then it is forgotten by itself"),
+    lazy("a pass over all kept files goes on: %(files)s of %(total)s were read"),
     lazy("interval_s = %(value)s: must be 0 to %(most)s"),
     lazy("sites keep 20 s where nothing else is said"),
     lazy("parallel_hosts = %(value)s: must be 1 to 1,000,000"),

@@ -313,7 +313,6 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("some do as agents come and go"),
     lazy("an alert is sent when the centre's disk has less than this left"),
     lazy("within how many days every kept file is read again and compared with its digest"),
-    lazy("0: never"),
     lazy("how fast kept files are read at most to verify them"),
     lazy("the disk is for others, too"),
     lazy("an alert is sent when the centre's disk has fewer free inodes than this"),

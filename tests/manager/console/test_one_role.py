@@ -38,6 +38,8 @@ CALLS = {
     "/agent/compare": f"{AGENT}/compare",
     "/agent/contradicted.csv": f"{AGENT}/compare",
     "/agent/retire": f"{AGENT}/retire",
+    "/agent/believe": f"{AGENT}/believe",
+    "/scrub": "/archive/scrub",
     "/agent/list-limit": f"{AGENT}/list-limit",
     "/agent/sending": f"/collection{AGENT}/limits",
     "/agent/position": f"{AGENT}/position",
