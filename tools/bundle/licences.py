@@ -47,7 +47,7 @@ EXPRESSIONS: Final = {
 """SPDX expressions of what older wheels write."""
 
 
-UNDECLARED: Final = {"chardetng-py": "MIT"}
+UNDECLARED: Final = {"chardetng_py": "MIT"}
 """Licences that only a README and a licence file tell."""
 
 

@@ -32,8 +32,10 @@ ANY_TYPE: Final = "*/*"
 _JSON_TYPES: Final = re.compile(r"application/[a-z0-9!#$&^_.-]+\+json")
 NOTHING: Final = frozenset({b"", b"{}"})
 SHOWN: Final = 60
+LARGEST: Final = 2**63 - 1
+"""Of a whole number that a database keeps."""
 MOST_DIGITS: Final = 20
-"""Of a whole number with its sign; the database refuses the largest of them itself."""
+"""Python turns no more than some thousand digits into a number."""
 _SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
     bool: (re.compile(r"true|false"), "true or false"),
     int: (re.compile(r"-?[0-9]+"), "a whole number, as 50"),
@@ -143,9 +145,9 @@ class _Strict:
         pattern, wanted = _SPELLINGS[kind]
         if not pattern.fullmatch(value):
             raise FormatError(f"{name} = {value[:SHOWN]!a}: must be {wanted}", Fault.INVALID_VALUE)
-        if kind is int and len(value) > MOST_DIGITS:
+        if kind is int and (len(value) > MOST_DIGITS or abs(int(value)) > LARGEST):
             raise FormatError(
-                f"{name} = {value[:SHOWN]!a}: is larger than {2**63 - 1}, the largest that is "
+                f"{name} = {value[:SHOWN]!a}: is larger than {LARGEST}, the largest that is "
                 "kept; say a smaller one",
                 Fault.INVALID_VALUE,
             )
