@@ -74,7 +74,10 @@ async def _in_turn(
     page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
 ) -> Response:
     """Serve a page that looks at a password, when it is its turn."""
-    wait = await asyncio.to_thread(_wait_of, door, request, form)
+    try:
+        wait = await asyncio.to_thread(_wait_of, door, request, form)
+    except PrsmError as error:
+        return await asyncio.to_thread(failed, request, door, error)
     try:
         async with door.logins.turn(wait):
             response = await asyncio.to_thread(_serve, page, door, request, form)
