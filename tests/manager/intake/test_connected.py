@@ -139,6 +139,14 @@ def test_nothing_stays_of_who_left_behind_its_body(tmp_path: Path, path: str, bo
         await asyncio.wait_for(serving, 30)
         assert cancelled == held
         assert answers[0]["status"] == 400
+        await asyncio.to_thread(wait_for_no_files)  # a thread removes the spooled body
+
+    def wait_for_no_files() -> None:
+        for _ in polls(20, 0.05):
+            left = [*prsm.files("spool"), *prsm.files("logs"), *prsm.files("rejected")]
+            if not left:
+                return
+        assert left == []
 
     async def dispatch(function: object, job: object) -> object:
         return await reader[0](function, job)  # type: ignore[operator]
@@ -148,11 +156,6 @@ def test_nothing_stays_of_who_left_behind_its_body(tmp_path: Path, path: str, bo
         agent = prsm.agent()
         asyncio.run(steps())
         assert list_reports(prsm.manager.db) == []
-        for _ in polls(20, 0.05):  # a thread removes the spooled body
-            left = [*prsm.files("spool"), *prsm.files("logs"), *prsm.files("rejected")]
-            if not left:
-                break
-        assert left == []
 
         async def here(function: object, job: object) -> object:
             return function(job)  # type: ignore[operator]
