@@ -6,6 +6,8 @@ made up for by one; a job that fails is reported and called again at its next ti
 counts by the time of day. Where that is set back, all jobs are called at once and count anew, or
 nothing would happen until the old time has come again; where it leaps ahead, what was missed is
 passed over in one step, or a job of each second would be counted through a month of them.
+That a job still runs at its next time is normal; one whose delay matters has a limit, and is late
+beyond it (`late_jobs`).
 """
 
 from __future__ import annotations
@@ -17,15 +19,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, cast
 
-from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
+from apscheduler.events import (
+    EVENT_JOB_ERROR,
+    EVENT_JOB_MAX_INSTANCES,
+    JobExecutionEvent,
+    JobSubmissionEvent,
+)
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from manager.errors import BusyError, DamagedDatabaseError
 from shared.errors import SettingError
+from shared.frozen import frozen
 
-__all__ = ["Clock", "Job", "wall_clock_ms"]
+__all__ = ["Clock", "Job", "LateJob", "Limit", "wall_clock_ms"]
 
 log: Final = logging.getLogger(__name__)
 
@@ -43,6 +51,23 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+@frozen
+class Limit:
+    """The longest time that a job may go on past its next call, and the effect of more."""
+
+    after_s: float
+    effect: str
+
+
+@frozen
+class LateJob:
+    """A job beyond its limit. late_s: since the time at which it was to be called again."""
+
+    name: str
+    late_s: float
+    effect: str
+
+
 class Clock:
     """Calls jobs at their times, each in a thread of its own, from `start` until `stop`."""
 
@@ -50,8 +75,12 @@ class Clock:
         self,
         watched: Callable[[str, Job], Job] | None = None,
         time_s: Callable[[], float] = time.time,
+        counting_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """watched: returns a job, by its name, that is called in place of it. time_s: of day."""
+        """watched: returns a job, by its name, that is called in place of it.
+
+        time_s: the time of day. counting_s: a time that nobody sets.
+        """
         self._watched = watched
         self._time_s = time_s
         self._stopped = threading.Event()
@@ -62,20 +91,52 @@ class Clock:
             executors={"default": ThreadPoolExecutor(THREADS)},
         )
         self._scheduler.add_listener(_report, EVENT_JOB_ERROR)
+        self._scheduler.add_listener(self._passed, EVENT_JOB_MAX_INSTANCES)
+        self._counting_s = counting_s
+        self._limits: dict[str, Limit] = {}
+        self._delays = threading.Lock()
+        self._passed_s: dict[str, float] = {}  # job -> when it was to be called, and still ran
+        self._ended_at: dict[str, datetime] = {}
+        self._told: set[str] = set()
 
-    def every(self, interval_s: float, name: str, job: Job, *, at_once: bool = True) -> None:
-        """Call a job every so many seconds; the first time when the clock starts, or later."""
+    def every(
+        self,
+        interval_s: float,
+        name: str,
+        job: Job,
+        *,
+        at_once: bool = True,
+        limit: Limit | None = None,
+    ) -> None:
+        """Call a job every so many seconds; the first time when the clock starts, or later.
+
+        limit: None: how long the job takes matters to nobody.
+        """
         if interval_s <= 0:
             raise SettingError(f"interval of {name} = {interval_s} s: must be > 0")
         if self._watched is not None:
             job = self._watched(name, job)
         first = {"next_run_time": datetime.now(UTC)} if at_once else {}
+        if limit is not None:
+            self._limits[name] = limit
+            job = self._timed(name, job)
         trigger = Every(seconds=interval_s, timezone=UTC)
         self._scheduler.add_job(job, trigger, id=name, name=name, **first)
 
     def soon(self, name: str) -> None:
         """Call a job that was given to `every` now, besides its times; for who just made work."""
         self._scheduler.modify_job(name, next_run_time=datetime.now(UTC))
+
+    def late_jobs(self) -> list[LateJob]:
+        """Return the jobs that are beyond their limits now."""
+        now_s = self._counting_s()
+        with self._delays:
+            delays = {name: now_s - since_s for name, since_s in self._passed_s.items()}
+        return [
+            LateJob(name, delays[name], limit.effect)
+            for name, limit in self._limits.items()
+            if delays.get(name, 0.0) > limit.after_s
+        ]
 
     def start(self) -> None:
         """Begin to call."""
@@ -88,6 +149,35 @@ class Clock:
         if self._scheduler.running:
             self._follower.join()
             self._scheduler.shutdown(wait=True)
+
+    def _passed(self, event: JobSubmissionEvent) -> None:
+        """Note that a job still runs, or waits for a thread, at its next time."""
+        name, due_at = event.job_id, event.scheduled_run_times[-1]
+        with self._delays:
+            ended_at = self._ended_at.get(name)
+            if name not in self._limits or (ended_at is not None and ended_at >= due_at):
+                return  # it has ended since
+            self._passed_s.setdefault(name, self._counting_s())
+        for late in self.late_jobs():
+            if late.name not in self._told:
+                self._told.add(late.name)
+                log.warning("%s is %.0f s late: %s", late.name, late.late_s, late.effect)
+
+    def _timed(self, name: str, job: Job) -> Job:
+        """Return a job whose delay ends when it does."""
+
+        def run() -> None:
+            try:
+                job()
+            finally:
+                with self._delays:
+                    self._ended_at[name] = datetime.now(UTC)
+                    since_s = self._passed_s.pop(name, None)
+                if since_s is not None and name in self._told:
+                    self._told.discard(name)
+                    log.info("%s is done, %.0f s late", name, self._counting_s() - since_s)
+
+        return run
 
     def _follow(self) -> None:
         """Notice when the time of day is set back."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from manager.assignment.words import spoken_duration
+from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
 from manager.operations.alert_views import WAY, AlertDesk, Way, why_not_sent
@@ -22,7 +24,7 @@ from manager.operations.standing import Standing
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
 
-__all__ = ["Alerts", "alert_desk"]
+__all__ = ["Alerts", "alert_desk", "late_troubles"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
@@ -112,6 +114,19 @@ class Alerts:
             for line in self._lines
             if line.deaf_ms is not None and now_ms - line.deaf_ms >= DEAF_S * 1000
         ]
+
+
+def late_troubles(clocks: Iterable[Clock]) -> list[Trouble]:
+    """Return the jobs of clocks that are beyond their limits."""
+    found = []
+    for job in (job for clock in clocks for job in clock.late_jobs()):
+        late = spoken_duration(round(job.late_s * 1000))
+        text = (
+            f"job {job.name} of the manager is late by {late}; {job.effect}; its log says what it "
+            "waits for, else look at processor and disk"
+        )
+        found.append(Trouble(f"job:{job.name}", text))
+    return found
 
 
 def alert_desk(

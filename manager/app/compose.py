@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from manager.app.alert_sending import ways
-from manager.app.alerts import alert_desk
+from manager.app.alerts import alert_desk, late_troubles
 from manager.app.certificate import Certificate, certificate_of
 from manager.app.database_lock import DatabaseLock
 from manager.app.keeping import Archive, Readers, open_archive, store_of
 from manager.app.leadership import Identity, Leadership
 from manager.app.metrics import Metrics
 from manager.app.self_check import SelfCheck
+from manager.clock import Clock
 from manager.db import Database
 from manager.db.migrate import migrate, schema_version
 from manager.db.opening import sqlite_file
@@ -65,7 +67,10 @@ EXAMINE_S: Final = 2.0
 
 @frozen
 class Manager:
-    """The parts of one manager. led: the database, for what only the leader does."""
+    """The parts of one manager.
+
+    led: the database, for what only the leader does. clocks: those that were started for it.
+    """
 
     settings: Settings
     policy: Policy
@@ -95,6 +100,7 @@ class Manager:
     now_ms: Callable[[], int]
     lease: FileLease
     lock: DatabaseLock | None
+    clocks: list[Clock] = field(default_factory=list)
 
     @property
     def segments(self) -> SegmentIntake:
@@ -267,6 +273,7 @@ def _put_together(
     def standing() -> Standing:
         return how_it_stands(db, layout.kept, policy, now_ms())
 
+    clocks: list[Clock] = []
     transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
     return Manager(
         settings,
@@ -316,6 +323,7 @@ def _put_together(
                 *self_check.troubles(),
                 *problem_troubles(db),
                 *scrub_troubles(db, archive.pace),
+                *late_troubles(clocks),
             ],
             ways(settings.alerts, settings.server.public_url, now_ms),
         ),
@@ -324,6 +332,7 @@ def _put_together(
         now_ms,
         lease,
         lock,
+        clocks,
     )
 
 

@@ -1,7 +1,8 @@
 """The manager's log on standard error: lines for people, or JSON for machines that collect logs.
 
 Each line that a request causes names it by the id that its answer carries (`X-Request-Id`), which
-agents write into their own logs. Invariant: one line an event, whatever it says.
+agents write into their own logs. Invariants: one line an event, whatever it says; an event is told
+by the part of the manager that it belongs to, so what libraries tell of the same is left out.
 """
 
 from __future__ import annotations
@@ -49,14 +50,24 @@ class _Json(logging.Formatter):
         return json.dumps(told, ensure_ascii=False)
 
 
+def _is_not_cut_off(record: logging.LogRecord) -> bool:
+    """Leave out a server's own line on the requests that it cancels when it stops."""
+    return not str(record.msg).startswith("Cancel %s running task(s)")
+
+
 def log_to_stderr(*, as_json: bool) -> None:
     """Write the log of this process to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if as_json else _Lines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    # Every tick would be four lines.
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    # Every tick would be four lines; `manager.clock` tells which jobs are late.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
     # A job that fails is reported by `manager.clock`, with a traceback only where it is a defect.
     logging.getLogger("apscheduler.executors").setLevel(logging.CRITICAL)
     # What a pool meets while the database is gone; `leadership` says it once.
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
+    # One line for each step of the schema; `migrate` tells the schema.
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    # Two servers run in this process, and each would tell the same; `serving` tells it.
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(_is_not_cut_off)

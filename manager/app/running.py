@@ -31,7 +31,7 @@ from manager.app.self_check import check_folders
 from manager.app.serving import Listeners, open_listeners, run_servers
 from manager.app.shutdown import Shutdown
 from manager.app.web import build_app, wrapped
-from manager.clock import Clock, Job, wall_clock_ms
+from manager.clock import Clock, Job, Limit, wall_clock_ms
 from manager.intake.body_workers import BodyWorkers, Pool
 from manager.intake.workers import Workers
 from manager.naming import resolve_due
@@ -61,6 +61,8 @@ DAILY_S: Final = 600.0
 READY_S: Final = 10.0
 CERTIFICATE_S: Final = 10.0
 SELF_CHECK_S: Final = 10.0
+LATE_S: Final = 900.0
+"""How late a job may be that others wait for; a tick of a million hosts takes a minute or two."""
 READING: Final = ("manager.intake.parsing", "manager.intake.discovered_reading")
 """What a process that reads bodies imports before the first one comes."""
 
@@ -135,6 +137,7 @@ def _serve(
     listeners = open_listeners(manager.settings.server, _socket_path(manager))
     reading: list[Scrubber] = []
     clocks = _clocks(manager, workers, reading)
+    manager.clocks.extend(clocks)
     stop_metrics = manager.metrics.serve(manager.settings.server)
     try:
         app = build_app(manager)
@@ -161,6 +164,9 @@ def _serve(
         )
         _log.info("stopping: no connection is left")
     finally:
+        # The interpreter leaves frozen objects alone when it ends: libraries in C++ would find
+        # theirs alive, and report each as leaked on standard error (nanobind, for DuckDB).
+        gc.unfreeze()
         for one in thinking:
             one.end()
         manager.db.end_examining()
@@ -195,7 +201,12 @@ def _clocks(
         _clock(manager, workers, [] if ending is None else ending),
         Clock(manager.metrics.timed),
     )
-    clock.every(settings.look_s, "alerts", leadership.only(alerts.look))
+    clock.every(
+        settings.look_s,
+        "alerts",
+        leadership.only(alerts.look),
+        limit=Limit(LATE_S, "administrators are told late"),
+    )
     clock.every(settings.look_s, "silences", outages.remember)
     beside.every(settings.look_s, "outages", outages.look)
     beside.every(SELF_CHECK_S, "self-check", manager.self_check.look, at_once=False)
@@ -211,14 +222,21 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     batch = manager.settings.naming.batch
     clock = Clock(manager.metrics.timed)
 
-    def once(interval_s: float, name: str, job: Job) -> None:
-        clock.every(interval_s, name, manager.leadership.only(job))
+    def once(interval_s: float, name: str, job: Job, effect: str = "") -> None:
+        limit = Limit(LATE_S, effect) if effect else None
+        clock.every(interval_s, name, manager.leadership.only(job), limit=limit)
 
-    once(policy.tick_s, "names", lambda: resolve_due(db, names, now_ms, policy, batch))
+    once(
+        policy.tick_s,
+        "names",
+        lambda: resolve_due(db, names, now_ms, policy, batch),
+        "hosts get no addresses",
+    )
     once(
         policy.tick_s,
         "tick",
         lambda: tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch),
+        "agents get new work late, and units of lost agents stay with them",
     )
     # Beside the tick: with a million hosts they take minutes, and nobody's work is to wait for it.
     once(
@@ -228,12 +246,22 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     clock.every(READY_S, "intake child", workers.begin, at_once=False)
-    clock.every(CHECKPOINT_S, "checkpoint", manager.db.checkpoint)
+    clock.every(
+        CHECKPOINT_S,
+        "checkpoint",
+        manager.db.checkpoint,
+        limit=Limit(LATE_S, "the journal of the database grows"),
+    )
     clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     ending.append(manager.archive.begin(clock, manager.leadership, db))
-    once(BEAT_S, "file lease", manager.lease.renew)
+    once(
+        BEAT_S,
+        "file lease",
+        manager.lease.renew,
+        "another manager may take the files of this one for its own",
+    )
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)
     once(

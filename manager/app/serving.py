@@ -136,8 +136,21 @@ async def run_servers(
         (_Server(_config(settings, local, None)), listeners.local),
     ]
 
+    def cut_off() -> None:
+        running = sum(len(server.server_state.tasks) for server, _ in servers)
+        if running:
+            _log.warning(
+                "stopping: %g s are over (server.stop_s); %d requests are cut off, and their "
+                "senders ask again", settings.server.stop_s, running,
+            )  # fmt: skip
+
     def stop() -> None:
         on_stop()
+        if servers[0][0].should_exit:
+            _log.info("stopping: told again; requests are not waited for")
+        else:
+            _log.info("stopping: requests have %g s to end (server.stop_s)", settings.server.stop_s)
+            loop.call_later(settings.server.stop_s, cut_off)
         for server, _ in servers:
             if server.should_exit:
                 server.force_exit = True

@@ -125,6 +125,7 @@ def _words(_language: str) -> dict[str, str]:
         "agent-clock": pgettext("kind", "clock of an agent"),
         "reports": pgettext("kind", "reports that wait"),
         "backup": pgettext("kind", "backup"),
+        "job": pgettext("kind", "job that is late"),
         "full": pgettext("condition", "full"),
         "difference": pgettext("condition", "difference"),
         "since": pgettext("condition", "since"),

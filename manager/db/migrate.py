@@ -6,8 +6,10 @@ one transaction on both databases, so a failed upgrade leaves the old schema.
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 from alembic import command
@@ -30,6 +32,8 @@ __all__ = [
     "schema_version",
 ]
 
+_log: Final = logging.getLogger(__name__)
+
 
 def migrate(database: Database) -> None:
     """Create the tables, or upgrade them; nothing to do is fine.
@@ -37,7 +41,12 @@ def migrate(database: Database) -> None:
     Raises SettingError when the database was made by a newer version.
     """
     with database.write() as tx:
+        before = _version(tx)
         migrate_to(tx, "head")
+    if before is None:
+        _log.info("database: made with schema %s", newest_schema())
+    elif before != newest_schema():
+        _log.info("database: schema brought from %s to %s", before, newest_schema())
 
 
 def migrate_to(tx: Transaction, target: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from manager.clock import Clock, Every
+from manager.clock import THREADS, Clock, Every, Limit
 from shared.errors import SettingError
 
 LONG_S = 60
@@ -128,3 +129,82 @@ def test_times_that_were_missed_are_passed_over_at_once(missed: timedelta) -> No
     assert following is not None
     assert now < following <= now + timedelta(seconds=0.5)
     assert (following - due) % timedelta(seconds=0.5) == timedelta(0)
+
+
+class SlowJob:
+    """A job that runs until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        self.begun.set()
+        assert self.go_on.wait(LONG_S)
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    deadline_s = time.monotonic() + LONG_S
+    while not holds():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_a_job_that_runs_past_its_next_times_is_late_only_beyond_its_limit(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is told once, in our words, and once when it is over; the library tells nothing."""
+    now_s = 1000.0
+    clock, job = Clock(counting_s=lambda: now_s), SlowJob()
+    again = threading.Event()
+    unlimited = SlowJob()
+
+    def run() -> None:
+        if job.begun.is_set():
+            again.set()
+        else:
+            job()
+
+    with caplog.at_level(logging.INFO, logger="manager"):
+        clock.every(0.01, "tick", run, limit=Limit(300, "lists come late"))
+        clock.every(0.01, "scrub", unlimited)
+        clock.start()
+        try:
+            assert job.begun.wait(LONG_S)
+            wait_until(lambda: clock._passed_s)  # a time of it has passed
+            now_s += 299
+            assert clock.late_jobs() == []
+            now_s += 2
+            (late,) = clock.late_jobs()
+            assert (late.name, late.effect) == ("tick", "lists come late")
+            assert late.late_s == 301
+            wait_until(lambda: "tick is 301 s late: lists come late" in caplog.text)
+            job.go_on.set()
+            assert again.wait(LONG_S)
+            assert clock.late_jobs() == []
+        finally:
+            job.go_on.set()
+            unlimited.go_on.set()
+            clock.stop()
+    told = [record.getMessage() for record in caplog.records if record.name == "manager.clock"]
+    assert told == ["tick is 301 s late: lists come late", "tick is done, 301 s late"]
+
+
+def test_jobs_that_wait_for_a_thread_are_late_too() -> None:
+    """Who holds all threads puts off the others."""
+    now_s = 0.0
+    clock = Clock(counting_s=lambda: now_s)
+    holders = [SlowJob() for _ in range(THREADS)]
+    for number, holder in enumerate(holders):
+        clock.every(3600, f"holder {number}", holder)
+    clock.start()
+    try:
+        for holder in holders:
+            assert holder.begun.wait(LONG_S)
+        clock.every(0.01, "tick", lambda: None, limit=Limit(60, "lists come late"))
+        wait_until(lambda: clock._passed_s)
+        now_s = 61.0
+        assert [late.name for late in clock.late_jobs()] == ["tick"]
+    finally:
+        for holder in holders:
+            holder.go_on.set()
+        clock.stop()

@@ -44,6 +44,7 @@ KINDS: Final = (
         "disk",
         "round",
         "backup",
+        "job",
         "expiry",
         "way",
     ),

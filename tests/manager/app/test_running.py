@@ -27,7 +27,7 @@ def test_the_manager_beside_the_signer_renews_while_another_leads(
     jobs: dict[str, Job] = {}
 
     class Declared(Clock):
-        def every(self, interval_s: float, name: str, job: Job, *, at_once: bool = True) -> None:
+        def every(self, interval_s: float, name: str, job: Job, **_: object) -> None:
             jobs[name] = job
 
     monkeypatch.setattr(app_running, "Clock", Declared)
