@@ -13,12 +13,14 @@ from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import RoundSchedule
 from manager.operations import (
     round_history,
+    round_holders,
     round_list,
     round_report,
     round_schedules,
     rounds,
 )
 from manager.operations.round_history import PastRound
+from manager.operations.round_holders import RoundHolders
 from manager.operations.round_list import RoundFilter, RoundPage
 from manager.operations.round_report import RoundReport
 from manager.operations.rounds import RoundDetail
@@ -181,6 +183,14 @@ add_schedule_routes(
 async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
     """Say what a round was planned to cost, what was measured, and how far they are apart."""
     return await asyncio.to_thread(round_report.round_report, door.db, number)
+
+
+@router.get("/rounds/{number:int}/holders")
+async def round_holders_of(door: Door, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
+    """List what a round waits for: hosts with their agents, those held longest first."""
+    return await asyncio.to_thread(
+        round_holders.holders_of, door.db, number, door.policy, door.now_ms(), limit
+    )
 
 
 @router.get("/rounds/{number:int}")

@@ -17,6 +17,7 @@ from manager.balancing.arrays import NOBODY, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.problem import Atoms, Problem
 from manager.balancing.tree import TreeStep
+from shared.ratios import PERCENTS_END, spoken_times
 
 __all__ = ["Move", "Moves", "Plan", "Reason", "draw_up", "spoken"]
 
@@ -214,7 +215,10 @@ def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
 def _above(makespan_ms: float, bound_ms: float) -> str:
     if bound_ms <= 0:
         return "the best possible"
-    return f"{100 * (makespan_ms / bound_ms - 1):.1f}% above the best possible"
+    ratio = makespan_ms / bound_ms
+    if ratio < PERCENTS_END:
+        return f"{100 * (ratio - 1):.1f}% above the best possible"
+    return f"{spoken_times(ratio)} times the best possible"
 
 
 def spoken(duration_ms: float) -> str:

@@ -196,14 +196,16 @@ def include(place: Place, host: str) -> None:
 def _number(distance: dict[str, Any]) -> str:
     if distance["ms_per_kb"] is None:
         return "unreachable"
-    return f"{'~' if distance['state'] == 'predicted' else ''}{distance['ms_per_kb']:.2f}"
+    number = showing.figure_text(distance["ms_per_kb"])
+    return f"~{number}" if distance["state"] == "predicted" else number
 
 
 def _quartiles(distance: dict[str, Any]) -> str | None:
     if distance["median"] is None:
         return None
     return " ".join(
-        f"{distance[name]:.3g}" for name in ("first_quartile", "median", "third_quartile")
+        showing.figure_text(distance[name])
+        for name in ("first_quartile", "median", "third_quartile")
     )
 
 

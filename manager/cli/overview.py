@@ -62,9 +62,9 @@ def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
         (
             (
                 showing.time_text(one["from_ms"]),
-                f"{one['pages_per_s']:.3g}",
-                f"{one['bytes_per_s']:.3g}",
-                f"{one['errors_per_s']:.3g}",
+                showing.figure_text(one["pages_per_s"]),
+                showing.figure_text(one["bytes_per_s"]),
+                showing.figure_text(one["errors_per_s"]),
             )
             for one in found
         ),

@@ -8,6 +8,7 @@ import click
 
 from manager.cli import showing
 from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
+from shared.ratios import spoken_change
 
 __all__ = ["plan", "plans"]
 
@@ -146,7 +147,7 @@ def tree(place: Place, number: int, as_json: bool) -> None:
             (
                 edge["first"],
                 edge["second"],
-                f"{edge['length']:.3g}",
+                showing.figure_text(edge["length"]),
                 _signed(edge["give_ms"]),
                 _signed(edge["give_back_ms"]),
                 _signed(edge["move_ms"]),
@@ -281,7 +282,7 @@ def _show_compared(compared: list[dict[str, Any]]) -> None:
             (
                 one["method"],
                 showing.ms_text(one["makespan_ms"]),
-                None if one["above_bound"] is None else f"{100 * (one['above_bound'] - 1):.1f}%",
+                spoken_change(one["above_bound"]),
                 one["moves"],
                 one["why"],
             )

@@ -83,7 +83,9 @@ def list_pairs(
             (
                 one["agent"],
                 one["host"],
-                "unreachable" if one["ms_per_kb"] is None else f"{one['ms_per_kb']:.2f}",
+                "unreachable"
+                if one["ms_per_kb"] is None
+                else showing.figure_text(one["ms_per_kb"]),
                 showing.time_text(one["measured_ms"]),
                 one["kind"],
                 one["round"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
@@ -9,10 +10,21 @@ import click
 from manager.cli import showing
 from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
 from manager.cli.round_schedules import schedule
+from shared.ratios import spoken_change
 
 __all__ = ["rounds"]
 
 
+HOLDING: Final = {
+    "fetching": "its agent fetches it",
+    "resting": "it asked for a rest",
+    "waiting": "it waits until its agent has room for it",
+    "probing": "its distance is being measured",
+    "log_awaited": "the agent's log is awaited",
+    "unplaced": "it has no owner yet",
+    "unresolved": "its name is being looked up",
+    "plan": "the plan is being made, or no agent takes part",
+}
 NONE_YET: Final = "No round yet. `prsm rounds start` begins one."
 
 
@@ -70,7 +82,7 @@ def list_(
                 one["state"],
                 one["method"],
                 showing.time_text(one["started_ms"]),
-                showing.ms_text(one["makespan_ms"]),
+                showing.ms_text(one["makespan_ms"] or None),
                 one["makespan_agent"],
                 showing.ms_text(one["elapsed_ms"]),
             )
@@ -83,11 +95,26 @@ def list_(
 
 @rounds.command()
 @click.argument("number", type=int, required=False)
+@click.option(
+    "--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="Of hosts."
+)
 @json_option
 @pass_place
-def show(place: Place, number: int | None, as_json: bool) -> None:
-    """Show round NUMBER, or the newest one."""
-    _show(place.calls.get(f"/rounds/{_given_or_newest(place, number)}"), as_json)
+def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
+    """Show round NUMBER, or the newest one, and the hosts that it waits for."""
+    chosen = _given_or_newest(place, number)
+    detail = place.calls.get(f"/rounds/{chosen}")
+    holders = place.calls.get(f"/rounds/{chosen}/holders", limit=limit)
+    if as_json:
+        showing.as_json({**detail, "holders": holders})
+        return
+    _show(detail, as_json)
+    if holders["total"]:
+        click.echo(f"\nwaits for {holders['total']}:")
+        showing.table(("unit", "agent", "reason", "since", "until"), _held(holders), "")
+        more = holders["total"] - len(holders["holders"])
+        if more > 0:
+            click.echo(f"... {more} more; --limit shows more of them")
 
 
 @rounds.command()
@@ -150,7 +177,7 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
             ("received", showing.bytes_text(found["bytes"])),
             ("planned", _of(found["planned_ms"], found["planned_agent"])),
             ("best possible", showing.ms_text(found["bound_ms"])),
-            ("measured", _of(found["measured_ms"], found["measured_agent"])),
+            ("measured", _of(found["measured_ms"] or None, found["measured_agent"])),
             ("error", _percent(found["error"])),
             ("crawl took", showing.ms_text(found["elapsed_ms"])),
         )
@@ -174,6 +201,18 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
     )
 
 
+def _held(holders: dict[str, Any]) -> Iterator[tuple[object, ...]]:
+    for one in holders["holders"]:
+        reason = HOLDING[one["reason"]]
+        yield (
+            one["unit"] or "-",
+            one["agent"] or "-",
+            f"{reason}: {one['why']}" if one["why"] else reason,
+            showing.time_text(one["since_ms"]),
+            showing.time_text(one["until_ms"]),
+        )
+
+
 def _given_or_newest(place: Place, number: int | None) -> int:
     if number is not None:
         return number
@@ -188,7 +227,7 @@ def _of(length_ms: float | None, agent: str) -> str | None:
 
 
 def _percent(error: float | None) -> str | None:
-    return None if error is None else f"{100 * error:+.1f}%"
+    return spoken_change(None if error is None else 1 + error)
 
 
 def _show(detail: dict[str, Any], as_json: bool) -> None:
@@ -209,10 +248,14 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
             ("units", _counts(detail["units"])),
             ("planned", showing.ms_text(detail["planned_ms"])),
             ("best possible", showing.ms_text(detail["bound_ms"])),
-            ("measured", showing.ms_text(about["makespan_ms"])),
+            ("measured", _measured(about["makespan_ms"])),
             ("of", about["makespan_agent"]),
         )
     )
+
+
+def _measured(makespan_ms: int | None) -> str:
+    return "nothing was fetched" if makespan_ms == 0 else showing.ms_text(makespan_ms)
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "as_json",
     "bytes_text",
     "facts",
+    "figure_text",
     "more",
     "ms_text",
     "printable",
@@ -89,6 +90,17 @@ def bytes_text(size_bytes: float | None) -> str:
         if size_bytes >= unit_bytes:
             return f"{size_bytes / unit_bytes:.1f} {name}"
     return f"{size_bytes:.0f} B"
+
+
+def figure_text(number: float | None) -> str:
+    """Return a number in three digits, more only before the point, never with an exponent."""
+    if number is None:
+        return "-"
+    if number == 0 or abs(number) >= 100:
+        return f"{number:,.0f}"
+    if abs(number) >= 10:
+        return f"{number:.1f}"
+    return f"{number:.2f}" if abs(number) >= 0.01 else "<0.01"
 
 
 def _width() -> int:

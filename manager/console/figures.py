@@ -11,6 +11,7 @@ from typing import Final
 
 from manager.console.language import _, pgettext
 from manager.console.language import number as written
+from shared.ratios import MOST_TIMES, PERCENTS_END, change_of
 
 __all__ = [
     "NOTHING",
@@ -75,11 +76,19 @@ def figure(number: float | None) -> str:
     return NOTHING if number is None else _three_digits(number)
 
 
-def change(number: float, before: float) -> str:
-    """Return by how much a number is more (+) or less (−) than another; than none it is nothing."""
-    if before <= 0:
+def change(number: float | None, before: float | None) -> str:
+    """Return by how much a number is more (+) or less (−) than another; than none it is nothing.
+
+    Ten times and more are told as times, and not all of their digits.
+    """
+    ratio = change_of(number, before)
+    if ratio is None:
         return NOTHING
-    share = 100 * (number / before - 1)
+    if ratio > MOST_TIMES:
+        return _("more than %(number)s times", number=written(MOST_TIMES))
+    if ratio >= PERCENTS_END:
+        return _("%(number)s times", number=written(ratio))
+    share = 100 * (ratio - 1)
     return f"{'+' if share >= 0 else '−'}{written(abs(share), 1)}%"
 
 

@@ -136,6 +136,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("what was new stays"),
     # How a plan came about
     lazy("%(method)s: the makespan is %(time)s (%(agent)s), %(share)s above the best possible"),
+    lazy("%(method)s: the makespan is %(time)s (%(agent)s), %(times)s times the best possible"),
     lazy("%(method)s: the makespan is %(time)s (%(agent)s), the best possible"),
     lazy("%(moves)s of %(all)s units change hands"),
     lazy("Before, it was %(time)s (%(agent)s)"),

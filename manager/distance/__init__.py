@@ -25,7 +25,6 @@ from manager.distance.lessons import Lesson, Taught, learn
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
-from manager.distance.ratios import spoken_times
 from manager.distance.spread import (
     BINS_AN_OCTAVE,
     LEAST_MS_PER_KB,
@@ -71,6 +70,5 @@ __all__ = [
     "reference_of",
     "sick_hosts",
     "spanning_tree",
-    "spoken_times",
     "too_near",
 ]

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from manager.distance.ratios import spoken_times
 from shared.frozen import frozen
+from shared.ratios import spoken_times
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
 

@@ -27,9 +27,9 @@ from manager.distance import (
     Fault,
     Reference,
     reference_of,
-    spoken_times,
 )
 from shared.frozen import frozen
+from shared.ratios import spoken_times
 
 __all__ = [
     "Evidence",

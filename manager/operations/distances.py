@@ -16,11 +16,12 @@ from manager.db import agents, measurements, ordering
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
 from manager.db.probes import cut_short
-from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State, spoken_times
+from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
 from manager.operations.claims import Period, age_of, periods_of, reason_of
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from shared.frozen import frozen
+from shared.ratios import spoken_times
 
 __all__ = ["DistanceView", "distances_of"]
 
@@ -157,7 +158,7 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
         outlier=False,
         unreachable_since_ms=None,
         reason="predicted, nobody measured it; two of three predictions are within a factor of"
-        f" {off_by:.1f}",
+        f" {spoken_times(off_by)}",
         said="",
         off_by=off_by,
     )

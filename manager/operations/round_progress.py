@@ -35,7 +35,7 @@ from manager.operations.sharing import spread_distances
 from manager.operations.verifying import verify_predictions
 from manager.operations.watching import watch_agents
 
-__all__ = ["begin_crawl", "finish_round"]
+__all__ = ["begin_crawl", "finish_round", "has_reported"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -179,13 +179,13 @@ def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
         return False
     return all(
         # A finish in the future was written by a clock that has been set back since.
-        _has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
+        has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
         for agent, last_ms in round_units.finishers(tx, current.number).items()
     )
 
 
-def _has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:
-    """Tell whether no log of an agent is to be waited for: it said so, or is gone, or is plain.
+def has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:
+    """Return whether no log of an agent is to be waited for: it said so, or is gone, or is plain.
 
     by_ms: a while after it finished its last unit, when the log of that is surely in its outbox.
     """

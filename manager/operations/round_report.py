@@ -1,7 +1,8 @@
 """What a round was planned to cost, what was measured, and how far the two are apart.
 
 Planned and measured are milliseconds of transfer, one request after the other, as the source
-counts them; an agent's capacity is taken out again. The error is measured over planned, less 1.
+counts them; an agent's capacity is taken out again. The error is measured over planned, less 1; of
+an agent that fetched no page it is not known, however long its requests waited for an answer.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 from manager.db.engine import Database
 from manager.operations.rounds import RoundDetail, round_detail
 from shared.frozen import frozen
+from shared.ratios import MOST_TIMES, change_of
 
 __all__ = ["AgentReport", "RoundReport", "report_of", "round_report"]
 
 
 @frozen
 class AgentReport:
-    """One agent. planned_ms None: the plan did not know it. error: 0.25 is 25% more than planned.
+    """One agent. planned_ms None: the plan did not know it. error: 0.25 is 25% more than planned;
+    None: nothing was fetched, or nothing planned.
 
     elapsed_ms: how long the plan expected its work to take by the clock.
     """
@@ -99,7 +102,7 @@ def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = No
         bound_ms=detail.bound_ms,
         measured_ms=measured_ms,
         measured_agent=slowest.name if slowest is not None and slowest.measured_ms else "",
-        error=_error(measured_ms, planned_ms),
+        error=_error(measured_ms, planned_ms, sum(one.pages for one in agents)),
         elapsed_ms=row.elapsed_ms,
         agents=agents,
     )
@@ -108,17 +111,21 @@ def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = No
 def _agent(name: str, done: dict[str, Any] | None, planned: dict[str, Any] | None) -> AgentReport:
     planned_ms = planned["after_ms"] * planned.get("capacity", 1.0) if planned else None
     measured_ms = float(done["measured_ms"]) if done else 0.0
+    pages = done["pages"] if done else 0
     return AgentReport(
         name=name,
         units=sum(done["units"].values()) if done else 0,
-        pages=done["pages"] if done else 0,
+        pages=pages,
         bytes=done["bytes"] if done else 0,
         planned_ms=planned_ms,
         measured_ms=measured_ms,
-        error=_error(measured_ms, planned_ms),
+        error=_error(measured_ms, planned_ms, pages),
         elapsed_ms=planned.get("elapsed_ms") if planned else None,
     )
 
 
-def _error(measured_ms: float, planned_ms: float | None) -> float | None:
-    return measured_ms / planned_ms - 1 if planned_ms and measured_ms else None
+def _error(measured_ms: float, planned_ms: float | None, pages: int) -> float | None:
+    ratio = change_of(measured_ms, planned_ms)
+    if ratio is None or not pages or not measured_ms or ratio > MOST_TIMES:
+        return None
+    return ratio - 1

@@ -17,7 +17,6 @@ from manager.distance import (
     ms_per_kbyte,
     odd_agents,
     sick_hosts,
-    spoken_times,
     too_near,
 )
 from manager.operations.actor import CLOCK, note
@@ -27,6 +26,7 @@ from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from manager.operations.refetch_results import tally_of
 from shared.frozen import frozen
+from shared.ratios import spoken_times
 
 __all__ = ["watch_agents"]
 

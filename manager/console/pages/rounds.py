@@ -17,6 +17,7 @@ from manager.console.listing import Cut, Listing, read_listing
 from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
+from manager.console.pages.holding import HOLDING_WORDS
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.pages.schedules import edited, number_of, removed
@@ -24,6 +25,7 @@ from manager.console.visit import Question, Visit, link, share, whole_number
 from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
+from manager.operations.round_holders import holders_of
 from manager.operations.round_list import SORTS, STATES, RoundFilter, every_round, round_page
 from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
 from manager.operations.round_schedules import TIMETABLE, add_schedule, change_schedule
@@ -214,6 +216,8 @@ def show_round(visit: Visit) -> Response:
         bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
         methods=METHOD_WORDS,
         logs=_logs_of(detail.round),
+        holders=holders_of(visit.db, visit.number, visit.policy, visit.now_ms),
+        holding=HOLDING_WORDS,
     )
 
 

@@ -128,3 +128,20 @@ def test_a_round_is_reported(prsm: Running) -> None:
     report = prsm.local.get("/api/v1/rounds/1/report").json()
     assert (report["number"], report["state"]) == (1, "probing")
     assert prsm.local.get("/api/v1/rounds/2/report").status_code == 404
+
+
+def test_what_a_round_waits_for_is_listed(prsm: Running) -> None:
+    """Each host has its agent and the code of a reason; a round that is over waits for nothing."""
+    fill(prsm, "a.example", "b.example")
+    prsm.agent().call.get("/servlets/subscribe?host=a.example")
+    prsm.local.post("/api/v1/rounds", json={})
+    held = prsm.local.get("/api/v1/rounds/1/holders", params={"limit": 1}).json()
+    assert held["total"] == 2
+    (first,) = held["holders"]
+    assert (first["unit"], first["agent"], first["reason"]) == (
+        "http://a.example:80/", "a.example", "probing",
+    )  # fmt: skip
+    assert prsm.local.get("/api/v1/rounds/1/holders", params={"limit": 0}).status_code == 400
+    prsm.local.post("/api/v1/rounds/cancel", json={})
+    assert prsm.local.get("/api/v1/rounds/1/holders").json() == {"total": 0, "holders": []}
+    assert prsm.local.get("/api/v1/rounds/2/holders").status_code == 404

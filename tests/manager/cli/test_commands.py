@@ -177,9 +177,18 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     started = json.loads(prsm("rounds", "start", "--method", "tree", "--json").stdout)
     assert started["round"]["method"] == "tree"
     assert "tree" in prsm("rounds", "list").stdout
-    assert "probing" in prsm("rounds", "show").stdout
+    shown = prsm("rounds", "show", "--limit", "1").stdout
+    assert "probing" in shown
+    assert "waits for 2:" in shown
+    assert "http://x.example:80/  a.example  its distance is being measured" in shown
+    assert "1 more" in shown
+    holders = json.loads(prsm("rounds", "show", "--json").stdout)["holders"]
+    assert [one["unit"] for one in holders["holders"]] == [
+        "http://x.example:80/", "http://y.example:80/",
+    ]  # fmt: skip
     assert "cancelled" in prsm("rounds", "cancel", "--reason", "enough").stdout
     assert "enough" in prsm("rounds", "show", "1").stdout
+    assert "waits for" not in prsm("rounds", "show", "1").stdout
     assert prsm("rounds", "start", "--method", "magic", code=2)
 
 

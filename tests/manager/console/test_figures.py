@@ -77,6 +77,9 @@ def test_change_in_percent() -> None:
     assert _plain(figures.change(75, 100)) == "−25.0%"
     assert _plain(figures.change(110, 100)) == "+10.0%"
     assert figures.change(1, 0) == "–"
+    assert figures.change(1, None) == "–"
+    assert _plain(figures.change(199_475, 100)) == "1,995 times"
+    assert _plain(figures.change(1, 1e-90)) == "more than 10,000 times"
 
 
 @given(st.integers(-(2**63), 2**63 - 1))

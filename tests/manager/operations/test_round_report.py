@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
+from manager.db.rounds import RoundRow
 from manager.errors import NotFoundError
 from manager.operations import agent_rounds
 from manager.operations.agent_rounds import every_round_of_agent, rounds_of_agent
 from manager.operations.round_report import report_of, round_report
-from manager.operations.rounds import round_detail, start_round
+from manager.operations.rounds import RoundDetail, round_detail, start_round
 from tests.manager.operations.test_plans import measured
 from tests.manager.operations.world import ADMIN
 
@@ -46,3 +47,35 @@ def test_a_round_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch
     assert report_of(brief, whole.plan["agents"]) == report
     with pytest.raises(NotFoundError):
         round_report(database, 9)
+
+
+def detail_of(planned_ms: float, measured_ms: int, pages: int) -> RoundDetail:
+    """Return a round of one agent."""
+    row = RoundRow(
+        number=1, method="tree", state="finished", probe=True, seed=1, started_by="x",
+        started_ms=1, verified_ms=None, crawling_ms=2, finished_ms=3, reason="", plan_id=1,
+        makespan_ms=measured_ms, makespan_agent="a", elapsed_ms=1, refetch_ms=None,
+        plan_moves=None,
+    )  # fmt: skip
+    done = {"name": "a", "units": {"finished": 4}, "pages": pages, "bytes": 0}
+    plan = {"agents": [{"name": "a", "after_ms": planned_ms}]}
+    return RoundDetail(row, {}, {}, [{**done, "measured_ms": measured_ms}], planned_ms, 1.0, plan)
+
+
+@pytest.mark.parametrize(
+    ("planned_ms", "measured_ms", "pages", "error"),
+    [
+        (2.0, 3990, 0, None),  # four hosts that never answered: +199375% once
+        (0.0, 3990, 7, None),
+        (1e-9, 3990, 7, None),
+        (2000.0, 0, 7, None),
+        (2000.0, 2500, 7, 0.25),
+        (2.0, 3990, 7, 1994.0),
+    ],
+)
+def test_an_error_is_of_what_was_fetched(
+    planned_ms: float, measured_ms: int, pages: int, error: float | None
+) -> None:
+    """How long requests waited that nobody answered is not compared with a plan."""
+    report = report_of(detail_of(planned_ms, measured_ms, pages))
+    assert (report.error, report.agents[0].error) == (error, error)

@@ -1,0 +1,41 @@
+"""Ratios for people: whatever a number is divided by, they have few digits or are left out."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+__all__ = ["MOST_TIMES", "PERCENTS_END", "change_of", "spoken_change", "spoken_times"]
+
+MOST_TIMES: Final = 10_000.0
+"""Above it nobody reads the digits."""
+PERCENTS_END: Final = 10.0
+"""From ten times on "12 times" says more than "+1,100%"."""
+
+
+def spoken_times(ratio: float) -> str:
+    """Return how many times more or less something is, by a ratio above or below 1; bounded.
+
+    10 and 0.1 are both `10`.
+    """
+    times = ratio if ratio >= 1 else 1 / ratio if ratio > 0 else math.inf
+    if not times < MOST_TIMES + 0.5:
+        return f"more than {MOST_TIMES:,.0f}"
+    return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+
+
+def change_of(number: float | None, before: float | None) -> float | None:
+    """Return a number over another; None where one is not known or there is none to compare to."""
+    if number is None or before is None or not before > 0 or not number >= 0:
+        return None
+    ratio = number / before
+    return ratio if math.isfinite(ratio) else math.inf
+
+
+def spoken_change(ratio: float | None) -> str | None:
+    """Return a ratio as a change: `+25.3%`, `-3.0%`, `12 times`; None where there is none."""
+    if ratio is None:
+        return None
+    if ratio < PERCENTS_END:
+        return f"{100 * (ratio - 1):+.1f}%"
+    return f"{spoken_times(ratio)} times"
