@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from shared.plurals import agreeing
+
 __all__ = [
     "ConflictError",
     "Fault",
@@ -79,6 +81,9 @@ class PrsmError(Exception):
     def facts(self) -> dict[str, object]:
         """Return the parameters of the refusal, for programs."""
         return {}
+
+    def __str__(self) -> str:
+        return agreeing(super().__str__())
 
 
 class SettingError(PrsmError):

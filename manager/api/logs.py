@@ -21,6 +21,7 @@ PATIENCE_S: Final = 2.0
 class LineAnswer(BaseModel):
     """A line of a crawl log. since_ms, until_ms: between which moments it was fetched.
 
+    at_ms: when; is_exact: by the answer's Date field, else an estimate from its place in the log.
     status null: no answer. unit null: quarantined, the agent did not hold it. headers: as received,
     16 KiB at most, read as Latin-1.
     """
@@ -31,6 +32,8 @@ class LineAnswer(BaseModel):
     log: str
     since_ms: int | None
     until_ms: int | None
+    at_ms: int | None
+    is_exact: bool
     url: str
     status: int | None
     request_bytes: int
@@ -108,6 +111,8 @@ def _line(one: FoundLine) -> LineAnswer:
         log=one.log,
         since_ms=one.since_ms,
         until_ms=one.until_ms,
+        at_ms=one.at_ms,
+        is_exact=one.is_exact,
         url=line.url,
         status=line.status,
         request_bytes=line.request_bytes,

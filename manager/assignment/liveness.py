@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from manager.assignment.words import clock_time, spoken_duration
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
 
@@ -59,7 +60,8 @@ class AgentFacts:
     """What the manager knows of one agent; times are the manager's, None: never.
 
     last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
-    means to call again. units_held: whose right it has. queue: URLs it has waiting, None where
+    means to call again. units_held: whose right it has. probes_waiting: that are ordered of it and
+    not granted yet. queue: URLs it has waiting, None where
     it cannot say. left: by M5, and it did not come back. says_state, says: its own words, as the
     sync has them.
     """
@@ -77,6 +79,7 @@ class AgentFacts:
     says_state: str = ""
     says: str = ""
     work_window_ms: int = 15 * 60_000
+    probes_waiting: int = 0
 
 
 @frozen
@@ -202,13 +205,16 @@ def _silent(contact_ms: int, now_ms: int) -> str:
 
 
 def _working_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
-    waiting = f", {queue:,} URLs waiting" if queue else ""
+    waiting = agreeing(f", {queue:,} URLs waiting") if queue else ""
     return f"last fetched a page {spoken_duration(now_ms - worked_ms)} ago{waiting}"
 
 
 def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     says, worked_ms = _own_words(facts), facts.last_work_ms
     if not facts.units_held:
+        if facts.probes_waiting:
+            waiting = f"{facts.probes_waiting:,} probes wait for their turn"
+            return agreeing(f"it has nothing to crawl, and {waiting}{says}")
         return f"it has no unit to fetch{says}"
     fetched = (
         "never fetched a page"
@@ -220,7 +226,7 @@ def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     held = (
         f"holds {facts.units_held:,} units" if facts.queue is None else f"has {facts.queue:,} URLs"
     )
-    return f"it calls, {held}, but {fetched}{says}"
+    return f"it calls, {agreeing(held)}, but {fetched}{says}"
 
 
 def _own_words(facts: AgentFacts) -> str:

@@ -40,11 +40,11 @@ def logs(place: Place, /, limit: int, as_json: bool, **wanted: Any) -> None:
             click.echo(json.dumps(line, ensure_ascii=False))
         return
     showing.table(
-        ("agent", "until", "kind", "status", "bytes", "ms", "url"),
+        ("agent", "time", "kind", "status", "bytes", "ms", "url"),
         (
             (
                 line["agent"],
-                showing.time_text(line["until_ms"]),
+                ("" if line["is_exact"] else "~") + showing.time_text(line["at_ms"]),
                 line["kind"] + ("" if line["unit"] is not None else ", quarantined"),
                 line["status"] or "none",
                 line["response_bytes"],

@@ -11,7 +11,7 @@ from typing import Final
 
 from manager.console import figures
 from manager.console.drawing import Drawing, text_width
-from manager.console.language import _
+from manager.console.language import _, ngettext
 from shared.frozen import frozen
 
 __all__ = ["Pair", "draw_bars"]
@@ -58,7 +58,7 @@ def draw_bars(
         LEFT + length + LEFT,
         TOP + ROW * len(rows) + 8,
         title,
-        _("%(number)s agents, the greatest first.", number=len(rows)),
+        ngettext("%(num)s agent.", "%(num)s agents, the greatest first.", len(rows)),
     )
     _legend(drawing, labels, bound_ms)
     for place, (row, times) in enumerate(zip(rows, said, strict=True)):

@@ -15,7 +15,7 @@ from manager.assignment import LivenessState
 from manager.console import figures
 from manager.console.act_words import act
 from manager.console.audit_words import field
-from manager.console.language import _
+from manager.console.language import _, ngettext
 from manager.console.phrases import actor, spoken
 from manager.console.visit import link
 from manager.console.words import step, word
@@ -186,8 +186,11 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
         text = _("has only %(size)s of disk left.", size=free)
         yield Notice("warn", row.name, url, text, f"agent-disk:{row.name}")
     if row.reports_waiting >= REPORTS_WAITING:
-        waiting = figures.count(row.reports_waiting)
-        text = _("holds %(number)s reports that did not arrive.", number=waiting)
+        text = ngettext(
+            "holds %(num)s report that did not arrive.",
+            "holds %(num)s reports that did not arrive.",
+            row.reports_waiting,
+        )
         yield Notice("warn", row.name, url, text, f"reports:{row.name}")
     yield from _order_notices(view, now_ms, url)
 

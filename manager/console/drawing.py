@@ -15,8 +15,9 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from manager.console.visible import visible
+from shared.frozen import frozen
 
-__all__ = ["PAPER", "Drawing", "text_width"]
+__all__ = ["PAPER", "Drawing", "Instant", "text_width"]
 
 PAPER: Final = {
     "ink": "#17212b",
@@ -41,6 +42,24 @@ def text_width(text: str, size: float = 13, *, bold: bool = False) -> float:
     """
     usual = 0.7 if bold else 0.56
     return sum(1.0 if ord(sign) > 0x2E7F else usual for sign in text) * size
+
+
+@frozen
+class Instant:
+    """A moment that a text of a drawing says in UTC, for the browser to say in the viewer's zone.
+
+    iso: it, as machines read it. said: the part of the text. form: `time` or `day`, of
+    `prepare.js`.
+    """
+
+    iso: str
+    said: str
+    form: str
+
+    @property
+    def marks(self) -> str:
+        """Return the attributes of the text."""
+        return f' data-at="{self.iso}" data-form="{self.form}" data-said="{_said(self.said)}"'
 
 
 @dataclass
@@ -83,9 +102,34 @@ class Drawing:
             f'height="{_short(height)}" fill="{PAPER[ink]}"/>'
         )
 
-    def dot(self, x: float, y: float, radius: float, ink: str, tip: str = "") -> None:
-        """Draw a point; tip: what is said where the pointer stands."""
-        said = f"<title>{_said(tip)}</title>" if tip else ""
+    def zone(self, x: float, y: float) -> None:
+        """Name the zone of the drawing's times, ending at a place: UTC, or the viewer's."""
+        self._shapes.append(
+            f'<text class="ink-soft" x="{_short(x)}" y="{_short(y)}" fill="{PAPER["soft"]}" '
+            'font-size="12" text-anchor="end" data-zone="">UTC</text>'
+        )
+
+    def dot(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        ink: str,
+        tip: str = "",
+        *,
+        at: Instant | None = None,
+        hollow: bool = False,
+    ) -> None:
+        """Draw a point; tip: what is said where the pointer stands; at: the moment that it says."""
+        marks = at.marks if at is not None else ""
+        said = f"<title{marks}>{_said(tip)}</title>" if tip else ""
+        if hollow:
+            self._shapes.append(
+                f'<circle class="line-{ink}" cx="{_short(x)}" cy="{_short(y)}" '
+                f'r="{_short(radius)}" fill="none" stroke="{PAPER[ink]}" stroke-width="1.5" '
+                f'pointer-events="all">{said}</circle>'
+            )
+            return
         self._shapes.append(
             f'<circle class="ink-{ink}" cx="{_short(x)}" cy="{_short(y)}" r="{_short(radius)}" '
             f'fill="{PAPER[ink]}">{said}</circle>'
@@ -101,12 +145,14 @@ class Drawing:
         size: float = 13,
         anchor: str = "start",
         bold: bool = False,
+        at: Instant | None = None,
     ) -> None:
-        """Write a text; y: of its base line."""
+        """Write a text; y: of its base line; at: the moment that it says."""
+        marks = at.marks if at is not None else ""
         weight = ' font-weight="600"' if bold else ""
         self._shapes.append(
             f'<text class="ink-{ink}" x="{_short(x)}" y="{_short(y)}" fill="{PAPER[ink]}" '
-            f'font-size="{_short(size)}" text-anchor="{anchor}"{weight}>{_said(text)}</text>'
+            f'font-size="{_short(size)}" text-anchor="{anchor}"{weight}{marks}>{_said(text)}</text>'
         )
 
     @property

@@ -23,6 +23,7 @@ __all__ = [
     "figure",
     "iso",
     "kbytes",
+    "minute",
     "moment",
     "rate",
     "sentence",
@@ -132,6 +133,12 @@ def ago(at_ms: int, now_ms: int) -> str:
 def moment(at_ms: int) -> str:
     """Return a moment in UTC, to the second: `2026-11-21 06:30:05 UTC`."""
     said = _utc(at_ms).strftime(pgettext("date", "%Y-%m-%d %H:%M:%S"))
+    return f"{said}{GAP}UTC"
+
+
+def minute(at_ms: int) -> str:
+    """Return a moment in UTC, to the minute: `2026-11-21 06:30 UTC`."""
+    said = _utc(at_ms).strftime(pgettext("date", "%Y-%m-%d %H:%M"))
     return f"{said}{GAP}UTC"
 
 

@@ -16,8 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from shared.plurals import agreeing
+
 __all__ = [
     "LANGUAGES",
+    "SOURCE",
     "Lazy",
     "Words",
     "_",
@@ -111,7 +114,10 @@ def _catalogue(language: str) -> library.NullTranslations:
 def _(text: str, **values: Any) -> str:
     """Return a sentence in the language of this request, with its values."""
     said = _catalogue(current()).gettext(text)
-    return said % values if values else said
+    if not values:
+        return said
+    # Sentences with several numbers have one form in the source.
+    return agreeing(said % values) if current() == SOURCE else said % values
 
 
 def pgettext(context: str, text: str) -> str:

@@ -23,6 +23,7 @@ from manager.console.refusal_phrases import REFUSAL_PHRASES
 from manager.console.setting_phrases import SETTING_PHRASES
 from manager.console.words import step as step_word
 from manager.console.words import word
+from shared.plurals import NOUNS, VERBS, agreeing
 
 __all__ = ["CLAUSE", "PHRASES", "actor", "actor_meant", "pattern", "spoken"]
 
@@ -46,6 +47,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("last fetched a page %(time)s ago, %(urls)s URLs waiting"),
     lazy("last fetched a page %(time)s ago"),
     lazy("it has no unit to fetch"),
+    lazy("it has nothing to crawl, and %(probes)s probes wait for their turn"),
     lazy('it says "%(words)s"'),
     lazy("its queue is empty and it %(fetched)s"),
     lazy("it calls, %(held)s, but %(fetched)s"),
@@ -206,7 +208,6 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("pinned to %(version)s"),
     lazy("runs a newer one than %(version)s"),
     lazy("ring: %(ring)s"),
-    lazy("%(number)s captures"),
     lazy("%(number)s accepted"),
     lazy("%(machine)s, process %(number)s"),
     lazy("the command line"),
@@ -225,6 +226,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("%(unit)s was pinned to %(agent)s"),
     lazy("%(unit)s never goes to %(agent)s any more"),
     lazy("%(unit)s was excluded"),
+    lazy("%(number)s captures"),
 )
 """Shapes, the more particular before the more general. `%(what)s` is any text within a clause;
 one of `NAMES` has no spaces."""
@@ -247,6 +249,8 @@ _UPDATE: Final = re.compile(
     re.DOTALL,
 )
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
+_COUNTED: Final = re.compile(rf"^ ({'|'.join(NOUNS)})\b(?: ({'|'.join(VERBS)})\b)?")
+"""The words behind a number in a shape."""
 _DURATION: Final = re.compile(r"\d+(?:\.\d+)? (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
 
@@ -257,7 +261,7 @@ def spoken(text: str | None) -> str:
     if len(text) > LONGEST:
         return text
     if current() == "en":
-        return _in_words(text)
+        return agreeing(_in_words(text))
     plain = text.removesuffix(".")
     clauses = [_clause(clause) for clause in plain.split(CLAUSE)]
     if all(said is None for said in clauses):
@@ -362,7 +366,7 @@ def _shapes() -> list[tuple[str, Any, Lazy]]:
     """
     return [
         (
-            max(_VALUE.split(phrase.text)[::2], key=len),
+            max((_COUNTED.sub("", part) for part in _VALUE.split(phrase.text)[::2]), key=len),
             re2.compile(f"(?s){pattern(phrase.text)}"),
             phrase,
         )
@@ -376,6 +380,18 @@ def pattern(text: str) -> str:
     return "".join(
         (rf"(?P<{part}>\S+?)" if part in NAMES else f"(?P<{part}>.+?)")
         if place % 2
-        else re.escape(part)
+        else _literal(part)
         for place, part in enumerate(parts)
     )
+
+
+def _literal(text: str) -> str:
+    """Return the expression for the words of a shape; what is counted may be one (`agreeing`)."""
+    counted = _COUNTED.match(text)
+    if counted is None:
+        return re.escape(text)
+    noun, verb = counted.groups()
+    many = f" {noun}" + (f" {verb}" if verb else "")
+    one = f" {NOUNS[noun]}" + (f" {VERBS[verb]}" if verb else "")
+    rest = re.escape(text[counted.end() :])
+    return f"(?:{re.escape(many)}|{re.escape(one)}){rest}"

@@ -20,8 +20,10 @@ from markupsafe import Markup, escape
 from manager.console import act_words, figures, language, phrases, words
 from manager.console.browser_names import browser_name
 from manager.console.language import Lazy
+from manager.console.moments import mark_moments, time_mark
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
+from shared.plurals import agreeing
 
 __all__ = ["render", "render_text"]
 
@@ -29,20 +31,17 @@ FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
 _CODE: Final = re.compile(r"`([^`]+)`")
 _JOINT: Final = re.compile(r"(\.(?![0-9])|/(?!/|$|[0-9]{2}[/ ]))")
-_MOMENT: Final = re.compile(
-    rf"([0-9]{{4}})[-/]([0-9]{{2}})[-/]([0-9]{{2}}) ([0-9:]{{8}}){figures.GAP}UTC"
-)
 _OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 
 def render(template: str, **values: Any) -> str:
     """Return the text of a page."""
-    return _templates.get_template(template).render(**values)
+    return mark_moments(_templates.get_template(template).render(**values))
 
 
 def render_text(source: str, **values: Any) -> str:
     """Return what a template's source makes; for tests of the rules above."""
-    return _templates.from_string(source).render(**values)
+    return mark_moments(_templates.from_string(source).render(**values))
 
 
 def _finished(value: Any) -> Any:
@@ -54,7 +53,11 @@ def _finished(value: Any) -> Any:
 def _text(text: str, **values: Any) -> Markup | str:
     """Return a sentence for `{{ _("…") }}`; values that are marks stay marks."""
     said = language._(text)
-    return escape(said) % _all_finished(values) if values else said
+    if not values:
+        return said
+    made = escape(said) % _all_finished(values)
+    # Sentences with several numbers have one form in the source.
+    return Markup(agreeing(made)) if language.current() == language.SOURCE else made  # noqa: S704
 
 
 def _marked(text: str, **values: Any) -> Markup:
@@ -104,8 +107,16 @@ def _moment(at_ms: int | None) -> Markup | str:
     """Return a moment: UTC, which the browser's script turns into the viewer's zone."""
     if at_ms is None:
         return figures.NOTHING
-    iso, said = figures.iso(at_ms), figures.moment(at_ms)
-    return _marks('<time datetime="%s" data-moment title="%s">%s</time>', iso, said, said)
+    return Markup(time_mark(figures.iso(at_ms), figures.moment(at_ms)))  # noqa: S704  # digits
+
+
+def _planned(at_ms: int, zone: str, said: str) -> Markup:
+    """Return a moment by a clock in a zone. said: it in that zone, which UTC is only as text."""
+    iso, moment = figures.iso(at_ms), figures.moment(at_ms)
+    if zone != "UTC":
+        return _marks('<time datetime="%s" title="%s">%s</time>', iso, moment, visible(said))
+    mark = '<time datetime="%s" data-moment="weekday" title="%s">%s</time>'
+    return _marks(mark, iso, moment, figures.minute(at_ms))
 
 
 def _ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
@@ -152,17 +163,6 @@ def _dotted(text: str) -> Markup:
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 
 
-def _timed(text: str) -> Markup:
-    """Return a text whose moments are shown in the viewer's zone, as all others of a page."""
-    return Markup(_MOMENT.sub(_time_of, str(escape(text))))  # noqa: S704  # digits are put in
-
-
-def _time_of(found: re.Match[str]) -> str:
-    year, month, day, time = found.groups()
-    iso, said = f"{year}-{month}-{day}T{time}Z", found[0]
-    return f'<time datetime="{iso}" data-moment title="{said}">{said}</time>'
-
-
 def _coded(text: str) -> Markup:
     """Return a sentence whose parts between backticks are code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
@@ -204,6 +204,7 @@ def _environment() -> Environment:
         "asset": asset_url,
         "icon": _icon,
         "moment": _moment,
+        "planned": _planned,
         "ago": _ago,
         "state": _state,
         "outward": _outward,
@@ -225,7 +226,6 @@ def _environment() -> Environment:
         "decoded": unquote_plus,
         "figure": figures.figure,
         "dotted": _dotted,
-        "timed": _timed,
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence": figures.sentence,

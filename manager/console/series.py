@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from manager.console.drawing import Drawing, text_width
+from manager.console.drawing import Drawing, Instant, text_width
 from shared.frozen import frozen
 
 __all__ = ["Line", "draw_series", "scale_of"]
@@ -65,14 +65,14 @@ def draw_series(
     places: Sequence[str],
     lines: Sequence[Line],
     said: Callable[[float], str],
-    axis: str = "",
     *,
+    moments: Sequence[Instant] = (),
     runs_on: str = "",
 ) -> Drawing:
     """Return the drawing. places: what stands below each place. said: a number of the grid.
 
-    axis: what all places are of, as UTC. runs_on: said of the last place where what it stands for
-    is not over yet; the lines end there in dots.
+    moments: of the places, where they are times. runs_on: said of the last place where what it
+    stands for is not over yet: it lies on a band that says so, and lines to it are dotted.
     """
     drawing = Drawing(name, WIDTH, HEIGHT, title, description)
     greatest = max((n for line in lines for n in line.numbers if n is not None), default=0.0)
@@ -85,11 +85,13 @@ def draw_series(
         across = 0.5 if len(places) < 2 else place / (len(places) - 1)
         return left + width * across, floor - (floor - TOP) * number / (step * count)
 
+    if runs_on and len(places) > 1:
+        _mark_unfinished(drawing, at(len(places) - 1, 0), width / (len(places) - 1), runs_on)
     for tick, mark in enumerate(marks):
         y = at(0, step * tick)[1]
         drawing.line([(left, y), (WIDTH - RIGHT, y)], "faint")
         drawing.words(left - 6, y + 4, mark, "soft", size=12, anchor="end")
-    _label(drawing, places, left, width)
+    _label(drawing, places, moments, left, width)
     for line in lines:
         for part in _parts(line.numbers):
             points = [at(place, number) for place, number in part]
@@ -104,13 +106,26 @@ def draw_series(
             if len(places) <= DOTS_MOST or len(points) == 1:
                 for (place, number), (x, y) in zip(part, points, strict=True):
                     tip = f"{places[place]} {line.label} {said(number)}"
-                    if runs_on and place == len(places) - 1:
+                    unfinished = bool(runs_on) and place == len(places) - 1
+                    if unfinished:
                         tip = f"{tip} ({runs_on})"
-                    drawing.dot(x, y, line.width / 2 + 1.5, line.ink, tip)
+                    moment = moments[place] if moments else None
+                    radius = line.width / 2 + 1.5
+                    drawing.dot(x, y, radius, line.ink, tip, at=moment, hollow=unfinished)
     _legend(drawing, lines, left)
-    if axis:
-        drawing.words(WIDTH - RIGHT, 16, axis, "soft", size=12, anchor="end")
+    if moments:
+        drawing.zone(WIDTH - RIGHT, 16)
     return drawing
+
+
+def _mark_unfinished(
+    drawing: Drawing, foot: tuple[float, float], step: float, runs_on: str
+) -> None:
+    """Lay a band under the last place, and say above it that it is not over."""
+    x, floor = foot
+    begin = x - min(step, 40) / 2
+    drawing.box(begin, TOP, WIDTH - RIGHT / 2 - begin, floor - TOP, "faint")
+    drawing.words(WIDTH - RIGHT / 2, TOP - 4, runs_on, "soft", size=11, anchor="end")
 
 
 def _parts(numbers: Sequence[float | None]) -> list[list[tuple[int, float]]]:
@@ -124,7 +139,13 @@ def _parts(numbers: Sequence[float | None]) -> list[list[tuple[int, float]]]:
     return [part for part in parts if part]
 
 
-def _label(drawing: Drawing, places: Sequence[str], left: float, width: float) -> None:
+def _label(
+    drawing: Drawing,
+    places: Sequence[str],
+    moments: Sequence[Instant],
+    left: float,
+    width: float,
+) -> None:
     """Write as many of the places below as there is room for, the last among them."""
     if not places:
         return
@@ -135,7 +156,15 @@ def _label(drawing: Drawing, places: Sequence[str], left: float, width: float) -
         across = 0.5 if len(places) < 2 else place / (len(places) - 1)
         half = text_width(places[place], 12) / 2
         x = min(left + width * across, WIDTH - half - 2)
-        drawing.words(max(x, half + 2), HEIGHT - 6, places[place], "soft", size=12, anchor="middle")
+        drawing.words(
+            max(x, half + 2),
+            HEIGHT - 6,
+            places[place],
+            "soft",
+            size=12,
+            anchor="middle",
+            at=moments[place] if moments else None,
+        )
 
 
 def _legend(drawing: Drawing, lines: Sequence[Line], left: float) -> None:

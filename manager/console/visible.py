@@ -2,7 +2,8 @@
 
 Invariant: what `visible` returns has no character that a reader cannot see or that changes how
 others are shown: no NUL or other control, no bidirectional override, nothing of zero width. Each
-is replaced by its code point, as `⟨U+202E⟩`. Escaping for HTML is left to the templates.
+is replaced by its code point, as `⟨U+202E⟩`; CR LF is one line end. Escaping for HTML is left to
+the templates.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _SPACES: Final = dict.fromkeys(
 
 def visible(text: str) -> str:
     """Return the text with each hidden character replaced by its code point; lines stay lines."""
+    if "\r\n" in text:
+        text = text.replace("\r\n", "\n")
     # Of nearly all texts a few calls say that nothing is hidden: pages hold thousands of them.
     seen = text.isprintable() or text.translate(_SPACES).isprintable()
     if seen and (text.isascii() or _BLANK_LETTERS.isdisjoint(text)):

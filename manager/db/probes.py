@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from manager.db import orders
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.orders import OPEN, is_free_for
-from manager.db.tables import hosts, probe_orders, units
+from manager.db.tables import hosts, probe_orders, rounds, units
 from shared.frozen import frozen
 
 __all__ = [
@@ -36,7 +36,9 @@ __all__ = [
     "set_done",
     "set_granted",
     "unlogged",
+    "waiting_by_agent",
     "waiting_for",
+    "waiting_of",
     "was_cut_short",
 ]
 
@@ -257,6 +259,28 @@ def counts(tx: Transaction, round_number: int) -> dict[str, int]:
         .group_by(probe_orders.c.state)
     )
     return {row.state: row.orders for row in rows}
+
+
+def waiting_by_agent(tx: Transaction) -> dict[int, int]:
+    """Return how many orders of the open round wait to be granted, by agent."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.agent_id, sa.func.count().label("orders"))
+        .where(_waiting_in_open_round())
+        .group_by(probe_orders.c.agent_id)
+    )
+    return {row.agent_id: row.orders for row in rows}
+
+
+def waiting_of(tx: Transaction, agent_id: int) -> int:
+    """Return how many orders of an agent in the open round wait to be granted."""
+    mine = probe_orders.c.agent_id == agent_id
+    found = tx.value(sa.select(sa.func.count()).where(mine, _waiting_in_open_round()))
+    return int(found)
+
+
+def _waiting_in_open_round() -> sa.ColumnElement[bool]:
+    open_round = sa.select(rounds.c.number).where(rounds.c.state.in_(("probing", "crawling")))
+    return sa.and_(probe_orders.c.round.in_(open_round), probe_orders.c.state == "waiting")
 
 
 def counts_of_agent(tx: Transaction, agent_id: int) -> dict[str, int]:

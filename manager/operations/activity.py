@@ -26,12 +26,17 @@ STEPS_MOST: Final = 1000
 
 @frozen
 class Rate:
-    """What was fetched a second on average, from a moment for some hours."""
+    """What was fetched a second on average, from a moment for some hours.
+
+    None: no log speaks of that time, which is not the same as that nothing was fetched. is_over:
+    the time has passed; of one that goes on the average is over what has passed of it.
+    """
 
     from_ms: int
-    pages_per_s: float
-    bytes_per_s: float
-    errors_per_s: float
+    pages_per_s: float | None
+    bytes_per_s: float | None
+    errors_per_s: float | None
+    is_over: bool = True
 
 
 def add_activity(
@@ -43,7 +48,7 @@ def add_activity(
 ) -> None:
     """Add what a log says. numbers: requests, pages, errors, bytes, of the time between the two."""
     end_ms = min(until_ms, now_ms)
-    if not any(numbers) or end_ms < now_ms - KEPT_MS:
+    if end_ms < now_ms - KEPT_MS:
         return
     begin_ms = min(max(since_ms, end_ms - LOG_MOST_MS), end_ms)
     activity.add(tx, _spread(begin_ms, end_ms, numbers))
@@ -51,7 +56,10 @@ def add_activity(
 
 
 def _spread(begin_ms: int, end_ms: int, numbers: tuple[int, int, int, int]) -> list[HourRow]:
-    """Return the hours between two moments, each with its part; together they are all of it."""
+    """Return the hours between two moments, each with its part; together they are all of it.
+
+    An hour of the log in which nothing was fetched has a row, too: it is known to be 0.
+    """
     first, last = begin_ms // HOUR_MS, end_ms // HOUR_MS
     length_ms = max(1, end_ms - begin_ms)
     rows = []
@@ -62,7 +70,7 @@ def _spread(begin_ms: int, end_ms: int, numbers: tuple[int, int, int, int]) -> l
         upto = [round(number * share) for number in numbers]
         part = [new - old for new, old in zip(upto, given, strict=True)]
         given = upto
-        if any(part):
+        if any(part) or over_ms > max(0, hour * HOUR_MS - begin_ms):
             rows.append(HourRow(hour * HOUR_MS, part[0], part[1], part[2], part[3]))
     return rows
 
@@ -83,16 +91,20 @@ def rates(db: Database, now_ms: int, *, steps: int, hours: int) -> list[Rate]:
             [row for row in found if at_ms <= row.hour_ms < at_ms + length_ms],
             at_ms,
             min(length_ms, now_ms - at_ms),
+            is_over=at_ms + length_ms <= now_ms,
         )
         for at_ms in range(first_ms, end * length_ms, length_ms)
     ]
 
 
-def _rate(rows: Sequence[HourRow], from_ms: int, passed_ms: int) -> Rate:
+def _rate(rows: Sequence[HourRow], from_ms: int, passed_ms: int, *, is_over: bool) -> Rate:
+    if not rows:
+        return Rate(from_ms, None, None, None, is_over)
     seconds = max(1.0, passed_ms / 1000)
     return Rate(
         from_ms,
         sum(row.pages for row in rows) / seconds,
         sum(row.bytes for row in rows) / seconds,
         sum(row.errors for row in rows) / seconds,
+        is_over,
     )

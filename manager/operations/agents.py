@@ -24,6 +24,7 @@ from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = [
+    "WAITING",
     "AgentDetail",
     "AgentName",
     "AgentRow",
@@ -45,6 +46,7 @@ __all__ = [
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
 COMMANDS: Final = ("restart", "drain", "pause", "resume", "update")
 LIST_LIMIT_MOST: Final = 1_000_000
+WAITING: Final = "waiting"
 PAGES_TOO: Final = "confirmed"
 """The argument by which a restart deletes the pages, too (design 3, RESTART)."""
 
@@ -101,14 +103,19 @@ def names_taking_part(db: Database) -> list[str]:
 
 
 def units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
-    """Return how many units agents own, and how many rights of each kind they have; kept."""
+    """Return how many units agents own, and how many rights of each kind they have; kept.
+
+    `WAITING` counts as a kind: probes that are ordered and not granted yet.
+    """
     return db.kept.get("units by agent", lambda: _units_by_agent(db))
 
 
 def _units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
     """Return how many units agents own, and how many rights of each kind they have."""
     with db.read() as tx:
-        return assignments.count_by_agent(tx), rights.counts(tx)
+        waiting = probes.waiting_by_agent(tx).items()
+        held = rights.counts(tx) | {(number, WAITING): count for number, count in waiting}
+        return assignments.count_by_agent(tx), held
 
 
 def agent_detail(
@@ -119,8 +126,9 @@ def agent_detail(
         row = _found(tx, name)
         owned = {row.id: assignments.count_of(tx, row.id)}
         held = {(row.id, kind): rights.count_of(tx, row.id, kind) for kind in ("crawl", "probe")}
-        view = _view(row, owned, held, now_ms, policy)
         orders = probes.counts_of_agent(tx, row.id)
+        held[row.id, WAITING] = probes.waiting_of(tx, row.id)
+        view = _view(row, owned, held, now_ms, policy)
     return AgentDetail(view, json.loads(row.counters or "{}"), orders)
 
 
@@ -240,7 +248,9 @@ def _view(
     crawls, probing = held.get((row.id, "crawl"), 0), held.get((row.id, "probe"), 0)
     return AgentView(
         row,
-        how_it_is(row, crawls + probing, now_ms, policy),
+        how_it_is(
+            row, crawls + probing, now_ms, policy, probes_waiting=held.get((row.id, WAITING), 0)
+        ),
         owned.get(row.id, 0),
         crawls,
         probing,

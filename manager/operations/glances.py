@@ -11,7 +11,7 @@ from manager.assignment import Liveness
 from manager.db import glances
 from manager.db.engine import Database
 from manager.db.glances import GlanceRow
-from manager.operations.agents import units_by_agent
+from manager.operations.agents import WAITING, units_by_agent
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.taking_over import how_it_is
 from shared.frozen import frozen
@@ -37,7 +37,8 @@ def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) ->
     found = []
     for row in rows:
         units_held = held.get((row.id, "crawl"), 0) + held.get((row.id, "probe"), 0)
-        how = how_it_is(row, units_held, now_ms, policy)
+        waiting = held.get((row.id, WAITING), 0)
+        how = how_it_is(row, units_held, now_ms, policy, probes_waiting=waiting)
         found.append(AgentGlance(row, how, owned.get(row.id, 0)))
     return found
 

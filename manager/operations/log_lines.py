@@ -1,6 +1,6 @@
 """Which lines of all crawl logs are like that? Newest first, and in portions that never take long.
 
-A line has no time of its own; its report says between which moments it was fetched. A search looks
+A line's time is by its answer's `Date`, or an estimate (`log_times`). A search looks
 at reports from the newest on, until it has the lines that were asked for or its patience is over,
 and says where to go on: so a search over years of logs answers in a moment, and again, and again.
 Invariant: each line that matches is found once, whatever the portions; reports that come meanwhile
@@ -21,6 +21,7 @@ from manager.db.engine import Database
 from manager.db.reports import ReportRow
 from manager.errors import BusyError, NotFoundError
 from manager.operations.log_filters import Wanted, line_filter
+from manager.operations.log_times import line_time
 from manager.store import Layout
 from manager.store.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
 from shared.errors import FormatError
@@ -70,13 +71,18 @@ class Mark:
 
 @frozen
 class FoundLine:
-    """A line, who sent it, and between which moments (epoch ms) it was fetched."""
+    """A line, who sent it, when it was fetched, and between which moments its report says so.
+
+    Moments in epoch ms. is_exact: at_ms is by the answer's `Date`, else it is an estimate.
+    """
 
     agent: str
     log: str
     since_ms: int | None
     until_ms: int | None
     line: LogLine
+    at_ms: int | None = None
+    is_exact: bool = False
 
 
 @frozen
@@ -231,7 +237,10 @@ class _Search:
         for line in self._lines:
             row = self._rows[line.report]
             agent = names.get(row.agent_id, "")
-            lines.append(FoundLine(agent, row.name, row.since_ms, row.until_ms, line))
+            at = line_time(line.headers, line.line, row.lines, row.since_ms, row.until_ms)
+            lines.append(
+                FoundLine(agent, row.name, row.since_ms, row.until_ms, line, at.at_ms, at.is_exact)
+            )
         return FoundLines(lines, self._mark, self._looked, self._back_to_ms, self._gone)
 
 

@@ -28,7 +28,14 @@ LEFT: Final = "its agent left"
 LOST: Final = "its agent is lost"
 
 
-def how_it_is(row: AgentRow | GlanceRow, units_held: int, now_ms: int, policy: Policy) -> Liveness:
+def how_it_is(
+    row: AgentRow | GlanceRow,
+    units_held: int,
+    now_ms: int,
+    policy: Policy,
+    *,
+    probes_waiting: int = 0,
+) -> Liveness:
     """Return an agent's liveness and the reason in words."""
     return liveness(
         AgentFacts(
@@ -39,6 +46,7 @@ def how_it_is(row: AgentRow | GlanceRow, units_held: int, now_ms: int, policy: P
             promised_ms=row.promised_ms,
             permit_until_ms=row.permit_until_ms,
             units_held=units_held,
+            probes_waiting=probes_waiting,
             retired=row.retired_ms is not None,
             left=not row.subscribed,
             says_state=row.state,

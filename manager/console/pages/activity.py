@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import csv_response
-from manager.console.drawing import Drawing
+from manager.console.drawing import Drawing, Instant
 from manager.console.language import _, pgettext
 from manager.console.pages.drawings import drawing_file
 from manager.console.series import Line, draw_series
@@ -24,12 +24,13 @@ __all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
 
 RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
 """How many steps of how many hours."""
+HOUR_MS: Final = 3_600_000
 SIZES: Final = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
 @frozen
 class Activity:
-    """range: one of RANGES. last: the last whole hour; None: no log spoke of any hour."""
+    """range: one of RANGES. last: the last whole hour; None: no log speaks of it yet."""
 
     range: str
     last: Rate | None
@@ -43,59 +44,75 @@ def activity_of(visit: Visit) -> Activity | None:
     chosen = chosen if chosen in RANGES else "24h"
     steps, hours = RANGES[chosen]
     found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
-    if not any(one.pages_per_s or one.bytes_per_s for one in found):
+    if all(one.pages_per_s is None for one in found):
         return None
     last = rates(visit.db, visit.now_ms, steps=2, hours=1)[0]
-    return Activity(chosen, last, _pages(found, hours), _bytes(found, hours))
+    known = last if last.pages_per_s is not None else None
+    return Activity(chosen, known, _pages(found, hours), _bytes(found, hours))
 
 
-def _places(found: Sequence[Rate], hours: int) -> list[str]:
-    pattern = "%H:%M" if hours == 1 else "%m-%d"
-    return [f"{datetime.fromtimestamp(one.from_ms / 1000, UTC):{pattern}}" for one in found]
+def _greatest(numbers: Sequence[float | None]) -> float:
+    return max((number for number in numbers if number is not None), default=0.0)
+
+
+def _moments(found: Sequence[Rate], hours: int) -> list[Instant]:
+    form, pattern = ("time", "%H:%M") if hours == 1 else ("day", "%m-%d")
+    return [
+        Instant(
+            figures.iso(one.from_ms),
+            f"{datetime.fromtimestamp(one.from_ms / 1000, UTC):{pattern}}",
+            form,
+        )
+        for one in found
+    ]
 
 
 def _pages(found: Sequence[Rate], hours: int) -> Drawing:
+    moments = _moments(found, hours)
     return draw_series(
         "pages-over-time",
         _("Pages a second"),
         _(
-            "By the logs that came, each step %(hours)s hours, times in UTC. Greatest %(most)s.",
-            hours=hours,
-            most=figures.rate(max(one.pages_per_s for one in found), _("pages/s")),
+            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
+            " speaks are left out.",
+            time=figures.duration(hours * HOUR_MS),
+            most=figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s")),
         ),
-        _places(found, hours),
+        [moment.said for moment in moments],
         [
             Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
             Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
         ],
         lambda number: f"{number:g}",
-        axis="UTC",
+        moments=moments,
         runs_on=_("so far"),
     )
 
 
 def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
-    greatest = max(one.bytes_per_s for one in found)
+    greatest = _greatest([one.bytes_per_s for one in found])
+    moments = _moments(found, hours)
     size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
     return draw_series(
         "bytes-over-time",
         _("Bytes a second"),
         _(
-            "By the logs that came, each step %(hours)s hours, times in UTC. Greatest %(most)s.",
-            hours=hours,
+            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
+            " speaks are left out.",
+            time=figures.duration(hours * HOUR_MS),
             most=figures.speed(greatest),
         ),
-        _places(found, hours),
+        [moment.said for moment in moments],
         [
             Line(
                 f"{unit}/{pgettext('unit', 's')}",
                 "good",
-                [one.bytes_per_s / size for one in found],
+                [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found],
                 filled=True,
             )
         ],
         lambda number: f"{number:g}",
-        axis="UTC",
+        moments=moments,
         runs_on=_("so far"),
     )
 

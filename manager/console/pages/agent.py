@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.attention import agent_notices, spoken_detail
-from manager.console.language import Lazy, _, lazy
+from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link, whole_number
@@ -180,9 +180,10 @@ def retire_agent(visit: Visit) -> Response:
             Question(
                 _("Retire %(agent)s?", agent=name),
                 (
-                    _(
-                        "Its %(units)s units go to the other agents.",
-                        units=figures.count(detail.view.units_owned),
+                    ngettext(
+                        "Its %(num)s unit goes to the other agents.",
+                        "Its %(num)s units go to the other agents.",
+                        detail.view.units_owned,
                     ),
                     _("It gets no list any more, and its permit is not renewed."),
                     _("Its pages and reports stay. A new join token brings it back."),

@@ -21,9 +21,8 @@ from manager.console.pages.collection_asked import (
     names_that_hear,
 )
 from manager.console.pages.reports import before_of
-from manager.console.pages.schedules import edited, number_of, removed
+from manager.console.pages.schedules import edited, next_run, number_of, removed
 from manager.console.visit import Question, Visit
-from manager.console.words import run
 from manager.operations.collection_orders import list_orders, open_orders
 from manager.operations.collection_schedules import (
     TIMETABLE,
@@ -160,9 +159,7 @@ def add(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
     )
-    return visit.go(
-        HERE, done=_("Agents are asked to send next %(time)s.", time=run(made.next_runs[0]))
-    )
+    return visit.go(HERE, done=_("Agents are asked to send next %(time)s.", time=next_run(made)))
 
 
 def change(visit: Visit) -> Response:
@@ -178,9 +175,7 @@ def change(visit: Visit) -> Response:
         visit.now_ms,
         shown_ms=number_of(visit.form.get("shown", "")),
     )
-    return visit.go(
-        HERE, done=_("Agents are asked to send next %(time)s.", time=run(made.next_runs[0]))
-    )
+    return visit.go(HERE, done=_("Agents are asked to send next %(time)s.", time=next_run(made)))
 
 
 def run_now(visit: Visit) -> Response:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, number
+from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
 from manager.errors import ConflictError
@@ -113,8 +113,10 @@ def block(visit: Visit) -> Response:
         added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
     except (FormatError, ConflictError) as error:
         return _page(visit, status=visit.door.status_of(error) or 400, refused=str(error))
-    said = _(
-        "%(number)s lines are new; agents hear of them with their next sync.", number=number(added)
+    said = ngettext(
+        "%(num)s line is new; agents hear of it with their next sync.",
+        "%(num)s lines are new; agents hear of them with their next sync.",
+        added,
     )
     return visit.go(visit.back(HERE), done=said)
 

@@ -42,7 +42,8 @@ __all__ = ["PAGES"]
 ALERT_MS: Final = 24 * 3_600_000
 NOTICES_MOST: Final = 12
 STATES: Final = tuple(state.value for state in LivenessState)
-HOST_STATES: Final = ("placed", "probing", "idle", "new", "excluded")
+COVERED: Final = ("placed", "excluded")
+"""Host states that fill the bar; a host that waits for an owner is part of its hollow rest."""
 
 
 @frozen
@@ -136,7 +137,9 @@ def _host_numbers(visit: Visit) -> HostNumbers:
         waiting=waiting,
         excluded=by_state["excluded"],
         by_state=by_state,
-        parts=stacked([(state, by_state[state]) for state in HOST_STATES]),
+        parts=stacked(
+            [(state, by_state[state]) for state in COVERED], whole=float(sum(by_state.values()))
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
-from manager.console.svg import stacked
+from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
 from manager.operations.probe_views import AGE_DAYS, AgentCoverage, Coverage, coverage
 from shared.errors import FormatError
@@ -83,8 +83,8 @@ def show(visit: Visit) -> Response:
         "probes.html",
         seen=seen,
         ages=_ages(seen.ages),
-        age_parts=stacked([(f"age{at}", float(n)) for at, n in enumerate(seen.ages)]),
-        parts_of=lambda row: stacked([(f"age{at}", float(n)) for at, n in enumerate(row.ages)]),
+        age_parts=_age_bar(seen.ages, seen.pairs),
+        parts_of=lambda row: _age_bar(row.ages, seen.hosts),
         listing=listing,
         cut=listing.cut(_rows(seen, listing)),
         shown=SHOWN,
@@ -92,6 +92,12 @@ def show(visit: Visit) -> Response:
         fleet=[row.agent for row in seen.agents],
         asked={name: visit.query.get(name, "") for name in ("host", "agent", "older")},
     )
+
+
+def _age_bar(ages: Sequence[int], possible: int) -> list[Part]:
+    """Return measured distances by age over all that can be measured; the rest stays hollow."""
+    whole = float(max(possible, sum(ages)))
+    return stacked([(f"age{at}", float(number)) for at, number in enumerate(ages)], whole=whole)
 
 
 def _ages(numbers: list[int]) -> list[tuple[str, str, int]]:

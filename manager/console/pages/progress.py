@@ -9,11 +9,13 @@ from manager.console.svg import Part, stacked
 from manager.operations.rounds import RoundDetail
 from shared.frozen import frozen
 
-__all__ = ["UNIT_STATES", "Progress", "busiest_first", "progress_of"]
+__all__ = ["OVER", "UNIT_STATES", "Progress", "busiest_first", "progress_of"]
 
-ORDER_STATES: Final = ("done", "finished", "granted", "waiting", "failed")
+ORDER_STATES: Final = ("done", "finished", "failed", "granted", "waiting")
 AGENTS_SHOWN: Final = 10
-UNIT_STATES: Final = ("finished", "granted", "waiting", "cancelled")
+UNIT_STATES: Final = ("finished", "cancelled", "granted", "waiting")
+OVER: Final = frozenset(("done", "finished", "failed", "cancelled"))
+"""Bars of progress are filled with these alone: granted and waiting work is not done."""
 
 
 @frozen
@@ -41,6 +43,7 @@ class Progress:
     agents: list[dict[str, Any]]
     agents_left: int
     by_name: dict[str, dict[str, Any]]
+    filled: frozenset[str] = OVER
 
     def rate_of(self, agent: str) -> tuple[float, float] | None:
         """Return pages and bytes a second of an agent, on average over this round's crawl."""
@@ -71,13 +74,13 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
     return Progress(
         detail=detail,
         orders=orders,
-        order_parts=stacked([(state, float(number)) for state, number in orders]),
+        order_parts=_progress_bar(orders),
         orders_total=sum(number for _, number in orders),
-        orders_over=detail.orders.get("done", 0) + detail.orders.get("failed", 0),
+        orders_over=_over(orders),
         units=units,
-        unit_parts=stacked([(state, float(number)) for state, number in units]),
+        unit_parts=_progress_bar(units),
         units_total=sum(number for _, number in units),
-        units_over=detail.units.get("finished", 0) + detail.units.get("cancelled", 0),
+        units_over=_over(units),
         pages=pages,
         size_bytes=size_bytes,
         elapsed_ms=end_ms - row.started_ms,
@@ -98,9 +101,22 @@ def busiest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _share(agent: dict[str, Any]) -> dict[str, Any]:
     numbers = agent["units"]
     total = sum(numbers.values())
+    shares = [(state, numbers.get(state, 0)) for state in UNIT_STATES]
     return {
         **agent,
         "total": total,
-        "over": numbers.get("finished", 0) + numbers.get("cancelled", 0),
-        "parts": stacked([(state, float(numbers.get(state, 0))) for state in UNIT_STATES]),
+        "over": _over(shares),
+        "parts": _progress_bar(shares),
     }
+
+
+def _over(numbers: Sequence[tuple[str, int]]) -> int:
+    return sum(number for state, number in numbers if state in OVER)
+
+
+def _progress_bar(numbers: Sequence[tuple[str, int]]) -> list[Part]:
+    """Return the filled parts of a bar whose whole is all work, done or not."""
+    whole = float(sum(number for _, number in numbers))
+    return stacked(
+        [(state, float(number)) for state, number in numbers if state in OVER], whole=whole
+    )

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, lazy, number
+from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.release_keys import key_line
 from manager.console.phrases import actor
@@ -231,15 +231,19 @@ def stop(visit: Visit) -> Response:
             Question(
                 _("Halt %(version)s?", version=version),
                 (
-                    _(
-                        "%(number)s agents that were offered it and do not run it yet keep what "
+                    ngettext(
+                        "%(num)s agent that was offered it and does not run it yet keeps what it "
+                        "has.",
+                        "%(num)s agents that were offered it and do not run it yet keep what "
                         "they have.",
-                        number=number(waiting),
+                        waiting,
                     ),
-                    _(
-                        "%(number)s agents that run it go on with it. To take it away from them "
+                    ngettext(
+                        "%(num)s agent that runs it goes on with it. To take it away from it too, "
+                        "revoke it: that needs the key of releases.",
+                        "%(num)s agents that run it go on with it. To take it away from them "
                         "too, revoke it: that needs the key of releases.",
-                        number=number(line.running),
+                        line.running,
                     ),
                     _("It can go on at any time."),
                 ),
@@ -271,9 +275,10 @@ def widen(visit: Visit) -> Response:
                         "Agents look for their release daily, install it by themselves, and go "
                         "back where it does not complete a sync."
                     ),
-                    _(
-                        "%(running)s agents run it now; %(failed)s tried it and failed.",
-                        running=number(line.running),
+                    ngettext(
+                        "%(num)s agent runs it now; %(failed)s tried it and failed.",
+                        "%(num)s agents run it now; %(failed)s tried it and failed.",
+                        line.running,
                         failed=number(line.failed),
                     ),
                 ),
@@ -328,10 +333,12 @@ def minimum(visit: Visit) -> Response:
             Question(
                 _("Give agents below %(version)s no work?", version=version),
                 (
-                    _(
-                        "%(number)s agents run an older version now: their syncs are refused, and "
+                    ngettext(
+                        "%(num)s agent runs an older version now: its syncs are refused, and its "
+                        "units go to others.",
+                        "%(num)s agents run an older version now: their syncs are refused, and "
                         "their units go to others.",
-                        number=number(below),
+                        below,
                     ),
                     _("What they have fetched is still taken."),
                     _("This is for true breaks only; it can be lifted at any time."),

@@ -20,9 +20,8 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.pages.holding import HOLDING_WORDS
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
-from manager.console.pages.schedules import edited, number_of, removed
+from manager.console.pages.schedules import edited, next_run, number_of, removed
 from manager.console.visit import Question, Visit, link, share, whole_number
-from manager.console.words import run
 from manager.operations.plans import plan_detail
 from manager.operations.round_history import past_rounds
 from manager.operations.round_holders import holders_of
@@ -279,7 +278,7 @@ def add(visit: Visit) -> Response:
         probe=visit.form.get("no_probe") != "yes",
         moves=share(visit, "moves"),
     )
-    return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
+    return visit.go(HERE, done=_("The next round begins %(when)s.", when=next_run(made)))
 
 
 def change(visit: Visit) -> Response:
@@ -296,7 +295,7 @@ def change(visit: Visit) -> Response:
         moves=share(visit, "moves"),
         shown_ms=number_of(visit.form.get("shown", "")),
     )
-    return visit.go(HERE, done=_("The next round begins %(when)s.", when=run(made.next_runs[0])))
+    return visit.go(HERE, done=_("The next round begins %(when)s.", when=next_run(made)))
 
 
 def remove(visit: Visit) -> Response:

@@ -11,10 +11,11 @@ from manager.console import figures
 from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
 from manager.console.visit import Question, Visit
+from manager.console.words import run
 from manager.db.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = ["SCHEDULE_HEADER", "edited", "number_of", "removed", "schedule_cells"]
+__all__ = ["SCHEDULE_HEADER", "edited", "next_run", "number_of", "removed", "schedule_cells"]
 
 Row = TypeVar("Row", bound=Schedule)
 SCHEDULE_HEADER: Final = (
@@ -51,6 +52,16 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))
+
+
+def next_run(made: Scheduled[Any]) -> str:
+    """Return the moment of a schedule's next run in its own zone, or why there is none.
+
+    A moment in UTC is written so that the page shows it in the viewer's zone.
+    """
+    if made.next_runs_ms and made.schedule.zone == "UTC":
+        return figures.minute(made.next_runs_ms[0])
+    return run(made.next_runs[0])
 
 
 def schedule_cells(one: Scheduled[Any]) -> list[Cell]:

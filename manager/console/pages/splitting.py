@@ -35,14 +35,22 @@ def split(visit: Visit) -> Response:
         policy=visit.policy,
     )
     if confirmed:
-        done = _(
-            "%(host)s is split among %(number)s agents.", host=made.host, number=len(made.pieces)
+        done = ngettext(
+            "%(host)s is split among %(num)s agent.",
+            "%(host)s is split among %(num)s agents.",
+            len(made.pieces),
+            host=made.host,
         )
         return visit.go(link("host", host=made.host), done=done)
     fields = {name: visit.form.get(name, "") for name in ("pieces", "interval_s")}
     return visit.ask(
         Question(
-            _("Split %(host)s among %(number)s agents?", host=made.host, number=len(made.pieces)),
+            ngettext(
+                "Split %(host)s among %(num)s agent?",
+                "Split %(host)s among %(num)s agents?",
+                len(made.pieces),
+                host=made.host,
+            ),
             (*map(_told, made.pieces), *_consequences(made)),
             _("Split"),
             "/console/host/split",

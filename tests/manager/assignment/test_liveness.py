@@ -60,6 +60,11 @@ def test_retired() -> None:
     ("changed", "reason", "attention"),
     [
         ({"units_held": 0}, "it has no unit to fetch", False),
+        (
+            {"units_held": 0, "probes_waiting": 37},
+            "it has nothing to crawl, and 37 probes wait for their turn",
+            False,
+        ),
         ({"queue": 0}, "its queue is empty and it fetched nothing for 3 h", False),
         ({}, "it calls, has 3,400 URLs, but fetched nothing for 3 h", True),
         ({"queue": None}, "it calls, holds 12 units, but fetched nothing for 3 h", True),

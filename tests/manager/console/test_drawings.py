@@ -8,7 +8,7 @@ import pytest
 
 from manager.console.agent_bars import Pair, draw_bars
 from manager.console.agent_tree import draw_tree
-from manager.console.drawing import Drawing
+from manager.console.drawing import Drawing, Instant
 from manager.console.series import Line, draw_series, scale_of
 from manager.operations.plan_tree import PlanTree, TreeAgent, TreeEdge
 from tests.manager.console.filled import HOSTILE, SCRIPT
@@ -140,6 +140,19 @@ def test_of_two_lines_that_say_the_same_both_are_seen() -> None:
     assert order.index(below) < order.index(above)
 
 
+def test_places_that_are_times_say_them_for_the_browser() -> None:
+    """Each label and tip has its moment, so that the page shows all times in one zone."""
+    hours = [Instant(f"2026-11-26T{hour:02}:00:00Z", f"{hour:02}:00", "time") for hour in (9, 10)]
+    lines = [Line("pages/s", "busy", [1.0, 2.0])]
+    places = [hour.said for hour in hours]
+    root = read_drawing(draw_series("s", "t", "d", places, lines, str, moments=hours))
+    for text in [*root.iter(f"{SVG}text"), *root.iter(f"{SVG}title")]:
+        if ":00" in (text.text or ""):
+            assert text.get("data-at") == f"2026-11-26T{text.get('data-said')}:00Z"
+            assert text.get("data-said") in (text.text or "")
+    assert [one.text for one in root.iter(f"{SVG}text") if one.get("data-zone") == ""] == ["UTC"]
+
+
 def test_bars_share_one_scale_with_the_bound() -> None:
     """The longest is as long as there is room; what is not known has no bar."""
     pairs = [Pair(HOSTILE, 50.0, 100.0), Pair("b", None, 25.0)]
@@ -165,6 +178,9 @@ def test_what_is_not_over_ends_in_dots() -> None:
     drawn = root.findall(f"{SVG}polyline")
     dotted = [one for one in drawn if one.get("stroke-dasharray") == "1 4"]
     assert [one.get("class") for one in dotted] == ["line-busy"]
+    hollow = [one for one in root.findall(f"{SVG}circle") if one.get("fill") == "none"]
+    assert len(hollow) == 2, "points of what is not over"
+    assert "so far" in [one.text for one in root.iter(f"{SVG}text")]
     [area] = root.findall(f"{SVG}polygon")
     whole = next(one for one in drawn if one.get("class") == "line-busy")
     end, begin = str(whole.get("points")).split()[-1], str(dotted[0].get("points")).split()[0]

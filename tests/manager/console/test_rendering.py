@@ -44,11 +44,46 @@ def test_names_are_broken_behind_dots_and_versions_are_not() -> None:
 def test_moments_within_a_text_are_shown_as_all_others() -> None:
     """The script turns them into the viewer's zone; what stands around them is escaped."""
     text = f"<b> expires {moment(1_790_000_000_000)}, 2026-01-01 UTC"
-    made = render_text("{{ text|dotted|timed }}", text=text)
+    made = render_text("{{ text|dotted }}", text=text)
     assert made == (
         '&lt;b&gt; expires <time datetime="2026-09-21T14:13:20Z" data-moment'
         ' title="2026-09-21 14:13:20\u00a0UTC">2026-09-21 14:13:20\u00a0UTC</time>, 2026-01-01 UTC'
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "iso"),
+    [
+        ("2026-11-26 14:20 UTC", "2026-11-26T14:20:00Z"),
+        ("2026-11-26\u00a014:20:05\u00a0UTC", "2026-11-26T14:20:05Z"),
+        ("2026/11/26 14:20\u00a0UTC", "2026-11-26T14:20:00Z"),
+        ("2026-11-26T14:20Z", "2026-11-26T14:20:00Z"),
+    ],
+)
+def test_each_way_to_write_a_moment_is_marked(said: str, iso: str) -> None:
+    """To the minute as well as to the second, as `spoken` sentences, errors and rows have them."""
+    made = render_text("<p>{{ text|coded }}</p>", text=f"it sleeps until {said}; then")
+    assert f'<time datetime="{iso}" data-moment' in made
+    assert made.count("<time") == 1
+    form = "" if said.count(":") > 1 else '="minute"'
+    assert f"data-moment{form} title" in made
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        '<a title="{{ text }}">x</a>',
+        "<option>{{ text }}</option>",
+        "<textarea>\n{{ text }}</textarea>",
+        "<title>{{ text }}</title>",
+        "<pre><code>{{ text }}</code></pre>",
+        '<svg><text x="1">{{ text }}</text></svg>',
+    ],
+)
+def test_a_moment_where_no_mark_may_stand_stays(template: str) -> None:
+    """Attributes and plain-text elements hold no elements."""
+    made = render_text(template, text="2026-11-26 14:20 UTC")
+    assert "<time" not in made
 
 
 def test_japanese_moments_within_a_text_are_shown_as_all_others() -> None:
@@ -57,7 +92,7 @@ def test_japanese_moments_within_a_text_are_shown_as_all_others() -> None:
     def say() -> tuple[str, str]:
         speak("ja")
         said = moment(1_790_000_000_000)
-        return said, render_text("{{ text|dotted|timed }}", text=f"{said} /a/b")
+        return said, render_text("{{ text|dotted }}", text=f"{said} /a/b")
 
     said, made = copy_context().run(say)
     assert said == "2026/09/21 14:13:20\u00a0UTC"

@@ -57,3 +57,9 @@ def test_what_was_typed_stays_typed() -> None:
     """A field shows again what was typed, joiners and all; only NUL and CR cannot be kept."""
     assert typed("a\u200db\r\nc\x00") == "a\u200db\nc\ufffd"
     assert typed("\ud800").encode() == b"?"
+
+
+def test_a_line_end_of_two_characters_is_no_hidden_character() -> None:
+    """Headers end their lines so; a CR alone is shown, because it hides what stands before it."""
+    assert visible("HTTP/1.1 200 OK\r\nServer: x\r\n") == "HTTP/1.1 200 OK\nServer: x\n"
+    assert visible("a\rb") == "a⟨U+000D⟩b"

@@ -28,7 +28,28 @@ def test_a_log_is_spread_over_its_hours(database: Database) -> None:
     assert seen[2].pages_per_s == pytest.approx(rows[2].pages / 1800)
     days = rates(database, NOW_MS, steps=30, hours=24)
     assert len(days) == 30
-    assert sum(one.bytes_per_s > 0 for one in days) <= 2
+    assert sum((one.bytes_per_s or 0) > 0 for one in days) <= 2
+
+
+def test_time_without_a_log_is_not_known(database: Database) -> None:
+    """None, not 0: before the first log, and while the log of an hour is still to come."""
+    with database.write() as tx:
+        add_activity(tx, NOW_MS - 3 * HOUR_MS, NOW_MS - HOUR_MS, NOW_MS, (4, 4, 0, 40))
+    seen = rates(database, NOW_MS, steps=6, hours=1)
+    assert [one.pages_per_s is None for one in seen] == [True, True, False, False, False, True]
+    assert [one.is_over for one in seen] == [True] * 5 + [False]
+    assert seen[0].bytes_per_s is None
+    assert seen[0].errors_per_s is None
+
+
+def test_an_hour_of_a_log_in_which_nothing_was_fetched_is_known(database: Database) -> None:
+    """It is 0 there: an agent that had nothing to do, or waited."""
+    with database.write() as tx:
+        add_activity(tx, NOW_MS - 3 * HOUR_MS, NOW_MS - HOUR_MS, NOW_MS, (0, 0, 0, 0))
+        add_activity(tx, NOW_MS - 6 * HOUR_MS, NOW_MS - 4 * HOUR_MS, NOW_MS, (1, 1, 0, 10))
+    seen = rates(database, NOW_MS, steps=7, hours=1)
+    assert [one.pages_per_s for one in seen[4:6]] == [0, 0]
+    assert sum((one.pages_per_s or 0) * 3600 for one in seen) == pytest.approx(1)
 
 
 def test_old_hours_are_forgotten_and_long_logs_are_of_their_end(database: Database) -> None:

@@ -5,10 +5,23 @@
 (function () {
   const words = document.getElementById("words").dataset;
   const language = document.documentElement.lang;
-  const spoken = new Intl.DateTimeFormat(language === "en" ? "sv-SE" : language, {
-    year: "numeric", month: "2-digit", day: "2-digit",
-    hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
-  });
+  const date = { year: "numeric", month: "2-digit", day: "2-digit" };
+  const minute = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const second = { ...minute, second: "2-digit" };
+
+  function format(parts, locale) {
+    return new Intl.DateTimeFormat(locale || (language === "en" ? "sv-SE" : language), parts);
+  }
+
+  /* What `data-moment` and `data-form` name. */
+  const forms = {
+    "": format({ ...date, ...second }),
+    minute: format({ ...date, ...minute }),
+    time: format(minute),
+    day: format({ month: "2-digit", day: "2-digit" }),
+  };
+  const weekday = format({ weekday: "short" }, language);
+  forms.weekday = { format: (at) => weekday.format(at) + " " + forms.minute.format(at) };
 
   /* Said once a page, where it says as of when it is. */
   const zone = new Intl.DateTimeFormat(language, { timeZoneName: "short" });
@@ -16,16 +29,30 @@
     return " " + zone.formatToParts(date).find((part) => part.type === "timeZoneName").value;
   }
 
-  /* Times: the server writes UTC; here they become the viewer's, with UTC on hover. */
+  /* Times: the server writes UTC; here they become the viewer's, with UTC on hover. In drawings
+     `data-at` is the moment and `data-said` the part of the text that says it. */
   function localise(root) {
     for (const time of root.querySelectorAll("time:not([data-local])")) {
-      const date = new Date(time.dateTime);
-      if (isNaN(date)) continue;
+      const at = new Date(time.dateTime);
+      if (isNaN(at)) continue;
       const utc = time.title;
       if (time.hasAttribute("data-moment")) {
-        time.textContent = spoken.format(date) + (time.closest(".asof") ? zoneOf(date) : "");
-      } else time.title = spoken.format(date) + "\u2002(" + utc + ")";
+        const form = forms[time.dataset.moment] || forms[""];
+        time.textContent = form.format(at) + (time.closest(".asof") ? zoneOf(at) : "");
+      } else time.title = forms[""].format(at) + "\u2002(" + utc + ")";
       time.setAttribute("data-local", "");
+    }
+    for (const mark of root.querySelectorAll("[data-at]:not([data-local])")) {
+      const at = new Date(mark.dataset.at);
+      if (isNaN(at)) continue;
+      const said = mark.dataset.said;
+      const text = (forms[mark.dataset.form] || forms[""]).format(at);
+      mark.textContent = mark.textContent.replace(said, text);
+      mark.setAttribute("data-local", "");
+    }
+    for (const mark of root.querySelectorAll("[data-zone]:not([data-local])")) {
+      mark.textContent = zoneOf(new Date()).trim();
+      mark.setAttribute("data-local", "");
     }
   }
 

@@ -35,9 +35,6 @@
   function isEnd(field) { return field.dataset.moment === "end"; }
 
   function prepare(root) {
-    const name = new Intl.DateTimeFormat(document.documentElement.lang, { timeZoneName: "short" })
-      .formatToParts(new Date()).find(function (part) { return part.type === "timeZoneName"; });
-    for (const zone of root.querySelectorAll("[data-zone]")) zone.textContent = name.value;
     for (const link of root.querySelectorAll("a[data-days-back]")) {
       const date = new Date();
       date.setDate(date.getDate() - Number(link.dataset.daysBack));
