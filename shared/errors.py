@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from shared.plurals import agreeing
-
 __all__ = [
     "ConflictError",
     "Fault",
@@ -81,9 +79,6 @@ class PrsmError(Exception):
     def facts(self) -> dict[str, object]:
         """Return the parameters of the refusal, for programs."""
         return {}
-
-    def __str__(self) -> str:
-        return agreeing(super().__str__())
 
 
 class SettingError(PrsmError):

@@ -18,6 +18,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.addresses import keep_whole
 from manager.operations.giving import give_units, members
 from manager.operations.plan_changes import require_fresh
+from manager.operations.undoing import moves_back
 
 __all__ = ["apply_moves", "apply_plan", "undo_plan", "undoable"]
 
@@ -86,7 +87,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
         if last is None:
             raise ConflictError("no plan was applied that could be taken back; see `prsm plans`")
         _require_standing(tx, standing)
-        back = [row for row in plans.all_moves(tx, last.id) if row.from_agent is not None]
+        back = moves_back(plans.all_moves(tx, last.id))
         number = plans.add(
             tx,
             {
@@ -106,10 +107,10 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
             [
                 {
                     "unit_id": row.unit_id,
-                    "from_agent": row.to_agent,
-                    "to_agent": row.from_agent,
-                    "from_ms": row.to_ms,
-                    "to_ms": row.from_ms,
+                    "from_agent": row.from_agent,
+                    "to_agent": row.to_agent,
+                    "from_ms": row.from_ms,
+                    "to_ms": row.to_ms,
                 }
                 for row in back
             ],

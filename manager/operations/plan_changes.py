@@ -21,7 +21,7 @@ from manager.operations.giving import members
 from manager.operations.pin_rules import load_standing
 from shared.frozen import frozen
 
-__all__ = ["Change", "ChangeKind", "changes_since", "require_fresh"]
+__all__ = ["Change", "ChangeKind", "changes_since", "require_fresh", "stopping"]
 
 CHANGES_SAID: Final = 5
 
@@ -71,7 +71,7 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
         if plan.applied_ms is not None:
             return []
         taking = {row.id: row for row in members(tx)}
-        return [*_stopping(tx, plans.moves_of(tx, plan_id), taking), *_missed(tx, plan, taking)]
+        return [*stopping(tx, plans.moves_of(tx, plan_id), taking), *_missed(tx, plan, taking)]
 
 
 def require_fresh(
@@ -84,7 +84,7 @@ def require_fresh(
 
     moves: (unit, giver, taker). taking: the agents that take part. Raises StalePlanError.
     """
-    changes = _stopping(tx, moves, taking)
+    changes = stopping(tx, moves, taking)
     if not changes:
         return
     examples = [said for change in changes for said in change.examples][:CHANGES_SAID]
@@ -100,11 +100,12 @@ def require_fresh(
     )
 
 
-def _stopping(
+def stopping(
     tx: Transaction,
     moves: Sequence[tuple[int, int | None, int]],
     taking: Mapping[int, AgentRow],
 ) -> list[Change]:
+    """Return what keeps moves (unit, giver, taker) from being carried out."""
     names = agents.names(tx)
     gone = [
         f"agent {names[taker]} takes no part any more"

@@ -12,7 +12,7 @@ from manager.errors import NotFoundError
 from manager.operations.pins import agent_of
 from shared.frozen import frozen
 
-__all__ = ["Move", "every_move", "move_page"]
+__all__ = ["Move", "every_move", "move_page", "named"]
 
 PAGE_MOST: Final = 1000
 MOVES_AT_ONCE: Final = 1000
@@ -40,7 +40,7 @@ def move_page(
     moving = plan.moves if number is None else plans.count_moves(tx, plan.id, number)
     limit, offset = max(1, min(limit, PAGE_MOST)), max(0, offset)
     page = plans.moves_page(tx, plan.id, limit, offset, number)
-    return moving, _named(page, agents.names(tx))
+    return moving, named(page, agents.names(tx))
 
 
 def every_move(db: Database, plan_id: int, *, agent: str = "") -> Iterator[Move]:
@@ -64,10 +64,11 @@ def _every_move(
     for at in range(0, len(unit_ids), MOVES_AT_ONCE):
         with db.read() as tx:
             rows = plans.moves_of_units(tx, plan_id, unit_ids[at : at + MOVES_AT_ONCE])
-        yield from _named(rows, names)
+        yield from named(rows, names)
 
 
-def _named(page: Sequence[MoveRow], names: dict[int, str]) -> list[Move]:
+def named(page: Sequence[MoveRow], names: dict[int, str]) -> list[Move]:
+    """Return moves with the names of their agents."""
     return [
         Move(
             row.unit,

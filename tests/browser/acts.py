@@ -171,7 +171,7 @@ _OF_ALERTS: Final = (
 )  # fmt: skip
 
 _OF_RULES: Final = (
-    Act("/fleet-rules/block", "/console/fleet-rules", "block.add", "1 lines are new",
+    Act("/fleet-rules/block", "/console/fleet-rules", "block.add", "1 line is new",
         typed={"text": "/never-ending/", "reason": "never ends"}),
     Act("/fleet-rules/unblock", "", "block.remove", "The line is removed", row="/never-ending/",
         asks=True),

@@ -45,7 +45,7 @@ class Refused:
 
 
 REFUSED = (
-    Refused("add-hosts", "add-hosts", "1 lines name no host", {"lines": "a.example\nhttp://["}),
+    Refused("add-hosts", "add-hosts", "1 line names no host", {"lines": "a.example\nhttp://["}),
     Refused("new-user", "new-user", "viewer", {"name": "viewer", "password": PASSWORD}, 409),
     Refused("own-password", "own-password", "password", {"old_password": "not the one",
             "password": f"new {PASSWORD}", "password_again": f"new {PASSWORD}"}),

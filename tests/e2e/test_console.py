@@ -67,7 +67,7 @@ def test_a_morning_at_the_console(manager: ManagerProcess) -> None:
 
         form = _page(client, "/console/add-hosts")
         added = _submit(client, form, "/console/add-hosts", lines="www.example.jp")
-        assert "1 hosts are new" in read(added.text).text
+        assert "1 host is new" in read(added.text).text
         form = _page(client, "/console/host?host=www.example.jp")
         asked = _submit(client, form, "/console/host/exclude", reason="=its owner asked")
         done = _submit(client, read(asked.text), "/console/host/exclude")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from shared.errors import PrsmError
 from shared.plurals import agreeing
 
 
@@ -26,8 +25,3 @@ from shared.plurals import agreeing
 def test_what_is_counted_agrees_with_its_number(text: str, said: str) -> None:
     """A noun behind 1 is singular, as is the verb behind that; other numbers change nothing."""
     assert agreeing(text) == said
-
-
-def test_errors_agree() -> None:
-    """Whoever says them: the console, the API, the commands."""
-    assert str(PrsmError("1 lines cannot be taken")) == "1 line cannot be taken"

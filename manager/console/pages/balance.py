@@ -26,6 +26,7 @@ from manager.operations.applying import undoable
 from manager.operations.plans import PlanDetail, list_plans, plan_detail
 from manager.operations.round_history import PastRound, past_rounds
 from manager.operations.rounds import current_round
+from manager.operations.undoing import undo_preview
 
 __all__ = ["PAGES", "draw_rounds"]
 
@@ -56,6 +57,7 @@ def show(visit: Visit) -> Response:
         "balance.html",
         plans=plans,
         stands=stands,
+        undoing=undo_preview(visit.db) if stands is not None and visit.may("operator") else None,
         detail=shown,
         plan=shown.plan if shown is not None else None,
         bars=cost_bars(shown.agents, shown.plan.bound_ms) if shown is not None else None,

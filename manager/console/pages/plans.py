@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -13,21 +12,24 @@ from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Cut, Listing, read_listing
+from manager.console.pages import plan_undoing
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.change_words import change_words
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
+from manager.console.pages.plan_undoing import stale_page
 from manager.console.pages.tree import shown_tree
 from manager.console.phrases import actor
 from manager.console.visit import Question, Visit, share, whole_number
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
-from manager.operations.applying import apply_plan, undo_plan, undoable
+from manager.operations.applying import apply_plan, undoable
 from manager.operations.audit import audit_page
 from manager.operations.plan_changes import Change, changes_since
 from manager.operations.plan_list import SORTS, PlanFilter, every_plan, plan_page
 from manager.operations.plan_moves import Move, every_move
 from manager.operations.plans import make_plan, plan_detail
+from manager.operations.undoing import UndoPreview, undo_preview
 
 __all__ = ["PAGES"]
 
@@ -141,12 +143,18 @@ def show_plan(visit: Visit) -> Response:
         last=start + len(detail.moves),
         agents=sorted({one["name"] for one in detail.agents} | ({agent} if agent else set())),
         methods=METHOD_WORDS,
-        can_undo=visit.may("operator") and undoable(visit.db) == number,
+        undoing=_undoing(visit, number),
         changes=_changes(visit, detail.plan),
         change_words=change_words,
         tree=shown_tree(visit, number),
         costs_file=f"{HERE}/{number}/costs.svg",
     )
+
+
+def _undoing(visit: Visit, number: int) -> UndoPreview | None:
+    """Return what taking this plan back would do, where it is the one that was applied last."""
+    preview = undo_preview(visit.db) if undoable(visit.db) == number else None
+    return preview if visit.may("operator") else None
 
 
 def _changes(visit: Visit, plan: PlanRow) -> list[Change]:
@@ -195,7 +203,7 @@ def apply(visit: Visit) -> Response:
     if not visit.is_confirmed:
         changes = changes_since(visit.db, number)
         if any(change.stops for change in changes):
-            return _stale(visit, plan, changes)
+            return stale_page(visit, plan, changes)
         stands = undoable(visit.db) or 0
         return visit.ask(
             Question(
@@ -226,7 +234,7 @@ def apply(visit: Visit) -> Response:
             visit.db, number, visit.actor, visit.now_ms, standing=whole_number(visit, "standing")
         )
     except StalePlanError:
-        return _stale(visit, plan, changes_since(visit.db, number))
+        return stale_page(visit, plan, changes_since(visit.db, number))
     if not moved and plan.moves:
         return visit.go(here, done=_applied_already(visit, plan))
     said = ngettext(
@@ -255,55 +263,11 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
     )
 
 
-def _stale(visit: Visit, plan: PlanRow, changes: Sequence[Change]) -> Response:
-    """Refuse a plan that does not fit any more, and say why in words and figures."""
-    return visit.page(
-        "plan_stale.html",
-        status=409,
-        number=plan.id,
-        plan=plan,
-        changes=changes,
-        change_words=change_words,
-        methods=METHOD_WORDS,
-    )
-
-
-def undo(visit: Visit) -> Response:
-    """Undo the plan that was applied last; ask once, and only that one."""
-    asked, last = whole_number(visit, "plan"), undoable(visit.db)
-    meant = last if asked is None else asked
-    if meant is not None and not visit.is_confirmed and meant == last:
-        plan = plan_detail(visit.db, meant, limit=1).plan
-        return visit.ask(
-            Question(
-                _("Undo plan %(number)s?", number=meant),
-                (
-                    ngettext(
-                        "Of %(num)s unit that it moved, what had an owner before goes back to it.",
-                        "Of %(num)s units that it moved, those that had an owner before go back"
-                        " to it.",
-                        plan.moves,
-                    ),
-                    _("Who fetches a unit now goes on until it has taken a list without it."),
-                ),
-                _("Undo"),
-                f"{HERE}/undo",
-                f"{HERE}/{meant}",
-                {"plan": str(meant)},
-                danger=False,
-            )
-        )
-    number = undo_plan(visit.db, visit.actor, visit.now_ms, standing=meant)
-    return visit.go(
-        f"{HERE}/{number}", done=_("Plan %(number)s is undone by this one.", number=meant)
-    )
-
-
 PAGES: Final = (
     Page("GET", "/plans", "viewer", show),
     Page("GET", "/plans.csv", "viewer", export),
     Page("POST", "/plans", "operator", make),
-    Page("POST", "/plans/undo", "operator", undo),
+    *plan_undoing.PAGES,
     Page("GET", "/plans/{number:int}", "viewer", show_plan),
     Page("GET", "/plans/{number:int}.csv", "viewer", export_moves),
     Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),

@@ -9,7 +9,17 @@ __all__ = ["Element", "Form", "Markup", "read"]
 
 VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 BOOLEAN = frozenset(
-    ("autofocus", "checked", "defer", "download", "hidden", "popover", "required", "selected")
+    (
+        "autofocus",
+        "checked",
+        "defer",
+        "disabled",
+        "download",
+        "hidden",
+        "popover",
+        "required",
+        "selected",
+    )
 )
 
 

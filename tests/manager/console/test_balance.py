@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from manager.operations.applying import apply_plan, undoable
 from manager.operations.audit import audit_page
+from manager.operations.glances import agent_glances
+from manager.operations.moving import move_unit
 from manager.operations.plan_tree import plan_tree
-from manager.operations.plans import list_plans
+from manager.operations.plans import list_plans, make_plan
+from manager.operations.undoing import undo_preview
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
 from tests.manager.console.markup import read
+from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
 
@@ -106,3 +111,60 @@ def test_probes_are_ordered_on_the_pages(prsm: Running, person: Visitor) -> None
     assert len(matrix) > 50
     pairs = viewer.get("/console/probes/distances.csv?agent=osaka.example.ac.jp").text
     assert pairs.count("osaka.example.ac.jp") > 20
+
+
+def test_undo_says_what_goes_back(prsm: Running, person: Visitor) -> None:
+    """Before anything moves: how many units, to whom, and what the makespan becomes."""
+    browser = person("operator")
+    number = make_plan(prsm.manager.db, "random", ADMIN, prsm.manager.now_ms())
+    apply_plan(prsm.manager.db, number, ADMIN, prsm.manager.now_ms())
+    asked = browser.act(f"/console/plans/{number}", "/console/plans/undo")
+    assert asked.status_code == 200
+    page = read(asked.text)
+    assert "go back to their owners before" in page.text or "goes back to its owner" in page.text
+    preview = undo_preview(prsm.manager.db)
+    assert preview is not None
+    assert preview.moves
+    for move in preview.moves:
+        assert move.taker in page.text
+    assert undoable(prsm.manager.db) == number, "nothing was done yet"
+    done = browser.submit(page.form("/console/plans/undo"))
+    assert done.status_code == 303
+    assert undoable(prsm.manager.db) != number
+
+
+def test_undo_of_what_changed_since_is_refused_with_a_next_step(
+    prsm: Running, person: Visitor
+) -> None:
+    """As for a stale plan: what changed, a new plan in its place; its button says so before."""
+    browser, db = person("operator"), prsm.manager.db
+    number = make_plan(db, "random", ADMIN, prsm.manager.now_ms())
+    apply_plan(db, number, ADMIN, prsm.manager.now_ms())
+    asked = browser.act(f"/console/plans/{number}", "/console/plans/undo")
+    preview = undo_preview(db)
+    assert preview is not None
+    moved = preview.moves[0]
+    others = {
+        one.row.name
+        for one in agent_glances(db, prsm.manager.now_ms())
+        if one.row.last_contact_ms is not None and one.row.retired_ms is None
+    }
+    other = min(others - {moved.giver, moved.taker})
+    move_unit(db, moved.unit, other, "", ADMIN, prsm.manager.now_ms())
+    late = browser.submit(read(asked.text).form("/console/plans/undo"))
+    assert late.status_code == 409
+    page = read(late.text)
+    assert f"Plan {number} can't be undone" in page.text
+    assert page.has_form("/console/plans"), "make a new plan"
+    for here in (f"/console/plans/{number}", "/console/balance"):
+        seen = browser.page(here)
+        assert "have changed since, so undoing it would be refused" in seen.text
+        [button] = [one for one in seen.all("button") if "disabled" in one.attributes]
+        assert button.attributes["aria-describedby"] == "unable-console-plans-undo"
+        assert "make a new plan" in seen.text
+        assert seen.has_form("/console/plans")
+    again = browser.post(
+        "/console/plans/undo", {"csrf": browser.csrf, "plan": str(number), "confirmed": "yes"}
+    )
+    assert again.status_code == 409
+    assert undoable(db) == number
