@@ -1,8 +1,8 @@
 """Agreement of English sentences with the number 1: `1 unit changes hands`.
 
 Operations write the plural, as for most numbers: f"{moves} units change hands", and the console
-says it right, also of rows of years ago. `agreeing` puts the noun behind a 1, and the verb behind that,
-into the singular; any other text stays as it is.
+says it right, also of rows of years ago. `agreeing` puts the noun behind a 1, and the verb behind
+that, into the singular; any other text stays as it is.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ VERBS: Final = {
     **{
         verb: f"{verb}s"
         for verb in (
-            "belong", "bring", "change", "come", "fail", "get", "hold", "make", "name", "need", "run", "say",
-            "stay", "take", "wait",
+            "belong", "bring", "change", "come", "fail", "get", "hold", "make", "name", "need", "run",
+            "say", "stay", "take", "wait",
         )
     },
 }  # fmt: skip

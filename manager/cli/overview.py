@@ -62,10 +62,9 @@ def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
         (
             (
                 showing.time_text(one["from_ms"]),
-                *(
-                    "-" if one[name] is None else showing.figure_text(one[name])
-                    for name in ("pages_per_s", "bytes_per_s", "errors_per_s")
-                ),
+                showing.figure_text(one["pages_per_s"]),
+                showing.figure_text(one["bytes_per_s"]),
+                showing.figure_text(one["errors_per_s"]),
             )
             for one in found
         ),
