@@ -43,8 +43,8 @@ VERBS: Final = {
     **{
         verb: f"{verb}s"
         for verb in (
-            "belong", "bring", "change", "come", "fail", "get", "hold", "make", "name", "need", "run",
-            "say", "stay", "take", "wait",
+            "belong", "bring", "change", "come", "fail", "get", "hold", "make", "name", "need",
+            "run", "say", "stay", "take", "wait",
         )
     },
 }  # fmt: skip
