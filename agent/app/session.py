@@ -35,6 +35,7 @@ from agent.app.mapping import (
 from agent.app.pages import page_worker
 from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
 from agent.modules.counts import StopCounts
+from agent.modules.frontier import Wait
 from agent.modules.taking import Taking
 from agent.modules.wanted import wanted_of
 from agent.pipeline.crawl import CRAWL
@@ -370,6 +371,10 @@ class CrawlSession:
     def state(self) -> CrawlState:
         """Return what goes on now."""
         return self._crawl.state()
+
+    def waits(self, limit: int) -> list[Wait]:
+        """Return hosts that wait for their next request, the longest first."""
+        return self._crawl.waits(limit)
 
     @property
     def quiet(self) -> bool:

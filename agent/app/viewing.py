@@ -13,7 +13,7 @@ from agent.app.sleeping import rest_outside_hours
 from agent.app.telling import tellable
 from agent.collection.announcing import read_serving
 from agent.collection.withdrawn import read_withdrawn
-from agent.control.status import BackOff, KindRow, Rates, Status, Stopped
+from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitRow
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
@@ -23,6 +23,8 @@ from shared.wire.sync_light import Counters, HeldPermit, HostRest, StoppedUrls
 __all__ = ["Viewing", "stopped_urls"]
 
 EXAMPLES: Final = 3
+WAITS: Final = 100
+"""Hosts that wait, for the status."""
 
 
 class Viewing:
@@ -121,6 +123,10 @@ class Viewing:
             backed_off=tuple(
                 BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
                 for one in crawl.backed_off
+            ),
+            waits=tuple(
+                WaitRow(one.host, one.address, one.reason, one.detail, one.due_s - now_s)
+                for one in session.waits(WAITS)
             ),
             denied=stops.denied.count("robots.txt"),
             discovered=counted.discovered,

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Final
 
 import click
 
@@ -21,12 +22,30 @@ from agent.settings import Home, documented
 
 __all__ = ["check_lines", "doctor", "settings", "status", "status_lines"]
 
+WAITS_SHOWN: Final = 5
+WAIT_WORDS: Final = {
+    "interval": "the interval between two requests to an address",
+    "slow": "its last answer was slow, ten times as long",
+    "back_off": "it answered with errors or asked for time",
+    "crawl_delay": "Crawl-delay of its robots.txt",
+    "shared": "interval of the list",
+    "retry": "pages that failed are tried again",
+}
+"""Codes of `agent.modules.frontier.WaitReason` in words."""
+
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="All of it, for programs.")
+@click.option(
+    "--waits",
+    type=click.IntRange(0, 100),
+    default=WAITS_SHOWN,
+    show_default=True,
+    help="Hosts that wait for their next request, the longest first.",
+)
 @pass_place
-def status(place: Place, as_json: bool) -> None:
-    """Show what the agent does, why it does not, and what waits."""
+def status(place: Place, as_json: bool, waits: int) -> None:
+    """Show what the agent does, why it does not, and what waits until when."""
     home = Home(place.path)
     with in_words():
         holder = holder_of(home.lock)
@@ -44,7 +63,7 @@ def status(place: Place, as_json: bool) -> None:
     if last is None:
         click.echo("none has run yet")
         return
-    for line in status_lines(last, running=holder is not None):
+    for line in status_lines(last, running=holder is not None, waits=waits):
         click.echo(plain(line))
 
 
@@ -76,9 +95,8 @@ def check_lines(checks: Iterable[Check]) -> Iterator[str]:
             yield f"    -> {check.remedy}"
 
 
-def status_lines(status: Status, *, running: bool) -> Iterator[str]:
-    """Yield what `prs status` prints of a report."""
-    """Yield what `prs status` prints of a report."""
+def status_lines(status: Status, *, running: bool, waits: int = WAITS_SHOWN) -> Iterator[str]:
+    """Yield what `prs status` prints of a report, with so many hosts that wait."""
     when = _time(status.written_ms)
     if running:
         yield f"{status.name} at {status.manager}: {status.state} (process {status.pid})"
@@ -105,6 +123,7 @@ def status_lines(status: Status, *, running: bool) -> Iterator[str]:
             f"{status.next_contact_s:.0f} s"
         )
         yield from _back_off(status)
+        yield from _waits(status, waits)
     if status.window_change_ms is not None:
         word = "open until" if status.window_open else "closed until"
         yield f"  hours: {word} {_time(status.window_change_ms)}"
@@ -152,6 +171,22 @@ def _back_off(status: Status) -> Iterator[str]:
     for one in status.backed_off:
         wait = f"next in {one.remaining_s:.0f} s" if one.remaining_s > 0 else "next at its turn"
         yield f"      {one.host} at {one.address}: {one.reason}, {one.strikes} strikes, {wait}"
+
+
+def _waits(status: Status, most: int) -> Iterator[str]:
+    """Yield when the next requests of hosts are due, and why not before."""
+    rows = status.waits[:most]
+    if not rows:
+        return
+    first = f", none before the agent may fetch ({status.reason})" if status.reason else ""
+    yield f"  next requests, those that wait longest{first}:"
+    for one in rows:
+        due = _time(status.written_ms + round(max(0.0, one.remaining_s) * 1000))
+        why = WAIT_WORDS.get(one.reason, one.reason)
+        detail = f": {one.detail}" if one.detail else ""
+        yield f"      {one.host}: {due} (in {max(0.0, one.remaining_s):.0f} s), {why}{detail}"
+    if len(status.waits) > most:
+        yield f"      ... and more; --waits {len(status.waits)} shows them"
 
 
 def _time(epoch_ms: int) -> str:

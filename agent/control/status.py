@@ -17,7 +17,16 @@ from agent.errors import HomeError
 from agent.settings.home import PART
 from shared.frozen import frozen
 
-__all__ = ["BackOff", "KindRow", "Rates", "Status", "Stopped", "read_status", "write_status"]
+__all__ = [
+    "BackOff",
+    "KindRow",
+    "Rates",
+    "Status",
+    "Stopped",
+    "WaitRow",
+    "read_status",
+    "write_status",
+]
 
 RATE_S: Final = 60.0
 
@@ -47,6 +56,19 @@ class BackOff:
     host: str
     reason: str
     strikes: int  # errors, less the successes since
+    remaining_s: float
+
+
+@frozen
+class WaitRow:
+    """A host that waits for its next request. reason: a code of `WaitReason`; detail: how long it
+    asked for, or what it answered. remaining_s: until the earliest time; below 0: at its turn.
+    """
+
+    host: str
+    address: str
+    reason: str
+    detail: str
     remaining_s: float
 
 
@@ -87,6 +109,7 @@ class Status:
     held_bytes: int = 0  # of bodies that come in or wait to be read
     backing_off: int = 0  # addresses that rest longer because of errors, 429, 503 or Retry-After
     backed_off: tuple[BackOff, ...] = ()  # some of them
+    waits: tuple[WaitRow, ...] = ()  # hosts that wait longest for their next request
     denied: int = 0
     discovered: int = 0
     reports_waiting: int = 0
@@ -146,6 +169,7 @@ def read_status(path: Path) -> Status | None:
             for kind, one in values["links"].items()
         }
         values["backed_off"] = tuple(BackOff(**one) for one in values["backed_off"])
+        values["waits"] = tuple(WaitRow(**one) for one in values.get("waits", ()))
         for name in ("reports_refused", "tightened", "wrong"):
             values[name] = tuple(values[name])
         return Status(**values)

@@ -19,7 +19,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
-from agent.modules.frontier import BackedOff, Frontier
+from agent.modules.frontier import BackedOff, Frontier, Wait
 from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
@@ -274,6 +274,11 @@ class Crawl:
             store.bytes_since_commit = 0
         if self.ports.earlier is not None:
             self.ports.earlier.committed()
+
+    def waits(self, limit: int) -> list[Wait]:
+        """Return hosts that wait for their next request, the longest first."""
+        found = [one for frontier in self._frontiers for one in frontier.waits(limit)]
+        return sorted(found, key=lambda one: -one.due_s)[:limit]
 
     def state(self) -> CrawlState:
         """Return what goes on now."""

@@ -15,11 +15,17 @@ Wheels (1987), scheme 7.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
 __all__ = ["STEP_S", "TimingWheel"]
 
 T = TypeVar("T")
+
+
+def _step(entry: tuple[int, object]) -> int:
+    return entry[0]
+
 
 STEP_S: Final = 0.01
 BITS: Final = 8
@@ -81,6 +87,20 @@ class TimingWheel(Generic[T]):
                 if ring[step % SLOTS] or (further and not step % SLOTS):
                     return step * STEP_S
         return math.inf
+
+    def latest(self) -> Iterator[tuple[float, T]]:
+        """Yield what waits with its times, what waits longest first; nothing may change meanwhile.
+
+        Costs what is taken: a slot is sorted when its turn comes.
+        """
+        for level in reversed(range(LEVELS)):
+            if not self._held[level]:
+                continue
+            hand = self._hand >> (BITS * level)
+            for ahead in range(SLOTS, 0, -1):
+                slot = self._rings[level][(hand + ahead) % SLOTS]
+                for step, thing in sorted(slot, key=_step, reverse=True):
+                    yield step * STEP_S, thing
 
     def _put(self, step: int, thing: T) -> None:
         ahead = step - self._hand

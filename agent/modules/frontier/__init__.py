@@ -10,6 +10,7 @@
     finishing.py when a job is done
     rulings.py   what a robots.txt, or its absence, means for a host's turns
     backing_off.py  who is left alone for longer, for the status
+    waits.py     hosts that wait for their next request, and why, for the status
 
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to
@@ -20,5 +21,6 @@ Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 
 from agent.modules.frontier.backing_off import BackedOff
 from agent.modules.frontier.handler import Frontier
+from agent.modules.frontier.waits import Wait, WaitReason
 
-__all__ = ["BackedOff", "Frontier"]
+__all__ = ["BackedOff", "Frontier", "Wait", "WaitReason"]

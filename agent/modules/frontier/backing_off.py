@@ -137,6 +137,10 @@ class BackingOff:
         """Let go of what a host asked for, whose rest is over."""
         self._ledger.forget_rest(_of_host(name))
 
+    def of_address(self, address: str) -> BackedOff | None:
+        """Return what is known of an address; None: it does not rest for longer."""
+        return self._by_address.get(address)
+
     def last(self) -> tuple[BackedOff, ...]:
         """Return those that failed last."""
         return tuple(islice(reversed(self._by_address.values()), SHOWN))

@@ -22,6 +22,7 @@ from agent.modules.frontier.pace import Pace
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.rulings import Rulings
 from agent.modules.frontier.starts import Starts
+from agent.modules.frontier.waits import Wait, waits
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.pipeline.messages import (
     Denied,
@@ -137,6 +138,10 @@ class Frontier:
             backed_off=has.backing_off.last(),
             told_to_wait=tuple(has.told_to_wait.values()),
         )
+
+    def waits(self, limit: int) -> list[Wait]:
+        """Return hosts that wait for their next request, the longest first."""
+        return waits(self._has, limit)
 
     def _tell_begun(self) -> Iterator[Output]:
         for host in self._has.begun:

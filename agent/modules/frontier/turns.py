@@ -16,13 +16,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.wheel import TimingWheel
 
-__all__ = ["Turns"]
+__all__ = ["Sleeper", "Turns"]
 
 Sleeper = AddressQueue | HostQueue | JobQueue
 
@@ -122,6 +122,10 @@ class Turns:
     def next_s(self, within_s: float) -> float:
         """Return when somebody has rested enough, as far as that is within so long; else `inf`."""
         return math.inf if self._wheel is None else self._wheel.next_s(within_s)
+
+    def sleepers(self) -> Iterator[tuple[float, Sleeper]]:
+        """Yield who rests, and until when at least; whoever rests longest first."""
+        return iter(()) if self._wheel is None else self._wheel.latest()
 
     def give_places(self) -> None:
         """Give free places to the addresses that will take longest."""

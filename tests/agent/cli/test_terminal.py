@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from agent.cli.showing import status_lines
+from agent.cli.showing import WAIT_WORDS, status_lines
 from agent.cli.terminal import PATIENCE_MS, Terminal, live_line
-from agent.control.status import BackOff, KindRow, Status, Stopped
+from agent.control.status import BackOff, KindRow, Status, Stopped, WaitRow
+from agent.modules.frontier import WaitReason
 
 STATUS = Status(
     name="prs1",
@@ -172,3 +173,31 @@ def test_the_status_shows_who_is_left_alone() -> None:
     assert "http://a.jp:80/ at 192.0.2.1: status 503, 3 strikes, next in 150 s" in text
     assert "worst pause 12 ms" in text
     assert "0 requests, 34.5 MB of bodies" in text
+
+
+def test_the_status_shows_when_waiting_hosts_are_asked_next_and_why() -> None:
+    """At what time, in how long, for which reason; as many as are asked for."""
+    rows = (
+        WaitRow("http://a.jp:80/", "192.0.2.1", "back_off", "status 503, Retry-After 600 s", 599.4),
+        WaitRow("http://b.jp:80/", "192.0.2.2", "crawl_delay", "90 s", 89.0),
+        WaitRow("http://c.jp:80/", "192.0.2.3", "interval", "20 s", -0.2),
+    )
+    status = replace(STATUS, waits=rows, written_ms=1_790_000_000_000)
+    shown = list(status_lines(status, running=True))
+    first, second, third = (line for line in shown if "jp:80" in line)
+    why = "it answered with errors or asked for time: status 503, Retry-After 600 s"
+    assert first.endswith(f"(in 599 s), {why}")
+    assert "http://b.jp:80/: 20" in second
+    assert second.endswith("(in 89 s), Crawl-delay of its robots.txt: 90 s")
+    assert "(in 0 s)" in third
+    text = "\n".join(status_lines(status, running=True, waits=1))
+    assert "b.jp" not in text
+    assert "--waits 3 shows them" in text
+    held_up = replace(status, reason="outside the hours of this site")
+    text = "\n".join(status_lines(held_up, running=True))
+    assert "none before the agent may fetch (outside the hours of this site)" in text
+
+
+def test_every_reason_to_wait_has_words() -> None:
+    """Codes are for programs (`prs status --json`)."""
+    assert set(WAIT_WORDS) == set(WaitReason)

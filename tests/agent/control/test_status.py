@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, read_status, write_status
+from agent.control.status import (
+    BackOff,
+    KindRow,
+    Rates,
+    Status,
+    Stopped,
+    WaitRow,
+    read_status,
+    write_status,
+)
 from agent.errors import HomeError
 
 STATUS = Status(
@@ -19,6 +29,7 @@ STATUS = Status(
     state="working",
     reports_refused=("a: 400",),
     backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "timeout", 2, 40.0),),
+    waits=(WaitRow("http://a.jp:80/", "192.0.2.1", "crawl_delay", "90 s", 40.0),),
     wrong=("disk full",),
     not_fetched={"too deep": Stopped(3, ("http://a.jp/",))},
     links={"style": KindRow(9, 7, 2)},
@@ -32,6 +43,18 @@ def test_written_and_read(tmp_path: Path) -> None:
     write_status(path, STATUS)
     assert read_status(path) == STATUS
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_report_of_the_version_before_is_read(tmp_path: Path) -> None:
+    """It says nothing of hosts that wait."""
+    path = tmp_path / "status.json"
+    write_status(path, STATUS)
+    values = json.loads(path.read_text())
+    del values["waits"]
+    path.write_text(json.dumps(values))
+    found = read_status(path)
+    assert found is not None
+    assert found.waits == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"name": "x"}', '{"not_fetched": 1, "remarks": 2}'])
