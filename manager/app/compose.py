@@ -36,6 +36,7 @@ from manager.intake.readers import Reader
 from manager.intake.segments import SegmentIntake
 from manager.naming import Names
 from manager.operations.alert_views import AlertDesk
+from manager.operations.bucket_gate import BucketGate
 from manager.operations.file_lease import FileLease
 from manager.operations.file_problems import problem_troubles
 from manager.operations.installation import (
@@ -100,6 +101,7 @@ class Manager:
     now_ms: Callable[[], int]
     lease: FileLease
     lock: DatabaseLock | None
+    gate: BucketGate
     clocks: list[Clock] = field(default_factory=list)
 
     @property
@@ -157,10 +159,13 @@ def open_manager(
         migrate(db)
         if not had_id:
             take_id_again(db, files)
+        gate = BucketGate(db, files, now_ms)
+        gate.shut_if_unreachable()
+        self_check.add(gate.conditions)
         mark_files(db, files, now_ms())
         made = _put_together(
             settings, files, db, lock, read, planner, now_ms, readers or Readers(),
-            identity or Identity(), learner, self_check,
+            identity or Identity(), learner, self_check, gate,
         )  # fmt: skip
         stack.pop_all()
     return made
@@ -229,11 +234,13 @@ def _put_together(
     identity: Identity,
     learner: Learner,
     self_check: SelfCheck,
+    gate: BucketGate,
 ) -> Manager:
     layout = files.layout
     certificate = certificate_of(settings.server)
     leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
     lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
+    gate.guard(lease)
     lease.claim()
     leadership.step()
     db.damage.refuse()
@@ -332,6 +339,7 @@ def _put_together(
         now_ms,
         lease,
         lock,
+        gate,
         clocks,
     )
 

@@ -256,6 +256,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     if manager.certificate is not None:
         clock.every(CERTIFICATE_S, "certificate", manager.certificate.refresh, at_once=False)
     ending.append(manager.archive.begin(clock, manager.leadership, db))
+    clock.every(BEAT_S, "bucket", manager.gate.look, at_once=False)
     once(
         BEAT_S,
         "file lease",

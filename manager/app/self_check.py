@@ -7,7 +7,7 @@ others are answered from what the last look found.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +54,11 @@ class SelfCheck:
         self._system = system
         self._db: Database | None = None
         self._found: tuple[Condition, ...] = ()
+        self._others: list[Callable[[], Sequence[Condition]]] = []
+
+    def add(self, conditions: Callable[[], Sequence[Condition]]) -> None:
+        """Tell the conditions of another part of this manager, too, which logs them itself."""
+        self._others.append(conditions)
 
     def watch(self, db: Database) -> None:
         """Look at the damage of a database, too."""
@@ -91,9 +96,10 @@ class SelfCheck:
     def conditions(self) -> Sequence[Condition]:
         """Return the conditions of the last look, and damage of the database that was met since."""
         known = None if self._db is None else self._db.damage.known
+        found = (*self._found, *(one for conditions in self._others for one in conditions()))
         if known is None or any(one.subject == known.file for one in self._found):
-            return self._found
-        return (*conditions_of(self._db, (), (), 0), *self._found)
+            return found
+        return (*conditions_of(self._db, (), (), 0), *found)
 
     @property
     def blocker(self) -> str:

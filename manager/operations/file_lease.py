@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +25,7 @@ from manager.operations.installation import (
 )
 from manager.store import StoreFullError
 from manager.store.marks import LEASE, Lease, Place
+from manager.store.object_store import ObjectStore
 
 __all__ = ["BEAT_S", "FileLease"]
 
@@ -56,13 +57,13 @@ class FileLease:
         self._wait = wait or time.sleep
         self._contested: dict[str, str] = {}  # place: the database that the alert was about
 
-    def claim(self) -> None:
+    def claim(self, places: Sequence[Place] | None = None) -> None:
         """Take the lease of each place, or join it where this database has it.
 
-        Waits while another database's is watched. Raises InstallationError: that one lives;
-        BusyError.
+        places: None: all that are used now. Waits while another database's is watched. Raises
+        InstallationError: that one lives; BusyError.
         """
-        for place in self._files.places():
+        for place in self._files.places() if places is None else places:
             found = self._read(place)
             if found is not None and not self._is_ours(found):
                 self._watch(place, found)
@@ -100,8 +101,10 @@ class FileLease:
     def check(self) -> None:
         """Refuse to move or delete files that another database uses, or that are another's.
 
-        Raises InstallationError, BusyError.
+        Raises InstallationError, BusyError: so, too, while the bucket was not checked.
         """
+        if isinstance(self._files.store, ObjectStore):
+            self._files.store.refuse_if_barred()
         check_marks(self._db, self._files)
         for place in self._files.places():
             found = self._read(place)

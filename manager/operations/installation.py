@@ -19,7 +19,8 @@ from manager.db import archive_withdrawing, installation, reports
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.store import Layout
-from manager.store.marks import MARK, Mark, Place, places_of
+from manager.store.marks import MARK, BucketPlace, Mark, Place, places_of
+from manager.store.object_store import ObjectStore
 from manager.store.segment_store import SegmentStore
 from shared.frozen import frozen
 
@@ -97,8 +98,11 @@ class MarkedFiles:
     store: SegmentStore
 
     def places(self) -> list[Place]:
-        """Return the places that bear a mark each."""
-        return places_of(self.layout, self.store)
+        """Return the places that bear a mark each; without a bucket that is barred."""
+        found = places_of(self.layout, self.store)
+        if isinstance(self.store, ObjectStore) and self.store.is_barred:
+            return [place for place in found if not isinstance(place, BucketPlace)]
+        return found
 
     def contents(self) -> Contents:
         """Return what is there. Raises BusyError: a bucket does not answer."""
@@ -144,14 +148,17 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
     )
 
 
-def mark_files(db: Database, files: MarkedFiles, now_ms: int) -> int:
+def mark_files(
+    db: Database, files: MarkedFiles, now_ms: int, places: Sequence[Place] | None = None
+) -> int:
     """Check that files and database are of one installation; mark the places that have no mark.
 
-    Returns how many were marked. Raises InstallationError, BusyError.
+    places: None: all of the files. Returns how many were marked. Raises InstallationError,
+    BusyError.
     """
     here = installation_id(db)
     unmarked = []
-    for place, mark in _marks(files.places()):
+    for place, mark in _marks(files.places() if places is None else places):
         if mark is None:
             unmarked.append(place)
         elif mark.installation != here:

@@ -1,6 +1,7 @@
 """Segments in an object store that speaks S3; nothing of them lies here but what is read.
 
-Invariant: an object appears when its upload is complete, of the size that was sent. Credentials
+Invariants: an object appears when its upload is complete, of the size that was sent; a store that
+is barred, because nobody knows yet whose its objects are, is used for its marks only. Credentials
 come from the environment (AWS_ACCESS_KEY_ID and so on), never from the settings file.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 from urllib.parse import urlsplit
@@ -44,6 +46,8 @@ class ObjectStore:
         if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
             raise SettingError(f'archive.store = "{url[:200]}": must be s3://bucket/prefix')
         self.shown = url
+        self._refusal: Callable[[], Exception] | None = None
+        self._checker: int | None = None  # the thread that may pass
         prefix = parts.path.strip("/")
         try:
             self._store = S3Store(
@@ -57,6 +61,34 @@ class ObjectStore:
             )
         except BaseError as error:
             raise SettingError(f"archive.store = {url}: {_sentence(error)}") from error
+
+    @property
+    def is_barred(self) -> bool:
+        """Return whether only the marks of this store may be used."""
+        return self._refusal is not None
+
+    def bar(self, refusal: Callable[[], Exception]) -> None:
+        """Refuse all that is asked of segments and trash from now on, with this error."""
+        self._refusal = refusal
+
+    def unbar(self) -> None:
+        """Allow everything again."""
+        self._refusal = None
+
+    @contextlib.contextmanager
+    def checking(self) -> Iterator[None]:
+        """Let this thread look at what is here, though the store is barred."""
+        self._checker = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._checker = None
+
+    def refuse_if_barred(self) -> None:
+        """Raise the error of `bar` while it holds."""
+        refusal = self._refusal
+        if refusal is not None and self._checker != threading.get_ident():
+            raise refusal()
 
     def put(self, source: Path, key: str) -> None:
         """Upload a file by parts."""
@@ -172,19 +204,19 @@ class ObjectStore:
     def read_small(self, name: str) -> bytes | None:
         """Return the bytes of a small object; None: there is none. Raises BusyError."""
         try:
-            with self._as_busy("read", name):
+            with self._as_busy("read", name, of_mark=True):
                 return bytes(obstore.get(self._store, name).bytes())
         except FileNotFoundError:
             return None
 
     def write_small(self, name: str, data: bytes) -> None:
         """Write a small object, in place of one that is there. Raises BusyError."""
-        with self._as_busy("write", name):
+        with self._as_busy("write", name, of_mark=True):
             obstore.put(self._store, name, data)
 
     def remove_small(self, name: str) -> None:
         """Delete a small object; one that is gone is fine. Raises BusyError."""
-        with contextlib.suppress(FileNotFoundError), self._as_busy("delete", name):
+        with contextlib.suppress(FileNotFoundError), self._as_busy("delete", name, of_mark=True):
             obstore.delete(self._store, name)
 
     def range(self, key: str, start: int, end: int) -> bytes:
@@ -193,7 +225,9 @@ class ObjectStore:
             return bytes(obstore.get_range(self._store, key, start=start, end=end))
 
     @contextlib.contextmanager
-    def _as_busy(self, what: str, key: str) -> Iterator[None]:
+    def _as_busy(self, what: str, key: str, *, of_mark: bool = False) -> Iterator[None]:
+        if not of_mark:
+            self.refuse_if_barred()
         try:
             yield
         except FileNotFoundError:

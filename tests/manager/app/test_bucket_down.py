@@ -1,0 +1,161 @@
+"""A bucket that is down at the start: the manager serves agents, and changes nothing there."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from moto.server import ThreadedMotoServer
+
+from manager.app.compose import layout_of
+from manager.app.keeping import store_of
+from manager.errors import BusyError
+from manager.operations.bucket_gate import BucketGate, BucketState
+from manager.operations.installation import MarkedFiles, installation_id
+from manager.settings import read_settings
+from manager.store.marks import LEASE, MARK, BucketPlace, Mark
+from manager.store.object_store import ObjectStore
+from tests.manager.kept_files import fill_archive, sqlite_of
+from tests.manager.running import START_MS, Running, running
+
+
+class Bucket:
+    """A bucket whose server may be down; what it holds outlives its server."""
+
+    def __init__(self, name: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.settings = [
+            f'archive.store="s3://captures/{name}"',
+            f'archive.store_endpoint="{self.address}"',
+            'archive.store_region="us-east-1"',
+        ]
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Serve while the block runs."""
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=self.port, verbose=False)
+        server.start()
+        httpx.put(f"{self.address}/captures")
+        try:
+            yield
+        finally:
+            server.stop()
+
+    def store(self, folder: Path) -> ObjectStore:
+        settings = read_settings(folder, overrides=self.settings)
+        store = store_of(settings.archive, layout_of(settings))
+        assert isinstance(store, ObjectStore)
+        return store
+
+    def objects(self, folder: Path) -> list[str]:
+        return sorted(key for key, _ in self.store(folder).listed())
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+    """Return a bucket that is down."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    return Bucket(tmp_path.name)
+
+
+def codes(prsm: Running) -> set[str]:
+    answer = prsm.outside.get("/readyz")
+    assert answer.status_code == 200
+    return {one["code"] for one in answer.json().get("problems", ())}
+
+
+def alerts(prsm: Running) -> list[str]:
+    told = prsm.local.get("/api/v1/alerts").json()["troubles"]
+    return [one["key"] for one in told if one["key"].startswith("bucket")]
+
+
+def test_a_manager_starts_without_its_bucket_and_uses_it_once_it_was_checked(
+    tmp_path: Path, bucket: Bucket, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Agents get their permits meanwhile; /readyz and an alert name the bucket; nothing is lost."""
+    data = tmp_path / "data"
+    with bucket.up(), running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+        before = bucket.objects(data)
+    assert len(before) == 2
+    with running(data, *bucket.settings) as prsm:
+        assert codes(prsm) == {"bucket_unreachable"}
+        assert alerts(prsm) == [f"bucket_unreachable:s3://captures/{tmp_path.name}"]
+        assert prsm.agent("b.example").call.get("/servlets/isrestart?host=b.example").is_success
+        with pytest.raises(BusyError, match="has not answered since the start"):
+            prsm.manager.archive.tidy()
+        prsm.manager.lease.renew()
+        assert not prsm.manager.gate.look()
+        with bucket.up():
+            # It answers, and is still not used: nobody has looked whose it is.
+            with pytest.raises(BusyError, match="before its installation id was checked"):
+                prsm.manager.archive.tidy()
+            assert prsm.manager.gate.look()
+            assert (codes(prsm), alerts(prsm)) == (set(), [])
+            prsm.manager.archive.tidy()
+            place = BucketPlace(bucket.store(data))
+            assert place.read(LEASE) is not None
+            assert bucket.objects(data) == before
+            assert prsm.manager.gate.look()
+    told = [one.getMessage() for one in caplog.records if "bucket s3://" in one.getMessage()]
+    assert len(told) == 1
+
+
+def test_anothers_bucket_is_never_changed_when_it_comes_up(tmp_path: Path, bucket: Bucket) -> None:
+    """It is named as foreign, and no mark, lease or segment of it is touched."""
+    with bucket.up():
+        with running(tmp_path / "first", *bucket.settings) as first:
+            fill_archive(first)
+            there = installation_id(first.manager.db)
+        before = bucket.objects(tmp_path / "first")
+    with running(tmp_path / "second"):
+        pass
+    with running(tmp_path / "second", *bucket.settings) as prsm:
+        assert codes(prsm) == {"bucket_unreachable"}
+        with bucket.up():
+            assert not prsm.manager.gate.look()
+            assert codes(prsm) == {"bucket_foreign"}
+            assert alerts(prsm) == [f"bucket_foreign:s3://captures/{tmp_path.name}"]
+            assert there in prsm.outside.get("/readyz").text
+            with pytest.raises(BusyError, match="is not of this installation"):
+                prsm.manager.archive.tidy()
+            with pytest.raises(BusyError, match="is not of this installation"):
+                prsm.manager.store.put(tmp_path / "second" / "prsm.sqlite", f"1/{'a' * 64}.warc.gz")
+            prsm.manager.lease.renew()
+            place = BucketPlace(bucket.store(tmp_path / "first"))
+            assert place.read(LEASE) is None
+            assert Mark.decoded(place.read(MARK) or b"").installation == there
+            assert bucket.objects(tmp_path / "first") == before
+    # With the bucket up a start is refused, as ever; the end took nothing away.
+    rows = sqlite_of(tmp_path / "second", "SELECT uuid FROM installation")
+    assert rows[0][0] != there
+
+
+def test_a_bucket_that_swallows_packets_holds_up_no_start(tmp_path: Path, bucket: Bucket) -> None:
+    """A start waits for it for a bounded time."""
+    with (
+        socket.create_server(("127.0.0.1", bucket.port)),
+        running(tmp_path / "data") as prsm,
+    ):
+        store = bucket.store(tmp_path / "data")
+        files = MarkedFiles(prsm.manager.layout, store)
+        gate = BucketGate(prsm.manager.db, files, lambda: START_MS, answer_s=0.2)
+        gate.shut_if_unreachable()
+        assert gate.state is BucketState.UNREACHABLE
+        assert store.is_barred
+        assert "it has not answered for 0.2 s" in gate.conditions()[0].text
+
+
+def test_a_new_database_is_not_made_beside_a_bucket_that_is_down(
+    tmp_path: Path, bucket: Bucket
+) -> None:
+    """Nobody knows whether it holds another's archive, and no agent waits for a permit yet."""
+    with pytest.raises(BusyError, match="object store"), running(tmp_path, *bucket.settings):
+        pass
